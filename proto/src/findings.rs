@@ -1,5 +1,7 @@
 //! Findings of a session: bugs, test results, tested elements. The methods belong to `session.*`.
 
+use crate::vocabulary::RecordScope;
+
 session_params! {
     /// Parameters of `session.bug.add`.
     #[derive(Default)]
@@ -34,6 +36,9 @@ session_params! {
         /// Id or uid of an artifact that shows the bug, or `latest` for the session's newest screenshot.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub screenshot: Option<String>,
+        /// Who may be told it; by default the scope of the session, which is `app` unless it was started with another one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub scope: Option<RecordScope>,
     }
 
     /// Parameters of `session.bug.show`.
@@ -78,6 +83,9 @@ session_params! {
         /// New screenshot: id or uid of an artifact, or `latest` for the newest screenshot of the bug's session; an empty text removes it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub screenshot: Option<String>,
+        /// Who may be told it from now on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub scope: Option<RecordScope>,
     }
 
     /// Parameters of `session.bug.reopen`.
@@ -122,6 +130,9 @@ session_params! {
         /// Id of a bug that the test found.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub bug: Option<i64>,
+        /// Who may be told it; by default the scope of the session, which is `app` unless it was started with another one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub scope: Option<RecordScope>,
     }
 
     /// Parameters of `session.tested`.
@@ -146,7 +157,7 @@ session_params! {
 }
 
 params! {
-    /// Parameters of `session.bug.list`. Without a session, the bugs of all sessions are listed.
+    /// Parameters of `session.bug.list`. Without a session, the bugs of all sessions are listed, but for those that a session keeps to itself.
     #[derive(Default)]
     pub struct BugListParams {
         /// Only bugs found in this session.
@@ -173,7 +184,8 @@ params! {
         pub cursor: Option<i64>,
     }
 
-    /// Parameters of `session.result.list`. Without a session, the results of all sessions are listed.
+    /// Parameters of `session.result.list`. Without a session, the results of all sessions are listed, but for those that a session keeps to
+    /// itself.
     #[derive(Default)]
     pub struct ResultListParams {
         /// Only results of this session.
@@ -241,6 +253,9 @@ wire! {
         pub uid: String,
         /// Session that found the bug.
         pub session: String,
+        /// `session` if only its session may be told; absent otherwise.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub scope: Option<RecordScope>,
         /// Title on one line.
         pub title: String,
         /// Severity.
@@ -330,6 +345,9 @@ wire! {
         pub uid: String,
         /// Name of the session.
         pub session: String,
+        /// `session` if only its session may be told; absent otherwise.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub scope: Option<RecordScope>,
         /// Name of the test.
         pub name: String,
         /// Outcome.

@@ -1,5 +1,7 @@
 //! Notes: what agents save for later. The methods belong to `memory.*`.
 
+use crate::vocabulary::RecordScope;
+
 params! {
     /// Parameters of `memory.save`.
     #[derive(Default)]
@@ -13,6 +15,9 @@ params! {
         /// Package that the note is about; if omitted, the note applies to all apps.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
+        /// Who may be told it; by default the scope of the session, which is `app` unless it was started with another one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub scope: Option<RecordScope>,
         /// Session that saves the note; by default `"default"`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
@@ -42,6 +47,10 @@ params! {
         /// Value of `nextCursor` from the previous page.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub cursor: Option<i64>,
+        /// Session that searches, which also finds what it saved for itself alone; by default `"default"`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
+        pub session: Option<String>,
     }
 
     /// Parameters of `memory.delete`: exactly one of the two is required.
@@ -85,6 +94,9 @@ wire! {
         pub content: String,
         /// Session that saved it.
         pub session: String,
+        /// `session` if only its session may be told; absent otherwise.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub scope: Option<RecordScope>,
         /// Time of creation, UTC milliseconds.
         pub created_at: i64,
         /// Excerpt of the content around the matches, which are in brackets; only with a query.

@@ -53,7 +53,8 @@ params! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1, "default" = 0.5)))]
         pub confidence: Option<f64>,
-        /// Who may be told it; by default everybody who uses the app; if it is about no app, everybody, but a `keyFact` only this session.
+        /// Who may be told it; by default everybody who uses the app; if it is about no app, everybody, but a `keyFact` only this session. What
+        /// a session with the scope `session` learns is for that session.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub scope: Option<PatternScope>,
         /// Session that learned it; by default `"default"`.

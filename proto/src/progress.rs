@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::findings::{BugStatus, ResultStatus, Severity, TestedElement};
 use crate::session::{Statistics, VisitedPage};
 use crate::tasks::{CurrentTask, Task, TaskStatus};
+use crate::vocabulary::RecordScope;
 
 session_params! {
     /// Parameters of `session.progress`.
@@ -53,6 +54,9 @@ wire! {
         /// Package that the session is about.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
+        /// `session` if only the session may be told its digest; absent otherwise.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub scope: Option<RecordScope>,
         /// Time at which the session was started, else first used, as RFC 3339 in UTC; absent in files of older versions.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub started_at: Option<String>,
@@ -123,6 +127,9 @@ wire! {
         /// Duration of the test, milliseconds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub duration_ms: Option<i64>,
+        /// `session` if only its session may be told; absent otherwise.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub scope: Option<RecordScope>,
     }
 
     /// A finished task.
@@ -137,6 +144,9 @@ wire! {
         pub summary: String,
         /// Time at which it was finished, as RFC 3339 in UTC.
         pub completed_at: String,
+        /// `session` if only its session may be told; absent otherwise.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub scope: Option<RecordScope>,
     }
 
     /// A pending task.
@@ -150,6 +160,9 @@ wire! {
         /// Uids of the tasks that still block it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub blocked_by: Vec<String>,
+        /// `session` if only its session may be told; absent otherwise.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub scope: Option<RecordScope>,
     }
 
     /// Summary of a bug.
@@ -168,6 +181,9 @@ wire! {
         /// Actual behaviour.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub actual: Option<String>,
+        /// `session` if only its session may be told; absent otherwise.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub scope: Option<RecordScope>,
     }
 
     /// Summary of the coverage.

@@ -70,7 +70,7 @@ params! {
         /// Site that it is about, such as `example.com`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub site: Option<String>,
-        /// Who may be told it; by default everybody who uses the app, and without an app this session alone.
+        /// Who may be told it; by default everybody who uses the app, and this session alone without an app or if that is its scope.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub scope: Option<PatternScope>,
         /// Who said it: `user`, `assistant`, `page`, or the name of a tool; by default `assistant`.

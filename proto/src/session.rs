@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::coverage::Coverage;
 use crate::findings::{Bug, BugCounts, ResultCounts};
 use crate::tasks::{CurrentTask, Task, TaskCounts};
+use crate::vocabulary::RecordScope;
 
 /// Parameters that name a session.
 pub trait SessionCall {
@@ -51,6 +52,10 @@ session_params! {
         /// Absolute path of a directory for the progress files; by default the state directory. Ignored without `autoProgress`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub progress_dir: Option<String>,
+        /// Who may be told its digest and, unless said otherwise, what it records; by default `app`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = "app")))]
+        pub scope: Option<RecordScope>,
     }
 
     /// Parameters of `session.show`.
@@ -73,13 +78,16 @@ session_params! {
         /// New package that the session is about; an empty text removes it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
+        /// Who may be told its digest and, unless said otherwise, what it records from now on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub scope: Option<RecordScope>,
     }
 
     /// Parameters of `session.delete`.
     #[derive(Default)]
     #[cfg_attr(feature = "schema", schemars(rename = "SessionDeleteParams"))]
     pub struct DeleteParams {
-        /// Whether to delete its bugs, test results and notes too. By default they stay, because they belong to the app.
+        /// Whether to delete its bugs, test results and notes too. By default those stay that belong to the app.
         #[serde(default)]
         pub findings: bool,
     }
@@ -163,6 +171,9 @@ wire! {
         /// Package that the session is about.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
+        /// `session` if only it may be told its digest and, unless said otherwise, what it records; absent otherwise.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub scope: Option<RecordScope>,
         /// Working directory whose git state is reported with the progress.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub directory: Option<String>,
@@ -405,7 +416,7 @@ methods! {
     SessionEnd = "session.end" (EndParams, SESSION) -> EndResult, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#;
     /// Writes a report of a session for people, with its screenshots.
     SessionReport = "session.report" (ReportParams, SESSION) -> ReportResult, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","format":"html"}"#, REPORT;
-    /// Renames a session, or changes its goal or app.
+    /// Renames a session, or changes its goal, app or scope.
     SessionUpdate = "session.update" (UpdateParams, SESSION) -> SessionInfo, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","goal":"test the coupons"}"#;
     /// Deletes a session with everything that was said in it; its bugs, test results and notes stay unless asked otherwise.
     SessionDelete = "session.delete" (DeleteParams, SESSION) -> Deleted, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#;

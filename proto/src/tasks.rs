@@ -1,5 +1,7 @@
 //! `session.task.*`: the tasks of a session.
 
+use crate::vocabulary::RecordScope;
+
 session_params! {
     /// Parameters of `session.task.add`.
     #[derive(Default)]
@@ -15,6 +17,9 @@ session_params! {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 100)))]
         pub blocked_by: Vec<i64>,
+        /// Who may be told it; by default the scope of the session, which is `app` unless it was started with another one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub scope: Option<RecordScope>,
     }
 
     /// Parameters of `session.task.start`.
@@ -44,6 +49,9 @@ session_params! {
         /// New priority.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub priority: Option<i64>,
+        /// Who may be told it from now on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub scope: Option<RecordScope>,
     }
 
     /// Parameters of `session.task.finish`.
@@ -120,6 +128,9 @@ wire! {
         pub uid: String,
         /// Name of the session.
         pub session: String,
+        /// `session` if only its session may be told; absent otherwise.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub scope: Option<RecordScope>,
         /// Description.
         pub description: String,
         /// Status.
@@ -165,6 +176,9 @@ wire! {
         pub progress: String,
         /// Description of the last action on a device; may be empty.
         pub last_action: String,
+        /// `session` if only its session may be told; absent otherwise.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub scope: Option<RecordScope>,
     }
 
     /// Number of tasks by status.

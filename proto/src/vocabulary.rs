@@ -35,6 +35,16 @@ params! {
 }
 
 words! {
+    /// Who may be told what was recorded on purpose: a note, bug, test result or task, or the digest of a session.
+    #[derive(Default)]
+    RecordScope {
+        /// Everybody who uses the app that it is about; everybody if it is about no app.
+        #[default]
+        App = "app",
+        /// The session that recorded it.
+        Session = "session",
+    }
+
     /// Property by which a node is selected.
     By {
         /// Visible text.
@@ -151,6 +161,13 @@ words! {
         Verify = "verify",
         /// visual.learn
         Learn = "learn",
+    }
+}
+
+impl RecordScope {
+    /// Returns it unless it is the usual one, which is not told.
+    pub fn narrowed(self) -> Option<Self> {
+        Some(self).filter(|scope| *scope != Self::App)
     }
 }
 

@@ -46,6 +46,7 @@ fn fill(path: &std::path::Path, count: usize) {
             content: content(n),
             trace: "t".into(),
             at: None,
+            scope: afd_proto::vocabulary::RecordScope::App,
         };
         save(&transaction, "o", session, &note, &note.entry()).expect("saves");
     }

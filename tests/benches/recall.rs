@@ -191,6 +191,7 @@ fn filled(count: usize) -> World {
                 content: content(n),
                 trace: "t".into(),
                 at: None,
+                scope: afd_proto::vocabulary::RecordScope::App,
             };
             afd::memory::notes::save(&transaction, "o", session, &note, &note.entry()).expect("saves");
         }

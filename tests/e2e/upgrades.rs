@@ -15,7 +15,7 @@ fn count(result: &Value, key: &str) -> usize {
     result[key].as_array().map_or(0, Vec::len)
 }
 
-/// Takes back what schemas 13 and 12 added.
+/// Takes back what schemas 15 to 12 added.
 pub const BACK_TO_11: &str =
     "DROP TABLE outboxes; DROP TABLE former_origins; DROP TRIGGER notes_recalled; DROP TRIGGER notes_recalled_again; DROP TRIGGER notes_forgotten; DROP TRIGGER
     bugs_recalled; DROP TRIGGER bugs_recalled_again; DROP TRIGGER bugs_forgotten; DROP TRIGGER test_results_recalled; DROP
@@ -26,7 +26,8 @@ pub const BACK_TO_11: &str =
     states_recalled_again; DROP TRIGGER states_forgotten; DROP TRIGGER memories_recalled; DROP TRIGGER
     memories_recalled_again; DROP TRIGGER memories_forgotten; DROP TABLE upkeep_log; DROP TABLE sketches; DROP TABLE
     embeddings; DROP TABLE embedding_models; DROP TABLE entry_tags; DROP TABLE entry_terms; DROP TABLE entries; DROP TABLE
-    memories;
+    memories; DROP TRIGGER tasks_recalled; ALTER TABLE notes DROP COLUMN scope; ALTER TABLE bugs DROP COLUMN scope;
+    ALTER TABLE test_results DROP COLUMN scope; ALTER TABLE tasks DROP COLUMN scope; ALTER TABLE sessions DROP COLUMN scope;
     DROP TABLE baseline_outcomes; DROP TABLE baseline_recoveries; DROP TABLE folds; DROP INDEX events_folded;
     DROP INDEX observations_folded; ALTER TABLE events DROP COLUMN folded; ALTER TABLE observations DROP COLUMN folded;";
 

@@ -124,6 +124,9 @@ PatternScope: TypeAlias = Literal["session", "app", "everybody"]
 # File format of a picture.
 PictureFormat: TypeAlias = Literal["jpeg", "png"]
 
+# Who may be told what was recorded on purpose: a note, bug, test result or task, or the digest of a session.
+RecordScope: TypeAlias = Literal["app", "session"]
+
 # Format of a report.
 ReportFormat: TypeAlias = Literal["html", "markdown"]
 
@@ -323,6 +326,7 @@ class Bug(TypedDict):
     page: NotRequired[str]
     resolution: NotRequired[str]
     resolvedAt: NotRequired[int]
+    scope: NotRequired[RecordScope]
     screenshot: NotRequired[str]
     session: str
     severity: Severity
@@ -359,6 +363,7 @@ class BugSummary(TypedDict):
     actual: NotRequired[str]
     id: str
     page: NotRequired[str]
+    scope: NotRequired[RecordScope]
     severity: Severity
     status: BugStatus
     title: str
@@ -435,6 +440,7 @@ class CompletedTask(TypedDict):
     completedAt: str
     description: str
     id: str
+    scope: NotRequired[RecordScope]
     status: TaskStatus
     summary: str
 
@@ -564,6 +570,7 @@ class CurrentTask(TypedDict):
     id: str
     lastAction: str
     progress: str
+    scope: NotRequired[RecordScope]
     startedAt: str
 
 
@@ -1220,6 +1227,7 @@ class Note(TypedDict):
     createdAt: int
     id: int
     position: int
+    scope: NotRequired[RecordScope]
     score: NotRequired[float]
     session: str
     snippet: NotRequired[str]
@@ -1410,6 +1418,7 @@ class PendingTask(TypedDict):
     description: str
     id: str
     priority: int
+    scope: NotRequired[RecordScope]
 
 
 class Point(TypedDict):
@@ -1437,6 +1446,7 @@ class Progress(TypedDict):
     pages: NotRequired[List[VisitedPage]]
     pendingTasks: List[PendingTask]
     results: NotRequired[List[ResultSummary]]
+    scope: NotRequired[RecordScope]
     sessionId: str
     startedAt: NotRequired[str]
     stated: NotRequired[Stated]
@@ -1780,6 +1790,7 @@ class ResultSummary(TypedDict):
     id: str
     name: str
     page: NotRequired[str]
+    scope: NotRequired[RecordScope]
     status: ResultStatus
     summary: NotRequired[str]
 
@@ -1965,6 +1976,7 @@ class SessionDetails(TypedDict):
     pages: List[VisitedPage]
     queue: List[Task]
     results: ResultCounts
+    scope: NotRequired[RecordScope]
     session: str
     startedAt: int
     statistics: Statistics
@@ -1985,6 +1997,7 @@ class SessionInfo(TypedDict):
     goal: NotRequired[str]
     lastActivityAt: int
     results: ResultCounts
+    scope: NotRequired[RecordScope]
     session: str
     startedAt: int
     status: SessionStatus
@@ -2077,6 +2090,7 @@ class SimilarNote(TypedDict):
     createdAt: int
     id: int
     position: int
+    scope: NotRequired[RecordScope]
     score: NotRequired[float]
     session: str
     similarity: float
@@ -2236,6 +2250,7 @@ class Task(TypedDict):
     id: int
     priority: int
     progress: NotRequired[str]
+    scope: NotRequired[RecordScope]
     session: str
     startedAt: NotRequired[int]
     status: TaskStatus
@@ -2273,6 +2288,7 @@ class TaskStarted(TypedDict):
     known: NotRequired[List[RecallEntry]]
     priority: int
     progress: NotRequired[str]
+    scope: NotRequired[RecordScope]
     session: str
     startedAt: NotRequired[int]
     status: TaskStatus
@@ -2298,6 +2314,7 @@ class TestResult(TypedDict):
     id: int
     name: str
     page: NotRequired[str]
+    scope: NotRequired[RecordScope]
     session: str
     state: NotRequired[str]
     status: ResultStatus
@@ -2727,9 +2744,9 @@ class SessionResultMethods:
     def __init__(self, call: Callable[..., Any]) -> None:
         self._call = call
 
-    def add(self, *, name: str, status: ResultStatus, app: str | None = None, bug: int | None = None, duration_ms: int | None = None, evidence: str | None = None, page: str | None = None, session: str | None = None, summary: str | None = None, request_key: str | None = None) -> TestResult:
+    def add(self, *, name: str, status: ResultStatus, app: str | None = None, bug: int | None = None, duration_ms: int | None = None, evidence: str | None = None, page: str | None = None, scope: RecordScope | None = None, session: str | None = None, summary: str | None = None, request_key: str | None = None) -> TestResult:
         """Records a test result."""
-        return self._call("session.result.add", {"name": name, "status": status, "app": app, "bug": bug, "durationMs": duration_ms, "evidence": evidence, "page": page, "session": session, "summary": summary, "requestKey": request_key}, session=True, key=True)
+        return self._call("session.result.add", {"name": name, "status": status, "app": app, "bug": bug, "durationMs": duration_ms, "evidence": evidence, "page": page, "scope": scope, "session": session, "summary": summary, "requestKey": request_key}, session=True, key=True)
 
     def list(self, *, cursor: int | None = None, limit: int | None = None, page: str | None = None, session: str | None = None, since: int | None = None, status: ResultStatus | None = None) -> Results:
         """Lists test results, newest first, with counts by outcome."""
@@ -2740,9 +2757,9 @@ class SessionBugMethods:
     def __init__(self, call: Callable[..., Any]) -> None:
         self._call = call
 
-    def add(self, *, title: str, actual: str | None = None, app: str | None = None, description: str | None = None, expected: str | None = None, page: str | None = None, screenshot: str | None = None, session: str | None = None, severity: Severity | None = None, steps: List[str] | None = None, request_key: str | None = None) -> BugAddResult:
+    def add(self, *, title: str, actual: str | None = None, app: str | None = None, description: str | None = None, expected: str | None = None, page: str | None = None, scope: RecordScope | None = None, screenshot: str | None = None, session: str | None = None, severity: Severity | None = None, steps: List[str] | None = None, request_key: str | None = None) -> BugAddResult:
         """Records a bug."""
-        return self._call("session.bug.add", {"title": title, "actual": actual, "app": app, "description": description, "expected": expected, "page": page, "screenshot": screenshot, "session": session, "severity": severity, "steps": steps, "requestKey": request_key}, session=True, key=True)
+        return self._call("session.bug.add", {"title": title, "actual": actual, "app": app, "description": description, "expected": expected, "page": page, "scope": scope, "screenshot": screenshot, "session": session, "severity": severity, "steps": steps, "requestKey": request_key}, session=True, key=True)
 
     def list(self, *, app: str | None = None, cursor: int | None = None, limit: int | None = None, page: str | None = None, session: str | None = None, severity: Severity | None = None, status: BugStatus | None = None) -> Bugs:
         """Lists bugs, newest first, with counts by severity and status."""
@@ -2756,9 +2773,9 @@ class SessionBugMethods:
         """Marks a bug as resolved, with the reason."""
         return self._call("session.bug.resolve", {"id": id, "reason": reason, "session": session, "requestKey": request_key}, key=True)
 
-    def update(self, *, id: int, actual: str | None = None, app: str | None = None, description: str | None = None, expected: str | None = None, page: str | None = None, screenshot: str | None = None, session: str | None = None, severity: Severity | None = None, steps: List[str] | None = None, title: str | None = None, request_key: str | None = None) -> Bug:
+    def update(self, *, id: int, actual: str | None = None, app: str | None = None, description: str | None = None, expected: str | None = None, page: str | None = None, scope: RecordScope | None = None, screenshot: str | None = None, session: str | None = None, severity: Severity | None = None, steps: List[str] | None = None, title: str | None = None, request_key: str | None = None) -> Bug:
         """Changes a bug."""
-        return self._call("session.bug.update", {"id": id, "actual": actual, "app": app, "description": description, "expected": expected, "page": page, "screenshot": screenshot, "session": session, "severity": severity, "steps": steps, "title": title, "requestKey": request_key}, key=True)
+        return self._call("session.bug.update", {"id": id, "actual": actual, "app": app, "description": description, "expected": expected, "page": page, "scope": scope, "screenshot": screenshot, "session": session, "severity": severity, "steps": steps, "title": title, "requestKey": request_key}, key=True)
 
     def reopen(self, *, id: int, session: str | None = None, request_key: str | None = None) -> Bug:
         """Opens a resolved bug again."""
@@ -2769,17 +2786,17 @@ class SessionTaskMethods:
     def __init__(self, call: Callable[..., Any]) -> None:
         self._call = call
 
-    def add(self, *, description: str, blocked_by: List[int] | None = None, priority: int | None = None, session: str | None = None, request_key: str | None = None) -> Task:
+    def add(self, *, description: str, blocked_by: List[int] | None = None, priority: int | None = None, scope: RecordScope | None = None, session: str | None = None, request_key: str | None = None) -> Task:
         """Adds a task to the queue."""
-        return self._call("session.task.add", {"description": description, "blockedBy": blocked_by, "priority": priority, "session": session, "requestKey": request_key}, session=True, key=True)
+        return self._call("session.task.add", {"description": description, "blockedBy": blocked_by, "priority": priority, "scope": scope, "session": session, "requestKey": request_key}, session=True, key=True)
 
     def start(self, *, id: int | None = None, session: str | None = None, switch: bool | None = None, request_key: str | None = None) -> TaskStarted:
         """Starts a task, by default the first one in the queue."""
         return self._call("session.task.start", {"id": id, "session": session, "switch": switch, "requestKey": request_key}, session=True, key=True)
 
-    def update(self, *, description: str | None = None, id: int | None = None, priority: int | None = None, progress: str | None = None, session: str | None = None, request_key: str | None = None) -> Task:
+    def update(self, *, description: str | None = None, id: int | None = None, priority: int | None = None, progress: str | None = None, scope: RecordScope | None = None, session: str | None = None, request_key: str | None = None) -> Task:
         """Updates the progress note, description or priority of a task."""
-        return self._call("session.task.update", {"description": description, "id": id, "priority": priority, "progress": progress, "session": session, "requestKey": request_key}, session=True, key=True)
+        return self._call("session.task.update", {"description": description, "id": id, "priority": priority, "progress": progress, "scope": scope, "session": session, "requestKey": request_key}, session=True, key=True)
 
     def finish(self, *, id: int | None = None, session: str | None = None, status: FinishStatus | None = None, summary: str | None = None, request_key: str | None = None) -> Task:
         """Finishes a task as passed, failed or skipped, with a summary."""
@@ -2797,9 +2814,9 @@ class SessionMethods:
         self.bug = SessionBugMethods(call)
         self.result = SessionResultMethods(call)
 
-    def start(self, *, app: str | None = None, auto_progress: bool | None = None, context: dict[str, str] | None = None, directory: str | None = None, goal: str | None = None, max_tokens: int | None = None, model: str | None = None, progress_dir: str | None = None, session: str | None = None, tasks: List[str] | None = None, tracked_keys: List[str] | None = None, request_key: str | None = None) -> SessionDetails:
+    def start(self, *, app: str | None = None, auto_progress: bool | None = None, context: dict[str, str] | None = None, directory: str | None = None, goal: str | None = None, max_tokens: int | None = None, model: str | None = None, progress_dir: str | None = None, scope: RecordScope | None = None, session: str | None = None, tasks: List[str] | None = None, tracked_keys: List[str] | None = None, request_key: str | None = None) -> SessionDetails:
         """Starts a session with a goal and tasks; earlier records under its name become part of it."""
-        return self._call("session.start", {"app": app, "autoProgress": auto_progress, "context": context, "directory": directory, "goal": goal, "maxTokens": max_tokens, "model": model, "progressDir": progress_dir, "session": session, "tasks": tasks, "trackedKeys": tracked_keys, "requestKey": request_key}, session=True, key=True)
+        return self._call("session.start", {"app": app, "autoProgress": auto_progress, "context": context, "directory": directory, "goal": goal, "maxTokens": max_tokens, "model": model, "progressDir": progress_dir, "scope": scope, "session": session, "tasks": tasks, "trackedKeys": tracked_keys, "requestKey": request_key}, session=True, key=True)
 
     def list(self, *, app: str | None = None, cursor: int | None = None, limit: int | None = None, status: SessionStatus | None = None) -> Sessions:
         """Lists sessions, newest first."""
@@ -2817,9 +2834,9 @@ class SessionMethods:
         """Writes a report of a session for people, with its screenshots."""
         return self._call("session.report", {"file": file, "format": format, "session": session, "requestKey": request_key}, session=True, key=True)
 
-    def update(self, *, app: str | None = None, goal: str | None = None, name: str | None = None, session: str | None = None, request_key: str | None = None) -> SessionInfo:
-        """Renames a session, or changes its goal or app."""
-        return self._call("session.update", {"app": app, "goal": goal, "name": name, "session": session, "requestKey": request_key}, session=True, key=True)
+    def update(self, *, app: str | None = None, goal: str | None = None, name: str | None = None, scope: RecordScope | None = None, session: str | None = None, request_key: str | None = None) -> SessionInfo:
+        """Renames a session, or changes its goal, app or scope."""
+        return self._call("session.update", {"app": app, "goal": goal, "name": name, "scope": scope, "session": session, "requestKey": request_key}, session=True, key=True)
 
     def delete(self, *, findings: bool | None = None, session: str | None = None, request_key: str | None = None) -> Deleted:
         """Deletes a session with everything that was said in it; its bugs, test results and notes stay unless asked otherwise."""
@@ -2932,13 +2949,13 @@ class MemoryMethods:
     def __init__(self, call: Callable[..., Any]) -> None:
         self._call = call
 
-    def save(self, *, content: str, topic: str, app: str | None = None, session: str | None = None, request_key: str | None = None) -> SavedNote:
+    def save(self, *, content: str, topic: str, app: str | None = None, scope: RecordScope | None = None, session: str | None = None, request_key: str | None = None) -> SavedNote:
         """Saves a note at the end of the chain of its app and topic, and returns similar ones."""
-        return self._call("memory.save", {"content": content, "topic": topic, "app": app, "session": session, "requestKey": request_key}, session=True, key=True)
+        return self._call("memory.save", {"content": content, "topic": topic, "app": app, "scope": scope, "session": session, "requestKey": request_key}, session=True, key=True)
 
-    def search(self, *, app: str | None = None, cursor: int | None = None, limit: int | None = None, query: str | None = None, topic: str | None = None) -> Notes:
+    def search(self, *, app: str | None = None, cursor: int | None = None, limit: int | None = None, query: str | None = None, session: str | None = None, topic: str | None = None) -> Notes:
         """Searches notes, best match first; without a query, lists the newest ones."""
-        return self._call("memory.search", {"app": app, "cursor": cursor, "limit": limit, "query": query, "topic": topic})
+        return self._call("memory.search", {"app": app, "cursor": cursor, "limit": limit, "query": query, "session": session, "topic": topic}, session=True)
 
     def delete(self, *, id: int | None = None, uid: str | None = None, request_key: str | None = None) -> DeletedNote:
         """Deletes a note; the other notes of its chain keep their positions."""

@@ -8,6 +8,7 @@ use afd_proto::tasks::{
     FinishStatus, TaskAdd, TaskAddParams, TaskFinish, TaskFinishParams, TaskList, TaskListParams, TaskStart, TaskStartParams, TaskStatus,
     TaskUpdate, TaskUpdateParams,
 };
+use afd_proto::vocabulary::RecordScope;
 use clap::{Args, Subcommand};
 
 use super::{Call, Group, non_empty};
@@ -37,6 +38,9 @@ pub enum Task {
         /// Number of a task that must be finished first; repeatable
         #[arg(long, value_name = "N")]
         after: Vec<i64>,
+        /// Who may be told it: the app or the session alone [default: as the session was started]
+        #[arg(long, value_enum)]
+        scope: Option<RecordScope>,
     },
     /// Start the next task in the queue, or a specific one
     Start {
@@ -61,6 +65,9 @@ pub enum Task {
         /// New priority
         #[arg(long, allow_negative_numbers = true)]
         priority: Option<i64>,
+        /// Who may be told it from now on
+        #[arg(long, value_enum)]
+        scope: Option<RecordScope>,
     },
     /// Finish a task
     Finish {
@@ -113,8 +120,11 @@ pub enum Bug {
         /// Screenshot: number or uid of an artifact, or latest for the newest screenshot of the session
         #[arg(long, value_name = "ARTIFACT")]
         screenshot: Option<String>,
+        /// Who may be told it: the app or the session alone [default: as the session was started]
+        #[arg(long, value_enum)]
+        scope: Option<RecordScope>,
     },
-    /// List the bugs of all sessions with counts, newest first
+    /// List the bugs of all sessions with counts, newest first, but for those that a session keeps to itself
     List {
         /// Only bugs of this session
         #[arg(long, value_name = "NAME")]
@@ -190,6 +200,9 @@ pub struct BugUpdateOptions {
     /// New screenshot: number or uid of an artifact, or latest for the newest screenshot of the session
     #[arg(long, value_name = "ARTIFACT")]
     screenshot: Option<String>,
+    /// Who may be told it from now on
+    #[arg(long, value_enum)]
+    scope: Option<RecordScope>,
 }
 
 impl BugUpdateOptions {
@@ -206,6 +219,7 @@ impl BugUpdateOptions {
             page,
             app,
             screenshot: self.screenshot,
+            scope: self.scope,
             session: None,
         }
     }
@@ -236,8 +250,11 @@ pub enum TestResult {
         /// Number of the bug that the test found
         #[arg(long, value_name = "N")]
         bug: Option<i64>,
+        /// Who may be told it: the app or the session alone [default: as the session was started]
+        #[arg(long, value_enum)]
+        scope: Option<RecordScope>,
     },
-    /// List the test results of all sessions with counts, newest first
+    /// List the test results of all sessions with counts, newest first, but for those that a session keeps to itself
     List {
         /// Only results of this session
         #[arg(long, value_name = "NAME")]
@@ -263,15 +280,16 @@ pub enum TestResult {
 impl Group for Task {
     fn call(self, _: &Context) -> Call {
         match self {
-            Task::Add { description, priority, after } => Call::of::<TaskAdd>(TaskAddParams {
+            Task::Add { description, priority, after, scope } => Call::of::<TaskAdd>(TaskAddParams {
                 description,
                 priority: priority.unwrap_or_default(),
                 blocked_by: after,
+                scope,
                 ..TaskAddParams::default()
             }),
             Task::Start { id, switch } => Call::of::<TaskStart>(TaskStartParams { id, switch, ..TaskStartParams::default() }),
-            Task::Update { id, progress, description, priority } => {
-                Call::of::<TaskUpdate>(TaskUpdateParams { id, progress, description, priority, ..TaskUpdateParams::default() })
+            Task::Update { id, progress, description, priority, scope } => {
+                Call::of::<TaskUpdate>(TaskUpdateParams { id, progress, description, priority, scope, ..TaskUpdateParams::default() })
             }
             Task::Finish { id, status, summary } => {
                 Call::of::<TaskFinish>(TaskFinishParams { id, status, summary, ..TaskFinishParams::default() })
@@ -284,7 +302,7 @@ impl Group for Task {
 impl Group for Bug {
     fn call(self, _: &Context) -> Call {
         match self {
-            Bug::Add { title, severity, description, step, expected, actual, place: Place { page, app }, screenshot } => {
+            Bug::Add { title, severity, description, step, expected, actual, place: Place { page, app }, screenshot, scope } => {
                 Call::of::<BugAdd>(BugAddParams {
                     title,
                     severity,
@@ -295,6 +313,7 @@ impl Group for Bug {
                     page,
                     app,
                     screenshot,
+                    scope,
                     ..BugAddParams::default()
                 })
             }
@@ -312,8 +331,19 @@ impl Group for Bug {
 impl Group for TestResult {
     fn call(self, _: &Context) -> Call {
         match self {
-            TestResult::Add { name, status, place: Place { page, app }, duration_ms, summary, evidence, bug } => {
-                Call::of::<ResultAdd>(ResultAddParams { name, status, page, app, duration_ms, summary, evidence, bug, session: None })
+            TestResult::Add { name, status, place: Place { page, app }, duration_ms, summary, evidence, bug, scope } => {
+                Call::of::<ResultAdd>(ResultAddParams {
+                    name,
+                    status,
+                    page,
+                    app,
+                    duration_ms,
+                    summary,
+                    evidence,
+                    bug,
+                    scope,
+                    session: None,
+                })
             }
             TestResult::List { for_session, status, page, since, limit, cursor } => {
                 Call::of::<ResultList>(ResultListParams { session: for_session, status, page, since, limit, cursor })

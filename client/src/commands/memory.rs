@@ -9,7 +9,7 @@ use afd_proto::upkeep::{
     ExportParams, Exported, ImportCounts, ImportParams, Imported, MemoryExport, MemoryImport, MemoryPrune, MemoryVacuum, PruneParams,
     Pruned, Vacuumed,
 };
-use afd_proto::vocabulary::NoParams;
+use afd_proto::vocabulary::{NoParams, RecordScope};
 use clap::{Args, Subcommand};
 
 use super::{Call, Group, absolute};
@@ -121,6 +121,9 @@ pub struct Save {
     /// Package the note is about; without it the note applies to every app
     #[arg(long)]
     app: Option<String>,
+    /// Who may be told it: the app or the session alone [default: as the session was started]
+    #[arg(long, value_enum)]
+    scope: Option<RecordScope>,
 }
 
 /// Options of `search`.
@@ -186,9 +189,11 @@ pub struct Log {
 impl Group for Memory {
     fn call(self, _: &Context) -> Call {
         match self {
-            Memory::Save(Save { topic, content, app }) => Call::of::<MemorySave>(SaveParams { topic, content, app, session: None }),
+            Memory::Save(Save { topic, content, app, scope }) => {
+                Call::of::<MemorySave>(SaveParams { topic, content, app, scope, session: None })
+            }
             Memory::Search(Search { query, app, topic, limit, cursor }) => {
-                Call::of::<MemorySearch>(SearchParams { query, app, topic, limit, cursor })
+                Call::of::<MemorySearch>(SearchParams { query, app, topic, limit, cursor, session: None })
             }
             Memory::Delete { id } => Call::plain::<MemoryDelete>(DeleteParams { id: Some(id), uid: None }),
             Memory::Experience(Experience { app, activity, page_fp, failure_cause, limit }) => {

@@ -8,6 +8,7 @@ use afd_proto::session::{
     SessionStart, SessionStatus, SessionUpdate, ShowParams, StartParams, UpdateParams,
 };
 use afd_proto::transfer::{ExportFormat, ExportParams, ImportParams, SessionExport, SessionImport};
+use afd_proto::vocabulary::RecordScope;
 use clap::{Args, Subcommand};
 
 use super::findings::{Bug, Place, Task, TestResult};
@@ -57,6 +58,9 @@ pub enum Session {
         /// New package; an empty text removes it
         #[arg(long)]
         app: Option<String>,
+        /// Who may be told its digest and, unless said otherwise, what it records from now on
+        #[arg(long, value_enum)]
+        scope: Option<RecordScope>,
     },
     /// Delete a session with everything that was said in it
     Delete {
@@ -136,6 +140,9 @@ pub struct Start {
     /// Directory for the progress files
     #[arg(long, value_name = "DIR")]
     progress_dir: Option<String>,
+    /// Who may be told its digest and, unless said otherwise, what it records: the app or the session alone [default: app]
+    #[arg(long, value_enum)]
+    scope: Option<RecordScope>,
 }
 
 /// Makes an optional path absolute.
@@ -215,6 +222,7 @@ impl Start {
             tasks: self.task,
             auto_progress: self.auto_progress,
             progress_dir: absolute_if_given(self.progress_dir),
+            scope: self.scope,
             ..StartParams::default()
         }
     }
@@ -254,7 +262,9 @@ impl Group for Session {
             Session::Report { format, file } => {
                 Call::of::<SessionReport>(ReportParams { format: Some(format), file: absolute_if_given(file), ..ReportParams::default() })
             }
-            Session::Update { name, goal, app } => Call::of::<SessionUpdate>(UpdateParams { name, goal, app, ..UpdateParams::default() }),
+            Session::Update { name, goal, app, scope } => {
+                Call::of::<SessionUpdate>(UpdateParams { name, goal, app, scope, ..UpdateParams::default() })
+            }
             Session::Delete { findings } => Call::of::<SessionDelete>(DeleteParams { findings, ..DeleteParams::default() }),
             Session::Import { file, name, merge } => Call::of::<SessionImport>(ImportParams { file: absolute(&file), name, merge }),
             Session::Export { format, file } => {

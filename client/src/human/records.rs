@@ -122,7 +122,8 @@ fn notes(notes: &Notes) -> String {
         let _ = writeln!(out, "{}", paint(WARN, "no note contains all the words; these contain some of them"));
     }
     let line = |n: &Note| {
-        let app = paint(DIM, n.app.as_deref().unwrap_or("any app"));
+        let own = n.scope.map_or("", |_| ", this session alone");
+        let app = paint(DIM, &format!("{}{own}", n.app.as_deref().unwrap_or("any app")));
         let text = n.snippet.as_ref().unwrap_or(&n.content).replace('\n', "\n    ");
         format!("{} {}  {app}\n    {text}\n", paint(BOLD, &n.id.to_string()), paint(GOOD, &n.topic))
     };

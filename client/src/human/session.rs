@@ -200,12 +200,14 @@ fn bug_details(bug: &Bug) -> String {
     let found = paint(DIM, &time(bug.created_at));
     let mut out = format!("{} {} {}  {found}\n", paint(BOLD, &bug.title), severity(bug.severity), bug_status(bug.status));
     let session = Some(bug.session.clone());
+    let scope = bug.scope.map(|_| "the session alone".to_owned());
     for (name, value) in [
         ("description", &bug.description),
         ("expected", &bug.expected),
         ("actual", &bug.actual),
         ("resolution", &bug.resolution),
         ("session", &session),
+        ("for", &scope),
         ("app", &bug.app),
         ("screenshot", &bug.screenshot),
     ] {

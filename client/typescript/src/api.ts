@@ -156,6 +156,7 @@ export interface Bug {
   page?: string;
   resolution?: string;
   resolvedAt?: number;
+  scope?: RecordScope;
   screenshot?: string;
   session: string;
   severity: Severity;
@@ -192,6 +193,7 @@ export interface BugSummary {
   actual?: string;
   id: string;
   page?: string;
+  scope?: RecordScope;
   severity: Severity;
   status: BugStatus;
   title: string;
@@ -272,6 +274,7 @@ export interface CompletedTask {
   completedAt: string;
   description: string;
   id: string;
+  scope?: RecordScope;
   status: TaskStatus;
   summary: string;
 }
@@ -394,6 +397,7 @@ export interface CurrentTask {
   id: string;
   lastAction: string;
   progress: string;
+  scope?: RecordScope;
   startedAt: string;
 }
 
@@ -1093,6 +1097,7 @@ export interface Note {
   createdAt: number;
   id: number;
   position: number;
+  scope?: RecordScope;
   score?: number;
   session: string;
   snippet?: string;
@@ -1296,6 +1301,7 @@ export interface PendingTask {
   description: string;
   id: string;
   priority: number;
+  scope?: RecordScope;
 }
 
 /** File format of a picture. */
@@ -1324,6 +1330,7 @@ export interface Progress {
   pages?: VisitedPage[];
   pendingTasks: PendingTask[];
   results?: ResultSummary[];
+  scope?: RecordScope;
   sessionId: string;
   startedAt?: string;
   stated?: Stated;
@@ -1459,6 +1466,9 @@ export interface RecentObservation {
   settled: boolean;
   source: ObservationSource;
 }
+
+/** Who may be told what was recorded on purpose: a note, bug, test result or task, or the digest of a session. */
+export type RecordScope = "app" | "session";
 
 /** A recorded message. */
 export interface RecordedMessage {
@@ -1657,6 +1667,7 @@ export interface ResultSummary {
   id: string;
   name: string;
   page?: string;
+  scope?: RecordScope;
   status: ResultStatus;
   summary?: string;
 }
@@ -1850,6 +1861,7 @@ export interface SessionDetails {
   pages: VisitedPage[];
   queue: Task[];
   results: ResultCounts;
+  scope?: RecordScope;
   session: string;
   startedAt: number;
   statistics: Statistics;
@@ -1869,6 +1881,7 @@ export interface SessionInfo {
   goal?: string;
   lastActivityAt: number;
   results: ResultCounts;
+  scope?: RecordScope;
   session: string;
   startedAt: number;
   status: SessionStatus;
@@ -1958,6 +1971,7 @@ export interface SimilarNote {
   createdAt: number;
   id: number;
   position: number;
+  scope?: RecordScope;
   score?: number;
   session: string;
   similarity: number;
@@ -2120,6 +2134,7 @@ export interface Task {
   id: number;
   priority: number;
   progress?: string;
+  scope?: RecordScope;
   session: string;
   startedAt?: number;
   status: TaskStatus;
@@ -2154,6 +2169,7 @@ export interface TaskStarted {
   known?: RecallEntry[];
   priority: number;
   progress?: string;
+  scope?: RecordScope;
   session: string;
   startedAt?: number;
   status: TaskStatus;
@@ -2186,6 +2202,7 @@ export interface TestResult {
   id: number;
   name: string;
   page?: string;
+  scope?: RecordScope;
   session: string;
   state?: string;
   status: ResultStatus;
@@ -2656,7 +2673,7 @@ export class SessionResultMethods {
   }
 
   /** Records a test result. */
-  add(params: { name: string; status: ResultStatus; app?: string; bug?: number; durationMs?: number; evidence?: string; page?: string; session?: string; summary?: string; requestKey?: string }): Promise<TestResult> {
+  add(params: { name: string; status: ResultStatus; app?: string; bug?: number; durationMs?: number; evidence?: string; page?: string; scope?: RecordScope; session?: string; summary?: string; requestKey?: string }): Promise<TestResult> {
     return this.#call("session.result.add", params, { session: true, key: true });
   }
 
@@ -2673,7 +2690,7 @@ export class SessionBugMethods {
   }
 
   /** Records a bug. */
-  add(params: { title: string; actual?: string; app?: string; description?: string; expected?: string; page?: string; screenshot?: string; session?: string; severity?: Severity; steps?: string[]; requestKey?: string }): Promise<BugAddResult> {
+  add(params: { title: string; actual?: string; app?: string; description?: string; expected?: string; page?: string; scope?: RecordScope; screenshot?: string; session?: string; severity?: Severity; steps?: string[]; requestKey?: string }): Promise<BugAddResult> {
     return this.#call("session.bug.add", params, { session: true, key: true });
   }
 
@@ -2693,7 +2710,7 @@ export class SessionBugMethods {
   }
 
   /** Changes a bug. */
-  update(params: { id: number; actual?: string; app?: string; description?: string; expected?: string; page?: string; screenshot?: string; session?: string; severity?: Severity; steps?: string[]; title?: string; requestKey?: string }): Promise<Bug> {
+  update(params: { id: number; actual?: string; app?: string; description?: string; expected?: string; page?: string; scope?: RecordScope; screenshot?: string; session?: string; severity?: Severity; steps?: string[]; title?: string; requestKey?: string }): Promise<Bug> {
     return this.#call("session.bug.update", params, { key: true });
   }
 
@@ -2710,7 +2727,7 @@ export class SessionTaskMethods {
   }
 
   /** Adds a task to the queue. */
-  add(params: { description: string; blockedBy?: number[]; priority?: number; session?: string; requestKey?: string }): Promise<Task> {
+  add(params: { description: string; blockedBy?: number[]; priority?: number; scope?: RecordScope; session?: string; requestKey?: string }): Promise<Task> {
     return this.#call("session.task.add", params, { session: true, key: true });
   }
 
@@ -2720,7 +2737,7 @@ export class SessionTaskMethods {
   }
 
   /** Updates the progress note, description or priority of a task. */
-  update(params: { description?: string; id?: number; priority?: number; progress?: string; session?: string; requestKey?: string } = {}): Promise<Task> {
+  update(params: { description?: string; id?: number; priority?: number; progress?: string; scope?: RecordScope; session?: string; requestKey?: string } = {}): Promise<Task> {
     return this.#call("session.task.update", params, { session: true, key: true });
   }
 
@@ -2748,7 +2765,7 @@ export class SessionMethods {
   }
 
   /** Starts a session with a goal and tasks; earlier records under its name become part of it. */
-  start(params: { app?: string; autoProgress?: boolean; context?: Record<string, string>; directory?: string; goal?: string; maxTokens?: number; model?: string; progressDir?: string; session?: string; tasks?: string[]; trackedKeys?: string[]; requestKey?: string } = {}): Promise<SessionDetails> {
+  start(params: { app?: string; autoProgress?: boolean; context?: Record<string, string>; directory?: string; goal?: string; maxTokens?: number; model?: string; progressDir?: string; scope?: RecordScope; session?: string; tasks?: string[]; trackedKeys?: string[]; requestKey?: string } = {}): Promise<SessionDetails> {
     return this.#call("session.start", params, { session: true, key: true });
   }
 
@@ -2772,8 +2789,8 @@ export class SessionMethods {
     return this.#call("session.report", params, { session: true, key: true });
   }
 
-  /** Renames a session, or changes its goal or app. */
-  update(params: { app?: string; goal?: string; name?: string; session?: string; requestKey?: string } = {}): Promise<SessionInfo> {
+  /** Renames a session, or changes its goal, app or scope. */
+  update(params: { app?: string; goal?: string; name?: string; scope?: RecordScope; session?: string; requestKey?: string } = {}): Promise<SessionInfo> {
     return this.#call("session.update", params, { session: true, key: true });
   }
 
@@ -2919,13 +2936,13 @@ export class MemoryMethods {
   }
 
   /** Saves a note at the end of the chain of its app and topic, and returns similar ones. */
-  save(params: { content: string; topic: string; app?: string; session?: string; requestKey?: string }): Promise<SavedNote> {
+  save(params: { content: string; topic: string; app?: string; scope?: RecordScope; session?: string; requestKey?: string }): Promise<SavedNote> {
     return this.#call("memory.save", params, { session: true, key: true });
   }
 
   /** Searches notes, best match first; without a query, lists the newest ones. */
-  search(params: { app?: string; cursor?: number; limit?: number; query?: string; topic?: string } = {}): Promise<Notes> {
-    return this.#call("memory.search", params, {});
+  search(params: { app?: string; cursor?: number; limit?: number; query?: string; session?: string; topic?: string } = {}): Promise<Notes> {
+    return this.#call("memory.search", params, { session: true });
   }
 
   /** Deletes a note; the other notes of its chain keep their positions. */

@@ -8,10 +8,12 @@ use afd_proto::recall::EntryType;
 use afd_proto::vocabulary::DEFAULT_SESSION;
 use serde_json::json;
 
+use super::session::scope_of;
 use super::{Core, Error, Result, backups, check_session, current_trace, recall, retention};
 use crate::memory::notes::{self, Filter, NewNote};
 use crate::memory::requests;
-use crate::store::new_uid;
+use crate::session;
+use crate::store::{Reader, new_uid};
 use crate::text::Query;
 
 /// Maximum size of a note, in bytes.
@@ -56,6 +58,7 @@ pub async fn save(core: &Arc<Core>, params: &SaveParams) -> Result<SavedNote> {
     }
     let session = params.session.as_deref().unwrap_or(DEFAULT_SESSION);
     check_session(session)?;
+    let session = core.session_row(session).await?;
     let new = NewNote {
         uid: None,
         app: params.app.clone().unwrap_or_default(),
@@ -63,13 +66,13 @@ pub async fn save(core: &Arc<Core>, params: &SaveParams) -> Result<SavedNote> {
         content: params.content.clone(),
         trace: current_trace().unwrap_or_else(new_uid),
         at: None,
+        scope: scope_of(core, params.scope, session).await?,
     };
-    let session = core.session_row(session).await?;
     let (app, content) = (new.app.clone(), new.content.clone());
     let own = core.clone();
     let similar = core.store.read(move |c| {
-        let mut similar = notes::similar(c, &app, &content)?;
-        for (id, similarity) in recall::near_rows(&own.recall, c, &content, EntryType::Note, &app)? {
+        let mut similar = notes::similar(c, &app, &content, Reader::Session(session))?;
+        for (id, similarity) in recall::near_rows(&own.recall, c, &content, EntryType::Note, &app, session)? {
             if similar.len() < MAX_SIMILAR && similar.iter().all(|s| s.note.id != id) {
                 similar.extend(notes::one(c, id)?.map(|note| SimilarNote { similarity, note }));
             }
@@ -95,7 +98,10 @@ pub async fn save(core: &Arc<Core>, params: &SaveParams) -> Result<SavedNote> {
 /// If a parameter is out of range, or if the database cannot be read.
 pub async fn search(core: &Arc<Core>, params: &SearchParams) -> Result<Notes> {
     let page = super::paging::page(params.limit, params.cursor, 20)?;
-    let filter = Filter { app: params.app.clone(), topic: params.topic.clone() };
+    let asking = params.session.clone().unwrap_or_else(|| DEFAULT_SESSION.to_owned());
+    check_session(&asking)?;
+    let asking = core.store.read_all(move |c| session::find(c, &asking)).await?;
+    let filter = Filter { app: params.app.clone(), topic: params.topic.clone(), reader: Reader::of(asking) };
     // Ranked results have no stable sort key, so the cursor is the number of notes already returned.
     let (offset, limit) = (page.cursor.and_then(|c| usize::try_from(c).ok()).unwrap_or(0), page.limit);
     let Some(text) = params.query.as_deref().filter(|q| !q.trim().is_empty()) else {

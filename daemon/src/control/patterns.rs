@@ -7,15 +7,16 @@ use afd_proto::pattern::{
     DeleteResult, PageModel, PageModelDeleteParams, PageModelFindParams, PageModelSaveParams, PageModels, Pattern, PatternDeleteParams,
     PatternFindParams, PatternKind, PatternListParams, PatternPromoteParams, PatternSaveParams, PatternScope, PatternUsedParams, Patterns,
 };
-use afd_proto::vocabulary::DEFAULT_SESSION;
+use afd_proto::vocabulary::{DEFAULT_SESSION, RecordScope};
 
 use super::paging::limit;
-use super::session::{check_optional, check_text, known};
+use super::session::{check_optional, check_text, known, scope_of};
 use super::{Core, Error, Result, check_session};
 use crate::memory::requests;
 use crate::page::pattern;
-use crate::session::patterns::{Promoted, Reader};
+use crate::session::patterns::Promoted;
 use crate::session::{page_models, patterns};
+use crate::store::Reader;
 
 /// Maximum length of a text, in characters.
 const MAX_TEXT: usize = 2_000;
@@ -50,7 +51,9 @@ pub async fn save(core: &Arc<Core>, params: &PatternSaveParams) -> Result<Patter
     }
     let name = params.session.as_deref().unwrap_or(DEFAULT_SESSION);
     check_session(name)?;
+    let session = core.session_row(name).await?;
     let by_default = match (&params.app, params.kind) {
+        _ if scope_of(core, None, session).await? == RecordScope::Session => PatternScope::Session,
         (Some(_), _) => PatternScope::App,
         // A fact about no app in particular is one about the work in hand.
         (None, PatternKind::KeyFact) => PatternScope::Session,
@@ -60,7 +63,7 @@ pub async fn save(core: &Arc<Core>, params: &PatternSaveParams) -> Result<Patter
     if scope == PatternScope::App && params.app.is_none() {
         return Err(Error::param("scope", "session or everybody, because app is not given", "app"));
     }
-    let (session, origin, p) = (core.session_row(name).await?, core.store.origin().to_owned(), params.clone());
+    let (origin, p) = (core.store.origin().to_owned(), params.clone());
     let saved = core.store.write_or_refuse(move |c| {
         crate::session::check_present(c, session)?;
         let new = patterns::New {
@@ -95,7 +98,7 @@ pub async fn find(core: &Arc<Core>, params: &PatternFindParams) -> Result<Patter
         app: params.app.clone(),
         kind: params.kind,
         session,
-        reader: session.map_or(Reader::Nobody, Reader::Session),
+        reader: Reader::of(session),
         text: params.text.clone(),
         least: params.min_confidence.unwrap_or(0.0),
         limit: limit(params.limit, 20)?,

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use afd_proto::upkeep::{ExportParams, Exported, ImportCounts, ImportParams, Imported};
+use afd_proto::vocabulary::RecordScope;
 use rusqlite::Connection;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -215,14 +216,14 @@ fn take_in(connection: &Connection, mut lines: impl BufRead, last: impl FnOnce(i
             return Err(wrong(number, format!("type: expected a known type, got {name:?}")));
         };
         let loaded = match subject {
+            _ if is_erased(connection, &record)? => {
+                loader.leave_out(&record, None);
+                Ok(Loaded::Present)
+            }
             Subject::Device => device::transfer::load(connection, &mut loader, record),
             Subject::Memory => memory::transfer::load(connection, &mut loader, &mut folds, kind, record),
             Subject::Session => session::transfer::load(connection, &mut loader, kind, record),
-            Subject::Recall => {
-                let session = record.get("session").and_then(Value::as_str).unwrap_or_default();
-                let is_gone = session::is_deleted(connection, session)?;
-                recall::memories::load(connection, &mut loader, record, is_gone)
-            }
+            Subject::Recall => recall::memories::load(connection, &mut loader, record),
             Subject::Visual => visual::transfer::load(connection, &mut loader, kind, record),
         };
         let counts = done.records.entry(name).or_default();
@@ -248,4 +249,10 @@ fn take_in(connection: &Connection, mut lines: impl BufRead, last: impl FnOnce(i
     }
     last(memory::last_seq(connection)?);
     Ok(done)
+}
+
+/// Returns whether a record was for its session alone, and the session was deleted here: what was erased with it does not come back.
+fn is_erased(connection: &Connection, record: &Record) -> crate::store::Result<bool> {
+    let text = |field: &str| record.get(field).and_then(Value::as_str).unwrap_or_default();
+    Ok(text("scope") == RecordScope::Session.word() && session::is_deleted(connection, text("session"))?)
 }

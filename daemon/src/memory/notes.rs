@@ -6,9 +6,10 @@
 use std::collections::{HashMap, HashSet};
 
 use afd_proto::notes::{Note, Notes, SimilarNote, TermMatch};
+use afd_proto::vocabulary::RecordScope;
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
-use crate::store::{Conditions, Page, Result, new_uid, now_ms};
+use crate::store::{Conditions, Page, Reader, Result, new_uid, now_ms, word};
 use crate::text::TokenKind::{App, Topic, TopicPath};
 use crate::text::{self, Query, cut};
 
@@ -27,7 +28,7 @@ const MAX_SIMILAR: usize = 3;
 /// Maximum number of words of a new note that are looked up to find similar ones, and of notes considered per word.
 const PROBES: (usize, usize) = (8, 30);
 
-const COLUMNS: &str = "n.id, n.uid, n.app, n.topic, n.position, n.content, s.name, n.created_at";
+const COLUMNS: &str = "n.id, n.uid, n.app, n.topic, n.position, n.content, n.scope, s.name, n.created_at";
 
 /// A note to be saved.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,6 +45,8 @@ pub struct NewNote {
     pub trace: String,
     /// Time of creation, UTC milliseconds; now when `None`.
     pub at: Option<i64>,
+    /// Who may be told it.
+    pub scope: RecordScope,
 }
 
 /// Which notes to return.
@@ -53,6 +56,8 @@ pub struct Filter {
     pub app: Option<String>,
     /// Only notes whose topic has this prefix.
     pub topic: Option<String>,
+    /// Who asks; what other sessions keep to themselves is not found.
+    pub reader: Reader,
 }
 
 fn note(row: &Row<'_>) -> rusqlite::Result<Note> {
@@ -65,6 +70,7 @@ fn note(row: &Row<'_>) -> rusqlite::Result<Note> {
         position: row.get("position")?,
         content: row.get("content")?,
         session: row.get("name")?,
+        scope: word::<RecordScope>(row, "scope")?.narrowed(),
         created_at: row.get("created_at")?,
         snippet: None,
         score: None,
@@ -97,9 +103,10 @@ pub fn save(connection: &Connection, origin: &str, session: i64, new: &NewNote, 
     let (uid, at) = (new.uid.clone().unwrap_or_else(new_uid), new.at.unwrap_or_else(now_ms));
     let inserted = connection
         .prepare_cached(
-            "INSERT INTO notes (uid, origin, app, topic, position, content, session_id, trace_id, created_at, updated_at)
+            "INSERT INTO notes (uid, origin, app, topic, position, content, scope, session_id, trace_id, created_at,
+                updated_at)
              VALUES (:uid, :origin, :app, :topic, (SELECT coalesce(max(position), 0) + 1 FROM notes WHERE app = :app AND topic = :topic),
-             :content, :session_id, :trace_id, :created_at, :updated_at)
+             :content, :scope, :session_id, :trace_id, :created_at, :updated_at)
              ON CONFLICT (uid) DO NOTHING RETURNING id",
         )?
         .query_row(
@@ -109,6 +116,7 @@ pub fn save(connection: &Connection, origin: &str, session: i64, new: &NewNote, 
                 ":app": new.app,
                 ":topic": new.topic,
                 ":content": new.content,
+                ":scope": new.scope.word(),
                 ":session_id": session,
                 ":trace_id": new.trace,
                 ":created_at": at,
@@ -218,6 +226,7 @@ pub fn merge_index(connection: &Connection, pages: i64) -> Result<bool> {
 fn conditions(filter: &Filter) -> Conditions {
     let topic = filter.topic.as_ref().filter(|t| !t.is_empty());
     Conditions::new("n.deleted_at IS NULL")
+        .told("n", filter.reader)
         .given("n.app = :app", ":app", filter.app.clone())
         .given("n.topic >= :topic", ":topic", topic.cloned())
         .given("n.topic < :above", ":above", topic.map(|t| format!("{t}\u{10FFFF}")))
@@ -320,8 +329,8 @@ fn score(note: &Note, terms: &[&str]) -> f64 {
     (score * 1000.0).round() / 1000.0
 }
 
-/// Returns notes with much the same content, about the same app or about no app.
-pub fn similar(connection: &Connection, app: &str, content: &str) -> Result<Vec<SimilarNote>> {
+/// Returns notes with much the same content that a reader may be told, about the same app or about no app.
+pub fn similar(connection: &Connection, app: &str, content: &str, reader: Reader) -> Result<Vec<SimilarNote>> {
     let own: HashSet<String> = text::words(cut::head(content, RANKED_CHARS)).into_iter().collect();
     let mut probes: Vec<&String> = own.iter().filter(|w| w.chars().count() > 1).collect();
     // Long words first, because they are rare; sorted, so that the order does not depend on the hash set.
@@ -329,7 +338,7 @@ pub fn similar(connection: &Connection, app: &str, content: &str) -> Result<Vec<
     let mut found: HashMap<i64, Note> = HashMap::new();
     for word in probes.into_iter().take(PROBES.0) {
         for app in [Some(app), Some("")].into_iter().take(if app.is_empty() { 1 } else { 2 }) {
-            let filter = Filter { app: app.map(str::to_owned), topic: None };
+            let filter = Filter { app: app.map(str::to_owned), topic: None, reader };
             let notes = matching(connection, &format!("\"{word}\""), &filter, PROBES.1)?;
             found.extend(notes.into_iter().map(|n| (n.id, n)));
         }

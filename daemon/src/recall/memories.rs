@@ -62,11 +62,11 @@ fn memory(row: &Row<'_>) -> rusqlite::Result<Memory> {
 /// The kind of records that another copy of the memory can take in.
 pub const KIND: Kind = Kind { name: "memory", table: "memories", skipped: &[], natural: &[] };
 
-/// Takes in a record. `is_gone` tells that its session was deleted here.
+/// Takes in a record.
 ///
 /// # Errors
 /// If it does not fit.
-pub fn load(connection: &Connection, loader: &mut Loader, record: Record, is_gone: bool) -> std::result::Result<Loaded, LoadError> {
+pub fn load(connection: &Connection, loader: &mut Loader, record: Record) -> std::result::Result<Loaded, LoadError> {
     let length = |field: &str| record.get(field).and_then(|v| v.as_str()).map_or(0, |text| text.chars().count());
     for (field, most) in
         [("text", 16_000), ("title", 300), ("app", 255), ("site", 255), ("source", 100), ("tags", 10_000), ("related", 10_000)]
@@ -84,11 +84,6 @@ pub fn load(connection: &Connection, loader: &mut Loader, record: Record, is_gon
     let share = record.get("confidence").and_then(serde_json::Value::as_f64);
     if share.is_none_or(|share| !(0.0..=1.0).contains(&share)) {
         return Err(LoadError::Invalid("confidence: expected 0 to 1".to_owned()));
-    }
-    // What was erased with a session does not come back.
-    if is_gone && record.get("scope").and_then(|v| v.as_str()) == Some(PatternScope::Session.word()) {
-        loader.leave_out(&record, None);
-        return Ok(Loaded::Present);
     }
     loader.load(connection, &KIND, record)
 }

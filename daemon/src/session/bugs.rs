@@ -3,11 +3,12 @@
 use std::collections::HashSet;
 
 use afd_proto::findings::{Bug, BugCounts, BugStatus, Severity};
+use afd_proto::vocabulary::RecordScope;
 use rusqlite::{Connection, Row, named_params};
 
 use super::findings::{self, Finding, Place};
 use super::{json, parse_list};
-use crate::store::{Conditions, Page, Result, new_uid, now_ms, word};
+use crate::store::{Conditions, Page, Reader, Result, new_uid, now_ms, word};
 use crate::text;
 
 /// Minimum word overlap (Jaccard index) of two titles for their bugs to count as similar.
@@ -40,6 +41,8 @@ pub struct New {
     pub screenshot: Option<String>,
     /// Whether it is recorded as already resolved.
     pub resolved: bool,
+    /// Who may be told it.
+    pub scope: RecordScope,
 }
 
 /// Conditions that listed bugs must meet; `None` means no condition.
@@ -47,6 +50,8 @@ pub struct New {
 pub struct Filter {
     /// Row id of the session that reported them.
     pub session: Option<i64>,
+    /// Who asks; what other sessions keep to themselves is not found.
+    pub reader: Reader,
     /// Severity.
     pub severity: Option<Severity>,
     /// Status.
@@ -57,16 +62,24 @@ pub struct Filter {
     pub page: Option<String>,
 }
 
+impl Filter {
+    /// Returns the conditions for the bugs of a session.
+    pub fn of(session: i64) -> Self {
+        Self { session: Some(session), reader: Reader::Session(session), ..Self::default() }
+    }
+}
+
 impl Finding for Bug {
     const TABLE: &'static str = "bugs";
     const COLUMNS: &'static str = "f.id, f.uid, s.name, f.title, f.severity, f.description, f.steps, f.expected, f.actual, f.app, f.page,
-        f.state, f.screenshot, f.task_uid, f.status, f.resolution, f.created_at, f.resolved_at";
+        f.state, f.scope, f.screenshot, f.task_uid, f.status, f.resolution, f.created_at, f.resolved_at";
 
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(Bug {
             id: row.get("id")?,
             uid: row.get("uid")?,
             session: row.get("name")?,
+            scope: word::<RecordScope>(row, "scope")?.narrowed(),
             title: row.get("title")?,
             severity: word(row, "severity")?,
             description: row.get("description")?,
@@ -93,9 +106,9 @@ pub fn add(connection: &Connection, origin: &str, session: i64, new: &New) -> Re
     let id = connection
         .prepare_cached(
             "INSERT INTO bugs (uid, origin, session_id, task_uid, title, severity, description, steps, expected, actual, app, page, state,
-                screenshot, status, created_at, updated_at, resolved_at)
+                scope, screenshot, status, created_at, updated_at, resolved_at)
              VALUES (:uid, :origin, :session_id, :task_uid, :title, :severity, :description, :steps, :expected, :actual, :app, :page,
-             :state, :screenshot, :status, :now, :now, :resolved_at) RETURNING id",
+             :state, :scope, :screenshot, :status, :now, :now, :resolved_at) RETURNING id",
         )?
         .query_row(
             named_params! {
@@ -112,6 +125,7 @@ pub fn add(connection: &Connection, origin: &str, session: i64, new: &New) -> Re
                 ":app": new.place.app,
                 ":page": new.place.page,
                 ":state": new.place.state,
+                ":scope": new.scope.word(),
                 ":screenshot": new.screenshot,
                 ":status": status.word(),
                 ":now": now,
@@ -130,6 +144,7 @@ pub fn get(connection: &Connection, id: i64) -> Result<Option<Bug>> {
 
 fn conditions(filter: &Filter) -> Conditions {
     Conditions::new("f.deleted_at IS NULL")
+        .told("f", filter.reader)
         .given("f.session_id = :session", ":session", filter.session)
         .given("f.severity = :severity", ":severity", filter.severity.map(|s| s.word().to_owned()))
         .given("f.status = :status", ":status", filter.status.map(|s| s.word().to_owned()))
@@ -203,7 +218,8 @@ pub fn change(connection: &Connection, bug: &Bug) -> Result<Option<Bug>> {
     connection
         .prepare_cached(
             "UPDATE bugs SET title = :title, severity = :severity, description = :description, steps = :steps, expected = :expected,
-                actual = :actual, app = :app, page = :page, state = :state, screenshot = :screenshot, updated_at = :now WHERE id = :id",
+                actual = :actual, app = :app, page = :page, state = :state, scope = :scope, screenshot = :screenshot,
+                updated_at = :now WHERE id = :id",
         )?
         .execute(named_params! {
             ":id": bug.id,
@@ -216,6 +232,7 @@ pub fn change(connection: &Connection, bug: &Bug) -> Result<Option<Bug>> {
             ":app": bug.app,
             ":page": bug.page,
             ":state": bug.state,
+            ":scope": bug.scope.unwrap_or_default().word(),
             ":screenshot": bug.screenshot,
             ":now": now_ms(),
         })?;
@@ -237,9 +254,9 @@ pub fn sort_by_severity(bugs: &mut [Bug]) {
     bugs.sort_by_key(|b| (b.status == BugStatus::Resolved, rank(b.severity), b.id));
 }
 
-/// Returns the open bugs of an app whose titles resemble `title`, most similar first.
-pub fn similar(connection: &Connection, title: &str, app: Option<&str>) -> Result<Vec<Bug>> {
-    let filter = Filter { status: Some(BugStatus::Open), app: app.map(str::to_owned), ..Filter::default() };
+/// Returns the open bugs of an app whose titles resemble `title` and that a reader may be told, most similar first.
+pub fn similar(connection: &Connection, title: &str, app: Option<&str>, reader: Reader) -> Result<Vec<Bug>> {
+    let filter = Filter { status: Some(BugStatus::Open), app: app.map(str::to_owned), reader, ..Filter::default() };
     let words = |text: &str| text::words(text).into_iter().collect::<HashSet<String>>();
     let own = words(title);
     let share = |bug: &Bug| {

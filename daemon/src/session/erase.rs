@@ -21,18 +21,19 @@ pub struct Erased {
     pub artifacts: Vec<i64>,
 }
 
-/// Deletes the bugs and test results of a session with their content. Their rows stay, so that their ids are not given again. Returns how
-/// many there were.
-pub fn delete_findings(connection: &Connection, session: i64) -> Result<i64> {
+/// Deletes the bugs and test results of a session with their content: all, or those that it keeps to itself. Their rows stay, so that their
+/// ids are not given again. Returns how many there were.
+pub fn delete_findings(connection: &Connection, session: i64, all: bool) -> Result<i64> {
     let run = |sql: &str| -> Result<i64> {
-        let done = connection.prepare_cached(sql)?.execute(named_params! {":id": session, ":now": now_ms()})?;
+        let done = connection.prepare_cached(sql)?.execute(named_params! {":id": session, ":all": all, ":now": now_ms()})?;
         Ok(i64::try_from(done).unwrap_or(i64::MAX))
     };
     let bugs =
         run("UPDATE bugs SET title = '', description = NULL, steps = '[]', expected = NULL, actual = NULL, page = NULL, state = NULL,
-        screenshot = NULL, resolution = NULL, deleted_at = :now, updated_at = :now WHERE session_id = :id AND deleted_at IS NULL")?;
+        screenshot = NULL, resolution = NULL, deleted_at = :now, updated_at = :now
+        WHERE session_id = :id AND deleted_at IS NULL AND (:all OR scope = 'session')")?;
     let results = run("UPDATE test_results SET name = '', summary = NULL, page = NULL, state = NULL, evidence = NULL, deleted_at = :now,
-        updated_at = :now WHERE session_id = :id AND deleted_at IS NULL")?;
+        updated_at = :now WHERE session_id = :id AND deleted_at IS NULL AND (:all OR scope = 'session')")?;
     Ok(bugs + results)
 }
 
@@ -43,7 +44,8 @@ pub fn findings(connection: &Connection, session: i64) -> Result<i64> {
     Ok(connection.prepare_cached(sql)?.query_row(named_params! {":id": session}, |row| row.get("count"))?)
 }
 
-/// Erases a session. Its row stays as the origin of what it did, under a name that says so; `findings` are erased too if asked for.
+/// Erases a session. Its row stays as the origin of what it did, under a name that says so; findings that it does not
+/// keep to itself are erased too if asked for.
 pub fn session(connection: &Connection, session: &Session, findings: bool) -> Result<Erased> {
     let mut erased = Erased::default();
     let id = session.id;
@@ -63,9 +65,7 @@ pub fn session(connection: &Connection, session: &Session, findings: bool) -> Re
     erased.derived += run("DELETE FROM patterns WHERE session_id = :id AND scope = 'session'")?;
     erased.tasks = run("DELETE FROM tasks WHERE session_id = :id")?;
     run("DELETE FROM tested_elements WHERE session_id = :id")?;
-    if findings {
-        erased.findings = self::delete_findings(connection, id)?;
-    }
+    erased.findings = self::delete_findings(connection, id, findings)?;
     connection
         .prepare_cached(
             "UPDATE sessions SET name = :name, goal = NULL, app = NULL, directory = NULL, progress_dir = NULL, next_steps = '[]',

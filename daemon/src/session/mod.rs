@@ -22,13 +22,14 @@ pub mod transfer;
 use std::path::PathBuf;
 
 use afd_proto::session::{SessionInfo, SessionStatus};
+use afd_proto::vocabulary::RecordScope;
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 pub use columns::json;
 use columns::{parse_list, touch};
 pub use error::SessionError;
 
-use crate::store::{Conditions, Page, Result, new_uid, now_ms};
+use crate::store::{Conditions, Page, Result, new_uid, now_ms, word};
 
 /// Returns the row id of a session. Creates the session if necessary.
 pub fn row_id(connection: &Connection, origin: &str, name: &str) -> Result<i64> {
@@ -81,6 +82,8 @@ pub struct Session {
     pub goal: Option<String>,
     /// Package of the app under test.
     pub app: Option<String>,
+    /// Who may be told its digest and, unless said otherwise, what it records.
+    pub scope: RecordScope,
     /// Working directory of the agent.
     pub directory: Option<PathBuf>,
     /// Directory where progress files are written on every change; `None` disables this.
@@ -113,7 +116,8 @@ impl Session {
     }
 }
 
-const COLUMNS: &str = "id, uid, name, goal, app, directory, progress_dir, next_steps, blockers, summary, created_at, started_at, ended_at,
+const COLUMNS: &str =
+    "id, uid, name, goal, app, scope, directory, progress_dir, next_steps, blockers, summary, created_at, started_at, ended_at,
     updated_at";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Session> {
@@ -124,6 +128,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Session> {
         name: row.get("name")?,
         goal: row.get("goal")?,
         app: row.get("app")?,
+        scope: word(row, "scope")?,
         directory: path("directory")?,
         progress_dir: path("progress_dir")?,
         next_steps: parse_list(&row.get::<_, String>("next_steps")?),
@@ -165,20 +170,29 @@ pub fn app_of(connection: &Connection, session: i64) -> Result<Option<String>> {
         .flatten())
 }
 
+/// Returns who may be told what a session records, given its row id.
+pub fn scope_of(connection: &Connection, session: i64) -> Result<RecordScope> {
+    Ok(connection
+        .prepare_cached("SELECT scope FROM sessions WHERE id = :id")?
+        .query_row(named_params! {":id": session}, |row| word(row, "scope"))
+        .optional()?
+        .unwrap_or_default())
+}
+
 /// Writes the mutable columns of a session.
 pub fn update(connection: &Connection, session: &Session) -> Result<()> {
     let text = |path: &Option<PathBuf>| path.as_ref().map(|p| p.display().to_string());
     connection
         .prepare_cached(
-            "UPDATE sessions SET name = :name, goal = :goal, app = :app, directory = :directory, progress_dir = :progress_dir, next_steps = :next_steps,
-                blockers = :blockers, summary = :summary,
-                started_at = :started_at, ended_at = :ended_at, updated_at = :updated_at WHERE id = :id",
+            "UPDATE sessions SET name = :name, goal = :goal, app = :app, scope = :scope, directory = :directory, progress_dir = :progress_dir,
+                next_steps = :next_steps, blockers = :blockers, summary = :summary, started_at = :started_at, ended_at = :ended_at, updated_at = :updated_at WHERE id = :id",
         )?
         .execute(named_params! {
             ":id": session.id,
             ":name": session.name,
             ":goal": session.goal,
             ":app": session.app,
+            ":scope": session.scope.word(),
             ":directory": text(&session.directory),
             ":progress_dir": text(&session.progress_dir),
             ":next_steps": json(&session.next_steps),
@@ -191,10 +205,11 @@ pub fn update(connection: &Connection, session: &Session) -> Result<()> {
     Ok(())
 }
 
-/// Returns up to ten other sessions about an app, the one that was active last first.
+/// Returns up to ten other sessions about an app whose digests are not theirs alone, the one that was active last first.
 pub fn before(connection: &Connection, session: &Session, app: &str) -> Result<Vec<Session>> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM sessions WHERE app = :app AND id <> :id AND deleted_at IS NULL ORDER BY updated_at DESC, id DESC LIMIT 10"
+        "SELECT {COLUMNS} FROM sessions WHERE app = :app AND id <> :id AND scope <> 'session' AND deleted_at IS NULL
+         ORDER BY updated_at DESC, id DESC LIMIT 10"
     );
     let mut statement = connection.prepare_cached(&sql)?;
     let found = statement.query_map(named_params! {":app": app, ":id": session.id}, read)?;
@@ -234,14 +249,15 @@ pub fn info(connection: &Connection, session: &Session, last_activity: Option<i6
         status: session.status(),
         goal: session.goal.clone(),
         app: session.app.clone(),
+        scope: session.scope.narrowed(),
         directory: session.directory.as_ref().map(|d| d.display().to_string()),
         started_at: session.began(),
         ended_at: session.ended_at,
         last_activity_at: session.updated_at.max(last_activity.unwrap_or(0)),
         auto_progress: session.progress_dir.is_some(),
         tasks: tasks::counts(connection, session.id)?,
-        bugs: bugs::counts(connection, &bugs::Filter { session: Some(session.id), ..bugs::Filter::default() })?,
-        results: results::counts(connection, &results::Filter { session: Some(session.id), ..results::Filter::default() })?,
+        bugs: bugs::counts(connection, &bugs::Filter::of(session.id))?,
+        results: results::counts(connection, &results::Filter::of(session.id))?,
     })
 }
 

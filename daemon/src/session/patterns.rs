@@ -7,7 +7,7 @@ use afd_proto::pattern::{Pattern, PatternKind, PatternScope};
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use super::json;
-use crate::store::{Result, new_uid, now_ms, word};
+use crate::store::{Reader, Result, new_uid, now_ms, word};
 
 /// Prior confidence of a pattern that is saved without one.
 const DEFAULT_PRIOR: f64 = 0.5;
@@ -143,18 +143,6 @@ pub fn save(connection: &Connection, origin: &str, new: &New<'_>) -> Result<Patt
             )?,
     };
     Ok(get(connection, id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
-}
-
-/// Who asks for patterns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Reader {
-    /// Somebody outside of any session.
-    #[default]
-    Nobody,
-    /// The session with this row id.
-    Session(i64),
-    /// Somebody who looks after the memory, and may see all.
-    Keeper,
 }
 
 /// Conditions that listed patterns must meet.

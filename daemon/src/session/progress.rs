@@ -27,6 +27,7 @@ pub fn of(digest: &Digest, git: GitState) -> Progress {
         status: t.status,
         summary: t.summary.clone().unwrap_or_default(),
         completed_at: rfc3339(t.finished_at.unwrap_or(t.created_at)),
+        scope: t.scope,
     });
     let uid_of = |id: &i64| digest.queue.iter().chain(&digest.done).chain(&digest.current).find(|t| t.id == *id).map(|t| t.uid.clone());
     let pending = digest.queue.iter().map(|t| PendingTask {
@@ -34,6 +35,7 @@ pub fn of(digest: &Digest, git: GitState) -> Progress {
         description: t.description.clone(),
         priority: t.priority,
         blocked_by: t.blocked_by.iter().filter_map(uid_of).collect(),
+        scope: t.scope,
     });
     let bugs = digest.bugs.iter().map(|b| BugSummary {
         id: b.uid.clone(),
@@ -42,6 +44,7 @@ pub fn of(digest: &Digest, git: GitState) -> Progress {
         status: b.status,
         page: b.page.clone(),
         actual: b.actual.clone(),
+        scope: b.scope,
     });
     let results = digest.results.iter().rev().map(|r| ResultSummary {
         id: r.uid.clone(),
@@ -50,6 +53,7 @@ pub fn of(digest: &Digest, git: GitState) -> Progress {
         page: r.page.clone(),
         summary: r.summary.clone(),
         duration_ms: r.duration_ms,
+        scope: r.scope,
     });
     let number = |list: &[String]| u32::try_from(list.len()).unwrap_or(u32::MAX);
     let critical = digest.open_bugs().filter(|b| b.severity == Severity::Critical).map(|b| match &b.actual {
@@ -62,6 +66,7 @@ pub fn of(digest: &Digest, git: GitState) -> Progress {
         timestamp: rfc3339(digest.at),
         goal: digest.session.goal.clone(),
         app: digest.session.app.clone(),
+        scope: digest.session.scope.narrowed(),
         started_at: Some(rfc3339(digest.session.began())),
         summary: digest.summary(true),
         completed_tasks: done.collect(),
@@ -96,6 +101,7 @@ pub fn current(digest: &Digest) -> Option<CurrentTask> {
         started_at: rfc3339(task.started_at.unwrap_or(task.created_at)),
         progress: task.progress.clone().unwrap_or_default(),
         last_action: digest.last_action.clone().unwrap_or_default(),
+        scope: task.scope,
     })
 }
 

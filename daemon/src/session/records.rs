@@ -5,6 +5,7 @@
 
 use afd_proto::conversation::Role;
 use afd_proto::session::Statistics;
+use afd_proto::vocabulary::RecordScope;
 use rusqlite::{Connection, OptionalExtension, named_params};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -55,6 +56,9 @@ pub struct SessionRecord {
     /// Package that it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub app: Option<String>,
+    /// Who may be told its digest and, unless said otherwise, what it records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<RecordScope>,
     /// Next steps stated by the caller.
     #[serde(default)]
     pub next_steps: Vec<String>,
@@ -88,6 +92,7 @@ impl SessionRecord {
             name: session.name.clone(),
             goal: session.goal.clone(),
             app: session.app.clone(),
+            scope: session.scope.narrowed(),
             next_steps: session.next_steps.clone(),
             blockers: session.blockers.clone(),
             summary: session.summary.clone(),
@@ -120,16 +125,17 @@ impl SessionRecord {
             return Err(LoadError::Taken(format!("another session is called {name:?}")));
         }
         let values = named_params! {
-            ":uid": self.uid, ":origin": self.origin, ":name": name, ":goal": self.goal, ":app": self.app,
+            ":uid": self.uid, ":origin": self.origin, ":name": name, ":goal": self.goal, ":app": self.app, ":scope": self.scope.unwrap_or_default().word(),
             ":next_steps": json(&self.next_steps), ":blockers": json(&self.blockers), ":summary": self.summary,
             ":created_at": self.created_at, ":started_at": self.started_at, ":ended_at": self.ended_at, ":now": now_ms(),
         };
         let id = connection
             .prepare_cached(
-                "INSERT INTO sessions (uid, origin, name, goal, app, next_steps, blockers, summary, created_at, started_at, ended_at, updated_at)
-                 VALUES (:uid, :origin, :name, :goal, :app, :next_steps, :blockers, :summary, :created_at, :started_at, :ended_at, :now)
+                "INSERT INTO sessions (uid, origin, name, goal, app, scope, next_steps, blockers, summary, created_at, started_at, ended_at,
+                    updated_at)
+                 VALUES (:uid, :origin, :name, :goal, :app, :scope, :next_steps, :blockers, :summary, :created_at, :started_at, :ended_at, :now)
                  ON CONFLICT (uid) DO UPDATE SET name = excluded.name, goal = excluded.goal, app = excluded.app,
-                    next_steps = excluded.next_steps, blockers = excluded.blockers, summary = excluded.summary,
+                    scope = excluded.scope, next_steps = excluded.next_steps, blockers = excluded.blockers, summary = excluded.summary,
                     started_at = excluded.started_at, ended_at = excluded.ended_at, updated_at = excluded.updated_at, deleted_at = NULL
                  RETURNING id",
             )?

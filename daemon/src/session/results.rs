@@ -1,10 +1,11 @@
 //! Test results recorded in sessions.
 
 use afd_proto::findings::{ResultCounts, ResultStatus, TestResult};
+use afd_proto::vocabulary::RecordScope;
 use rusqlite::{Connection, Row, named_params};
 
 use super::findings::{self, Finding, Place};
-use crate::store::{Conditions, Page, Result, new_uid, now_ms, word};
+use crate::store::{Conditions, Page, Reader, Result, new_uid, now_ms, word};
 
 /// A new test result.
 #[derive(Debug, Clone)]
@@ -25,6 +26,8 @@ pub struct New {
     pub evidence: Option<String>,
     /// Uid of the bug it revealed.
     pub bug: Option<String>,
+    /// Who may be told it.
+    pub scope: RecordScope,
 }
 
 /// Conditions that listed results must meet; `None` means no condition.
@@ -32,6 +35,8 @@ pub struct New {
 pub struct Filter {
     /// Row id of the session that recorded them.
     pub session: Option<i64>,
+    /// Who asks; what other sessions keep to themselves is not found.
+    pub reader: Reader,
     /// Outcome.
     pub status: Option<ResultStatus>,
     /// Text that the page contains.
@@ -40,16 +45,24 @@ pub struct Filter {
     pub since: Option<i64>,
 }
 
+impl Filter {
+    /// Returns the conditions for the results of a session.
+    pub fn of(session: i64) -> Self {
+        Self { session: Some(session), reader: Reader::Session(session), ..Self::default() }
+    }
+}
+
 impl Finding for TestResult {
     const TABLE: &'static str = "test_results";
     const COLUMNS: &'static str = "f.id, f.uid, s.name AS session, f.name, f.status, f.app, f.page, f.state, f.duration_ms, f.summary,
-        f.evidence, f.bug_uid, f.task_uid, f.created_at";
+        f.evidence, f.bug_uid, f.task_uid, f.scope, f.created_at";
 
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(TestResult {
             id: row.get("id")?,
             uid: row.get("uid")?,
             session: row.get("session")?,
+            scope: word::<RecordScope>(row, "scope")?.narrowed(),
             name: row.get("name")?,
             status: word(row, "status")?,
             app: row.get("app")?,
@@ -70,9 +83,9 @@ pub fn add(connection: &Connection, origin: &str, session: i64, new: &New) -> Re
     let id = connection
         .prepare_cached(
             "INSERT INTO test_results (uid, origin, session_id, task_uid, name, status, app, page, state, duration_ms, summary, evidence,
-                bug_uid, created_at, updated_at)
+                bug_uid, scope, created_at, updated_at)
              VALUES (:uid, :origin, :session_id, :task_uid, :name, :status, :app, :page, :state, :duration_ms, :summary, :evidence,
-             :bug_uid, :now, :now) RETURNING id",
+             :bug_uid, :scope, :now, :now) RETURNING id",
         )?
         .query_row(
             named_params! {
@@ -89,6 +102,7 @@ pub fn add(connection: &Connection, origin: &str, session: i64, new: &New) -> Re
                 ":summary": new.summary,
                 ":evidence": new.evidence,
                 ":bug_uid": new.bug,
+                ":scope": new.scope.word(),
                 ":now": now_ms(),
             },
             |row| row.get::<_, i64>("id"),
@@ -99,6 +113,7 @@ pub fn add(connection: &Connection, origin: &str, session: i64, new: &New) -> Re
 
 fn conditions(filter: &Filter) -> Conditions {
     Conditions::new("f.deleted_at IS NULL")
+        .told("f", filter.reader)
         .given("f.session_id = :session", ":session", filter.session)
         .given("f.status = :status", ":status", filter.status.map(|s| s.word().to_owned()))
         .given("instr(f.page, :page) > 0", ":page", filter.page.clone())

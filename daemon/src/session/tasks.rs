@@ -3,6 +3,7 @@
 //! A task can be blocked by other tasks. A blocker counts until it has passed or was skipped: a failed task still blocks.
 
 use afd_proto::tasks::{FinishStatus, Task, TaskCounts, TaskStatus};
+use afd_proto::vocabulary::RecordScope;
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use super::{SessionError, json, parse_list};
@@ -11,7 +12,8 @@ use crate::store::{Result, new_uid, now_ms, word};
 /// Result of an operation on a task.
 pub type Outcome<T> = Result<T, SessionError>;
 
-const SELECT: &str = "SELECT t.id, t.uid, s.name, t.description, t.status, t.priority, t.blocked_by, t.progress, t.summary, t.created_at,
+const SELECT: &str =
+    "SELECT t.id, t.uid, s.name, t.description, t.status, t.priority, t.blocked_by, t.progress, t.summary, t.scope, t.created_at,
         t.started_at, t.finished_at
      FROM tasks t JOIN sessions s ON s.id = t.session_id";
 
@@ -21,6 +23,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<(Task, Vec<String>)> {
         id: row.get("id")?,
         uid: row.get("uid")?,
         session: row.get("name")?,
+        scope: word::<RecordScope>(row, "scope")?.narrowed(),
         description: row.get("description")?,
         status: word(row, "status")?,
         priority: row.get("priority")?,
@@ -66,11 +69,11 @@ fn no_task(id: i64) -> SessionError {
     SessionError::Missing(format!("the session has no task {id}"))
 }
 
-/// Adds a pending task.
+/// Adds a task that waits for others.
 ///
 /// # Errors
 /// [`SessionError::Missing`] if a task in `blocked_by` does not exist.
-pub fn add(connection: &Connection, origin: &str, session: i64, description: &str, priority: i64, blocked_by: &[i64]) -> Outcome<Task> {
+pub fn add(connection: &Connection, origin: &str, session: i64, new: &New<'_>, blocked_by: &[i64]) -> Outcome<Task> {
     let mut before = Vec::new();
     for id in blocked_by {
         match get(connection, session, *id)? {
@@ -78,8 +81,7 @@ pub fn add(connection: &Connection, origin: &str, session: i64, description: &st
             None => return Err(no_task(*id)),
         }
     }
-    let new = New { description, priority, before: &before, status: TaskStatus::Pending, ..New::default() };
-    Ok(insert(connection, origin, session, &new)?)
+    Ok(insert(connection, origin, session, &New { before: &before, ..*new })?)
 }
 
 /// A task to insert in any state, for example one imported from a progress file.
@@ -99,6 +101,8 @@ pub struct New<'a> {
     pub progress: Option<&'a str>,
     /// Summary of the outcome.
     pub summary: Option<&'a str>,
+    /// Who may be told it.
+    pub scope: RecordScope,
     /// Start time, UTC milliseconds.
     pub started_at: Option<i64>,
     /// Finish time, UTC milliseconds.
@@ -115,6 +119,7 @@ impl Default for New<'_> {
             status: TaskStatus::Pending,
             progress: None,
             summary: None,
+            scope: RecordScope::App,
             started_at: None,
             finished_at: None,
         }
@@ -126,10 +131,9 @@ pub fn insert(connection: &Connection, origin: &str, session: i64, new: &New<'_>
     let (now, uid) = (now_ms(), new.uid.map_or_else(new_uid, str::to_owned));
     let id = connection
         .prepare_cached(
-            "INSERT INTO tasks (uid, origin, session_id, description, status, priority, blocked_by, progress, summary, created_at,
-                started_at,
-                finished_at, updated_at) VALUES (:uid, :origin, :session_id, :description, :status, :priority, :blocked_by, :progress,
-                :summary, :now, :started_at, :finished_at, :now) RETURNING id",
+            "INSERT INTO tasks (uid, origin, session_id, description, status, priority, blocked_by, progress, summary, scope, created_at,
+                started_at, finished_at, updated_at) VALUES (:uid, :origin, :session_id, :description, :status, :priority, :blocked_by, :progress,
+                :summary, :scope, :now, :started_at, :finished_at, :now) RETURNING id",
         )?
         .query_row(
             named_params! {
@@ -142,6 +146,7 @@ pub fn insert(connection: &Connection, origin: &str, session: i64, new: &New<'_>
                 ":blocked_by": json(new.before),
                 ":progress": new.progress,
                 ":summary": new.summary,
+                ":scope": new.scope.word(),
                 ":now": now,
                 ":started_at": new.started_at,
                 ":finished_at": new.finished_at,
@@ -269,6 +274,8 @@ pub struct Change {
     pub description: Option<String>,
     /// New priority.
     pub priority: Option<i64>,
+    /// Who may be told it from now on.
+    pub scope: Option<RecordScope>,
 }
 
 /// Updates the given task, or the active one.
@@ -280,14 +287,14 @@ pub fn change(connection: &Connection, session: i64, id: Option<i64>, change: &C
     connection
         .prepare_cached(
             "UPDATE tasks SET progress = coalesce(:progress, progress), description = coalesce(:description, description),
-                priority = coalesce(:priority, priority),
-                updated_at = :updated_at WHERE id = :id",
+                priority = coalesce(:priority, priority), scope = coalesce(:scope, scope), updated_at = :updated_at WHERE id = :id",
         )?
         .execute(named_params! {
             ":id": task.id,
             ":progress": change.progress,
             ":description": change.description,
             ":priority": change.priority,
+            ":scope": change.scope.map(RecordScope::word),
             ":updated_at": now_ms(),
         })?;
     touch_and_reload(connection, session, task.id)

@@ -33,7 +33,7 @@ use damage::Damage;
 pub use damage::damage_mark;
 pub use error::{Result, StoreError};
 pub use migrate::{SCHEMA, former_origins, in_memory, origin_of, origins_of, renew_origin, schema_of};
-pub use query::{Conditions, Page};
+pub use query::{Conditions, Page, Reader};
 use queue::Turn;
 pub use queue::{in_lane, lane, new_lane};
 use readers::{Pool, Readers};

@@ -20,10 +20,27 @@ impl Conditions {
     #[must_use]
     pub fn given<V: Into<Value>>(mut self, condition: &str, name: &'static str, value: Option<V>) -> Self {
         if let Some(value) = value {
-            self.sql.push_str(" AND ");
-            self.sql.push_str(condition);
             self.values.push((name, value.into()));
+            self = self.and(condition);
         }
+        self
+    }
+
+    /// Adds what a reader may be told of rows with a scope and a session, given the name that their table has in the query.
+    #[must_use]
+    pub fn told(self, table: &str, reader: Reader) -> Self {
+        match reader {
+            Reader::Keeper => self,
+            Reader::Nobody => self.and(&format!("{table}.scope <> 'session'")),
+            Reader::Session(id) => {
+                self.given(&format!("({table}.scope <> 'session' OR {table}.session_id = :reader)"), ":reader", Some(id))
+            }
+        }
+    }
+
+    fn and(mut self, condition: &str) -> Self {
+        self.sql.push_str(" AND ");
+        self.sql.push_str(condition);
         self
     }
 
@@ -42,6 +59,25 @@ impl Conditions {
     /// Returns the values with their names.
     pub fn values(&self) -> Vec<(&'static str, &dyn ToSql)> {
         self.values.iter().map(|(name, value)| (*name, value as &dyn ToSql)).collect()
+    }
+}
+
+/// Who asks for what a session may keep to itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Reader {
+    /// Somebody outside of any session.
+    #[default]
+    Nobody,
+    /// The session with this row id.
+    Session(i64),
+    /// Somebody who looks after the memory, and may see all.
+    Keeper,
+}
+
+impl Reader {
+    /// Returns the reader that a session is, if there is one.
+    pub fn of(session: Option<i64>) -> Self {
+        session.map_or(Self::Nobody, Self::Session)
     }
 }
 
@@ -93,6 +129,14 @@ mod tests {
         let mut last = vec![5, 3];
         assert_eq!((page.cut(&mut last, |n| *n), last), (None, vec![5, 3]));
         assert_eq!(Page::default().cut(&mut Vec::<i64>::new(), |n| *n), None);
+    }
+
+    #[test]
+    fn a_reader_is_told_what_is_for_all_and_its_own() {
+        let told = |reader| Conditions::new("1").told("t", reader).sql().to_owned();
+        assert_eq!(told(Reader::Keeper), "1");
+        assert_eq!(told(Reader::of(None)), "1 AND t.scope <> 'session'");
+        assert_eq!(told(Reader::of(Some(3))), "1 AND (t.scope <> 'session' OR t.session_id = :reader)");
     }
 
     #[test]

@@ -103,6 +103,11 @@ fn what_is_private_never_leaves_the_machine() {
     settled(&mut client);
     assert_eq!(qdrant.points().len(), 2);
     client.ok("pattern.promote", json!({"id": pattern["id"], "scope": "session"}));
+    client.ok("memory.save", json!({"topic": "alarm", "content": "4711 is old", "scope": "session"}));
+    let bug = client.ok("session.bug.add", json!({"title": "4711 is refused"}))["bug"].clone();
+    settled(&mut client);
+    assert_eq!(qdrant.points().len(), 2, "a bug belongs to everybody");
+    client.ok("session.bug.update", json!({"id": bug["id"], "scope": "session"}));
     settled(&mut client);
     assert_eq!(qdrant.points().len(), 1);
     // What is private is found by its session although others have nearer entries there.

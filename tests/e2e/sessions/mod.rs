@@ -4,6 +4,7 @@ mod findings;
 mod keeping;
 mod progress;
 mod reports;
+mod scopes;
 
 use afd_tests::{Client, World};
 use serde_json::{Value, json};

@@ -15,10 +15,9 @@ use crate::memory::{Place, log, notes, observations};
 use crate::page::pattern;
 use crate::session::conversation::assemble::{Background, Item};
 use crate::session::conversation::{Conversation, messages};
-use crate::session::patterns::Reader;
 use crate::session::summary::rfc3339;
 use crate::session::{Session, bugs, page_models, patterns, tasks};
-use crate::store::Result as Stored;
+use crate::store::{Reader, Result as Stored};
 use crate::text::{self, cut};
 use crate::visual::states;
 
@@ -75,7 +74,8 @@ fn task(c: &Connection, session: &Session) -> Stored<Vec<Item>> {
 /// Returns what is known about the app regardless of the current request and page: open bugs, worst first, then patterns and the newest
 /// notes. The second value is the number of open bugs left out.
 fn knowledge(c: &Connection, session: &Session, app: &str) -> Stored<(Vec<Item>, i64)> {
-    let mut own = bugs::Filter { status: Some(BugStatus::Open), ..bugs::Filter::default() };
+    let reader = Reader::Session(session.id);
+    let mut own = bugs::Filter { status: Some(BugStatus::Open), reader, ..bugs::Filter::default() };
     if app.is_empty() {
         own.session = Some(session.id);
     } else {
@@ -92,12 +92,12 @@ fn knowledge(c: &Connection, session: &Session, app: &str) -> Stored<(Vec<Item>,
         app: Some(app.to_owned()),
         least: MIN_CONFIDENCE,
         limit: MAX_PATTERNS,
-        reader: Reader::Session(session.id),
+        reader,
         ..Default::default()
     };
     items.extend(patterns::find(c, &wanted)?.iter().map(learned));
     if !app.is_empty() {
-        let filter = notes::Filter { app: Some(app.to_owned()), topic: None };
+        let filter = notes::Filter { app: Some(app.to_owned()), topic: None, reader };
         items.extend(notes::newest(c, &filter, 0, MAX_NOTES)?.notes.iter().map(note));
     }
     Ok((items, more))
@@ -150,7 +150,7 @@ fn now(c: &Connection, session: &Session, app: &str, page: Option<String>, seen:
         let recovered = known.recoveries.into_iter().map(|r| format!("{}: {}", on(r.match_scope, r.pre_name, r.pre_activity), r.text));
         items.extend(done.chain(recovered).map(|text| item("experience", text)));
     }
-    let filter = notes::Filter { app: (!app.is_empty()).then(|| app.to_owned()), topic: None };
+    let filter = notes::Filter { app: (!app.is_empty()).then(|| app.to_owned()), topic: None, reader };
     if let Some(query) = text::Query::parse(text::cut::head(asked, MAX_QUERY_CHARS)) {
         items.extend(notes::search(c, &query, &filter, 0, MAX_NOTES)?.notes.iter().map(note));
     }

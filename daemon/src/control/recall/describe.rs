@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use afd_proto::findings::BugStatus;
 use afd_proto::pattern::PatternScope;
 use afd_proto::recall::{EntryType, StoredType};
+use afd_proto::vocabulary::RecordScope;
 use rusqlite::Connection;
 
 use crate::memory::notes;
@@ -63,6 +64,11 @@ fn blank(kind: EntryType, at: i64) -> Described {
     }
 }
 
+/// Returns whether only its session may be told something that was recorded.
+fn is_own(scope: Option<RecordScope>) -> bool {
+    scope == Some(RecordScope::Session)
+}
+
 /// Returns the host of a page that is a URL; empty for others.
 fn site_of(page: Option<&str>) -> String {
     let host = page.and_then(|page| page.split_once("://")).map(|(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or_default());
@@ -85,7 +91,7 @@ fn parts(parts: &[(&str, Option<&str>)]) -> String {
 fn note(c: &Connection, id: i64) -> Result<Option<Described>> {
     let Some(note) = notes::one(c, id)? else { return Ok(None) };
     let session = session::find(c, &note.session)?;
-    let of = blank(EntryType::Note, note.created_at);
+    let of = Described { private: is_own(note.scope), ..blank(EntryType::Note, note.created_at) };
     Ok(Some(Described { title: note.topic, text: note.content, app: note.app.unwrap_or_default(), session, ..of }))
 }
 
@@ -110,6 +116,7 @@ fn bug(c: &Connection, id: i64) -> Result<Option<Described>> {
         site: site_of(bug.page.as_deref()),
         app: bug.app.unwrap_or_default(),
         session: session::find(c, &bug.session)?,
+        private: is_own(bug.scope),
         tags: vec![bug.severity.word().to_owned(), bug.status.word().to_owned()],
         ..blank(EntryType::Bug, bug.created_at)
     }))
@@ -123,6 +130,7 @@ fn result(c: &Connection, id: i64) -> Result<Option<Described>> {
         site: site_of(result.page.as_deref()),
         app: result.app.unwrap_or_default(),
         session: session::find(c, &result.session)?,
+        private: is_own(result.scope),
         tags: vec![result.status.word().to_owned()],
         ..blank(EntryType::Result, result.created_at)
     }))
@@ -163,9 +171,11 @@ fn of_session(c: &Connection, source: &Source) -> Result<Option<Described>> {
     let Some(name) = session::name_of(c, source.row)? else { return Ok(None) };
     let Some(session) = session::by_name(c, &name)? else { return Ok(None) };
     let (steps, blockers) = (session.next_steps.join("; "), session.blockers.join("; "));
+    let private = session.scope == RecordScope::Session;
     // The summary of a session consists of figures, which are no knowledge.
     let done: Vec<String> = tasks::done(c, session.id)?
         .into_iter()
+        .filter(|task| private || !is_own(task.scope))
         .take(MAX_TASKS)
         .map(|task| format!("{} ({}{})", task.description, task.status.word(), task.summary.map_or(String::new(), |s| format!(", {s}"))))
         .collect();
@@ -179,7 +189,7 @@ fn of_session(c: &Connection, source: &Source) -> Result<Option<Described>> {
         return Ok(None);
     }
     let at = session.ended_at.unwrap_or(session.began());
-    let of = Described { is_current: session.ended_at.is_none(), ..blank(EntryType::Session, at) };
+    let of = Described { is_current: session.ended_at.is_none(), private, ..blank(EntryType::Session, at) };
     Ok(Some(Described { title: session.name, text, app: session.app.unwrap_or_default(), session: Some(session.id), ..of }))
 }
 

@@ -157,12 +157,12 @@ pub async fn with_remembered(core: &Arc<Core>, mut error: Error, app: Option<Str
     error
 }
 
-/// Returns the row ids of entries of a type that are clearly about the same as a text.
+/// Returns the row ids of entries of a type that a session may be told and that are clearly about the same as a text.
 ///
 /// # Errors
 /// If the database cannot be read.
-pub fn rows_about(recall: &Recall, c: &Connection, text: &str, kind: EntryType, app: Option<&str>) -> Result<Vec<i64>> {
-    let clear = clear(recall, c, &Wanted { text, types: &[kind], app, session: None, limit: FOR_TASK })?;
+pub fn rows_about(recall: &Recall, c: &Connection, text: &str, kind: EntryType, app: Option<&str>, session: i64) -> Result<Vec<i64>> {
+    let clear = clear(recall, c, &Wanted { text, types: &[kind], app, session: Some(session), limit: FOR_TASK })?;
     let rows = clear.iter().map(|hit| Ok(entries::source_of(c, hit.entry)?.map(|source| source.row)));
     Ok(rows.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
 }
@@ -170,15 +170,16 @@ pub fn rows_about(recall: &Recall, c: &Connection, text: &str, kind: EntryType, 
 /// Cosine of the built-in model from which on two texts say much the same.
 const SAME: f64 = 0.72;
 
-/// Returns the row ids of entries of a type that say much the same as a text, about the same app or about none, with how much.
+/// Returns the row ids of entries of a type that a session may be told and that say much the same as a text, about the same app or about
+/// none, with how much.
 ///
 /// # Errors
 /// If the database cannot be read.
-pub fn near_rows(recall: &Recall, c: &Connection, text: &str, kind: EntryType, app: &str) -> Result<Vec<(i64, f64)>> {
+pub fn near_rows(recall: &Recall, c: &Connection, text: &str, kind: EntryType, app: &str, session: i64) -> Result<Vec<(i64, f64)>> {
     recall.with_index(c, None, |index, builtin, _| {
         let Some(model) = builtin else { return Ok(Vec::new()) };
         let (app, now) = (name_hash(app), now_ms());
-        let scope = Scope { types: vec![kind], now, ..Scope::default() };
+        let scope = Scope { types: vec![kind], session: Some(session), now, ..Scope::default() };
         let near = index.nearest(c, model, &Builtin::vector(text), FOR_TASK, |f| scope.allows(f) && (f.app == app || f.app == 0))?;
         let mut rows = Vec::new();
         for (entry, cosine) in near.into_iter().filter(|(_, cosine)| *cosine >= SAME) {

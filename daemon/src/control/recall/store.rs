@@ -6,11 +6,11 @@ use std::sync::Arc;
 use afd_proto::ErrorCode;
 use afd_proto::pattern::PatternScope;
 use afd_proto::recall::{RecallDeleteParams, RecallDeleted, RecallEntry, RecallStoreParams, RecallStored, StoredType};
-use afd_proto::vocabulary::DEFAULT_SESSION;
+use afd_proto::vocabulary::{DEFAULT_SESSION, RecordScope};
 use rusqlite::Connection;
 use serde_json::json;
 
-use super::super::session::{check_optional, check_text};
+use super::super::session::{check_optional, check_text, scope_of};
 use super::super::{Core, Error, Result, backups, check_session};
 use super::search::{no_entry, site_name};
 use super::show::{self, Asked};
@@ -41,13 +41,15 @@ pub async fn store(core: &Arc<Core>, params: &RecallStoreParams) -> Result<Recal
     let name = params.session.as_deref().unwrap_or(DEFAULT_SESSION);
     check_session(name)?;
     let app = params.app.clone().unwrap_or_default();
-    let scope = params.scope.unwrap_or(if app.is_empty() { PatternScope::Session } else { PatternScope::App });
+    let session = core.session_row(name).await?;
+    let for_all = !app.is_empty() && scope_of(core, None, session).await? == RecordScope::App;
+    let scope = params.scope.unwrap_or(if for_all { PatternScope::App } else { PatternScope::Session });
     if scope == PatternScope::App && app.is_empty() {
         return Err(Error::param("scope", "session or everybody, because it is about no app", "app"));
     }
     let new = memories::Memory {
         uid: String::new(),
-        session: core.session_row(name).await?,
+        session,
         kind: params.kind.unwrap_or(StoredType::Fact),
         title: params.title.as_deref().map(str::trim).filter(|t| !t.is_empty()).map(str::to_owned),
         text: params.text.trim().to_owned(),

@@ -34,7 +34,7 @@ pub(in crate::control) fn gather(c: &Connection, session: Session) -> Stored<Dig
     let elsewhere = elsewhere::of(c, id)?;
     let seen = pages(c, id)?;
     let mut pages = seen.clone();
-    let (mut bugs, _) = bugs::list(c, &bugs::Filter { session: Some(id), ..bugs::Filter::default() }, Page::first(MAX_ROWS))?;
+    let (mut bugs, _) = bugs::list(c, &bugs::Filter::of(id), Page::first(MAX_ROWS))?;
     bugs::sort_by_severity(&mut bugs);
     let mut coverage = coverage::gather(c, &session, None, &seen, &marked)?;
     let mut statistics = Statistics {
@@ -58,7 +58,7 @@ pub(in crate::control) fn gather(c: &Connection, session: Session) -> Stored<Dig
         current: tasks::current(c, id)?,
         queue: tasks::queue(c, id)?,
         done: tasks::done(c, id)?,
-        results: results::list(c, &results::Filter { session: Some(id), ..results::Filter::default() }, Page::first(MAX_ROWS))?.0,
+        results: results::list(c, &results::Filter::of(id), Page::first(MAX_ROWS))?.0,
         last_action: sessions::last_action(c, id)?,
         context: context(c, &conversation::of(c, id)?, &session.name)?,
         bugs,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use afd_proto::ErrorCode;
 use afd_proto::session::{DeleteParams, Deleted, SessionCall, SessionInfo, UpdateParams};
+use afd_proto::vocabulary::RecordScope;
 use rusqlite::Connection;
 use serde_json::json;
 
@@ -29,13 +30,13 @@ fn check_leases(core: &Core, name: &str) -> Result<()> {
         .details(json!({"session": name, "devices": held})))
 }
 
-/// `session.update`: renames a session, or changes its goal or app.
+/// `session.update`: renames a session, or changes its goal, app or scope.
 ///
 /// # Errors
 /// `NOT_FOUND` if there is no such session, `CONFLICT` if the new name is taken or the session holds a device.
 pub async fn update(core: &Arc<Core>, params: &UpdateParams) -> Result<SessionInfo> {
-    if params.name.is_none() && params.goal.is_none() && params.app.is_none() {
-        return Err(Error::param("name", "name, goal or app", "none of them"));
+    if params.name.is_none() && params.goal.is_none() && params.app.is_none() && params.scope.is_none() {
+        return Err(Error::param("name", "name, goal, app or scope", "none of them"));
     }
     check_change("goal", params.goal.as_deref(), MAX_GOAL)?;
     check_change("app", params.app.as_deref(), 255)?;
@@ -55,6 +56,7 @@ pub async fn update(core: &Arc<Core>, params: &UpdateParams) -> Result<SessionIn
         }
         session.goal = changed(p.goal, session.goal);
         session.app = changed(p.app, session.app);
+        session.scope = p.scope.unwrap_or(session.scope);
         session::update(c, &session)?;
         let session = Session { updated_at: now_ms(), ..session };
         Ok::<_, Error>(session::info(c, &session, sessions::last_at(c, session.id)?)?)
@@ -127,9 +129,16 @@ async fn erase_all(core: &Arc<Core>, name: &str, findings: bool) -> Result<Delet
     let work = move |c: &Connection| {
         let session = session::by_name(c, &wanted)?.ok_or_else(|| no_session(&wanted))?;
         let written = artifact::written(c, session.id, &SAYING)?;
-        let own_notes = notes::of_session(c, session.id)?;
-        let mut kept = erase::findings(c, session.id)? + i64::try_from(own_notes.len()).unwrap_or(i64::MAX);
         let mut erased = erase::session(c, &session, findings)?;
+        let mut kept = erase::findings(c, session.id)?;
+        for note in notes::of_session(c, session.id)? {
+            if findings || note.scope == Some(RecordScope::Session) {
+                notes::delete(c, Some(note.id), None)?;
+                erased.findings += 1;
+            } else {
+                kept += 1;
+            }
+        }
         let memories = memories::erase_of(c, session.id, findings)?;
         let memories = i64::try_from(memories).unwrap_or(i64::MAX);
         if findings {
@@ -137,13 +146,6 @@ async fn erase_all(core: &Arc<Core>, name: &str, findings: bool) -> Result<Delet
         } else {
             erased.derived += memories;
             kept += memories::count_of(c, session.id)?;
-        }
-        if findings {
-            for note in own_notes {
-                notes::delete(c, Some(note.id), None)?;
-                erased.findings += 1;
-            }
-            kept = 0;
         }
         // An answer that is kept for its request key may quote what was said.
         requests::forget_what_was_said(c)?;
@@ -180,7 +182,7 @@ async fn erase_rest(core: &Arc<Core>, name: &str, findings: bool) -> Result<Dele
     let work = move |c: &Connection| {
         let id = session::find(c, &wanted)?.ok_or_else(|| no_session(&wanted))?;
         let uid = session::uid_of(c, id)?;
-        let mut findings = erase::delete_findings(c, id)? + i64::try_from(memories::erase_of(c, id, true)?).unwrap_or(i64::MAX);
+        let mut findings = erase::delete_findings(c, id, true)? + i64::try_from(memories::erase_of(c, id, true)?).unwrap_or(i64::MAX);
         for note in notes::of_session(c, id)? {
             notes::delete(c, Some(note.id), None)?;
             findings += 1;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use afd_proto::notes::Note;
 use afd_proto::session::SessionCall;
 use afd_proto::transfer::{Export, ExportFormat, ExportParams, ExportResult, ExportedConversation};
 use rusqlite::Connection;
@@ -17,7 +18,7 @@ use crate::session::conversation::{self, Conversation, messages, summaries};
 use crate::session::elsewhere::Elsewhere;
 use crate::session::patterns;
 use crate::session::records::{self, SessionRecord};
-use crate::store::{Page, SCHEMA, StoreError, now_ms};
+use crate::store::{Page, Reader, SCHEMA, StoreError, now_ms};
 use crate::visual::known as visual;
 
 /// Name of the document format.
@@ -82,7 +83,8 @@ async fn lines(core: &Arc<Core>, session: crate::session::Session) -> Result<Vec
         records::dump(c, id, |record| put(record.into()))?;
         for note in notes::of_session(c, id)? {
             let app = note.app.unwrap_or_default();
-            let note = NoteRecord { uid: note.uid, app, topic: note.topic, content: note.content, created_at: note.created_at };
+            let Note { uid, topic, content, created_at, scope, .. } = note;
+            let note = NoteRecord { uid, app, topic, content, created_at, scope };
             put(typed("note", &note)?);
         }
         text.push(b'\n');
@@ -123,8 +125,7 @@ async fn document(core: &Arc<Core>, session: crate::session::Session) -> Result<
             names.extend(visual::elements(c, &app)?.into_iter().map(|e| (e.uid, e.name)));
         }
         tested.iter_mut().for_each(|t| t.component = t.component.as_ref().and_then(|uid| names.get(uid).cloned()));
-        let patterns =
-            patterns::Filter { session: Some(id), reader: patterns::Reader::Keeper, limit: MAX_ROWS, ..patterns::Filter::default() };
+        let patterns = patterns::Filter { session: Some(id), reader: Reader::Keeper, limit: MAX_ROWS, ..patterns::Filter::default() };
         Ok((
             main,
             others,

@@ -9,6 +9,7 @@ use afd_proto::findings::{
 };
 use afd_proto::recall::EntryType;
 use afd_proto::session::SessionCall;
+use afd_proto::vocabulary::RecordScope;
 use rusqlite::Connection;
 use serde_json::json;
 
@@ -19,7 +20,7 @@ use crate::artifact;
 use crate::memory::{log, observations};
 use crate::session::findings::Place;
 use crate::session::{self, Session, bugs, erase, results, tasks};
-use crate::store::{Page, StoreError};
+use crate::store::{Page, Reader, StoreError};
 use crate::visual::states;
 
 /// Maximum length of a title, characters.
@@ -85,15 +86,15 @@ pub async fn add_bug(core: &Arc<Core>, params: &BugAddParams) -> Result<BugAddRe
     let session = for_writing(core, params.session()).await?;
     let place = place(core, &session, params.page.as_deref(), params.app.as_deref()).await?;
     let screenshot = artifact_of(core, "screenshot", &session.name, params.screenshot.as_deref()).await?;
-    let (origin, id, p) = (core.store.origin().to_owned(), session.id, params.clone());
+    let (origin, id, session_scope, p) = (core.store.origin().to_owned(), session.id, session.scope, params.clone());
     let (title, app) = (p.title.clone(), place.app.clone());
     let (own, described) =
         (core.clone(), [Some(p.title.as_str()), p.description.as_deref()].into_iter().flatten().collect::<Vec<_>>().join("\n"));
     let similar = core.store.read_all(move |c| {
-        let mut similar = bugs::similar(c, &title, app.as_deref())?;
-        for id in recall::rows_about(&own.recall, c, &described, EntryType::Bug, app.as_deref())? {
-            if similar.len() < MAX_SIMILAR && similar.iter().all(|bug| bug.id != id) {
-                similar.extend(bugs::get(c, id)?);
+        let mut similar = bugs::similar(c, &title, app.as_deref(), Reader::Session(id))?;
+        for other in recall::rows_about(&own.recall, c, &described, EntryType::Bug, app.as_deref(), id)? {
+            if similar.len() < MAX_SIMILAR && similar.iter().all(|bug| bug.id != other) {
+                similar.extend(bugs::get(c, other)?);
             }
         }
         Ok(similar)
@@ -112,6 +113,7 @@ pub async fn add_bug(core: &Arc<Core>, params: &BugAddParams) -> Result<BugAddRe
             place,
             screenshot,
             resolved: false,
+            scope: p.scope.unwrap_or(session_scope),
         };
         Ok::<_, StoreError>(BugAddResult { bug: bugs::add(c, &origin, id, &new)?, similar })
     };
@@ -156,8 +158,10 @@ async fn session_id_of(core: &Arc<Core>, session: Option<&str>) -> Result<Option
 /// `NOT_FOUND` if there is no such session.
 pub async fn list_bugs(core: &Arc<Core>, params: &BugListParams) -> Result<Bugs> {
     let page = page(params.limit, params.cursor, 20)?;
+    let session = session_id_of(core, params.session.as_deref()).await?;
     let filter = bugs::Filter {
-        session: session_id_of(core, params.session.as_deref()).await?,
+        session,
+        reader: Reader::of(session),
         severity: params.severity,
         status: params.status,
         app: params.app.clone(),
@@ -234,6 +238,7 @@ pub async fn update_bug(core: &Arc<Core>, params: &BugUpdateParams) -> Result<Bu
         bug.state = bug.state.filter(|_| p.page.is_none());
         bug.title = p.title.map_or(bug.title, |title| title.trim().to_owned());
         bug.severity = p.severity.unwrap_or(bug.severity);
+        bug.scope = p.scope.map_or(bug.scope, RecordScope::narrowed);
         bug.steps = p.steps.unwrap_or(bug.steps);
         bug.description = changed(p.description, bug.description);
         bug.expected = changed(p.expected, bug.expected);
@@ -289,7 +294,7 @@ pub async fn add_result(core: &Arc<Core>, params: &ResultAddParams) -> Result<Te
         }
         None => None,
     };
-    let (origin, id, p) = (core.store.origin().to_owned(), session.id, params.clone());
+    let (origin, id, session_scope, p) = (core.store.origin().to_owned(), session.id, session.scope, params.clone());
     let work = move |c: &Connection| {
         evidence.as_deref().map(|uid| artifact::keep(c, uid)).transpose()?;
         let new = results::New {
@@ -301,6 +306,7 @@ pub async fn add_result(core: &Arc<Core>, params: &ResultAddParams) -> Result<Te
             summary: p.summary,
             evidence,
             bug,
+            scope: p.scope.unwrap_or(session_scope),
         };
         results::add(c, &origin, id, &new)
     };
@@ -315,12 +321,9 @@ pub async fn add_result(core: &Arc<Core>, params: &ResultAddParams) -> Result<Te
 /// `NOT_FOUND` if there is no such session.
 pub async fn list_results(core: &Arc<Core>, params: &ResultListParams) -> Result<Results> {
     let page = page(params.limit, params.cursor, 20)?;
-    let filter = results::Filter {
-        session: session_id_of(core, params.session.as_deref()).await?,
-        status: params.status,
-        page: params.page.clone(),
-        since: params.since,
-    };
+    let session = session_id_of(core, params.session.as_deref()).await?;
+    let filter =
+        results::Filter { session, reader: Reader::of(session), status: params.status, page: params.page.clone(), since: params.since };
     let listed = core.store.read_all(move |c| {
         let (results, next_cursor) = results::list(c, &filter, page)?;
         Ok(Results { results, counts: results::counts(c, &filter)?, next_cursor })

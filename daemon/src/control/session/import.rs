@@ -24,6 +24,7 @@ use crate::session::records::{Loader, SessionRecord};
 use crate::store::exchange::{LoadError, Loaded, Record};
 use crate::store::{SCHEMA, StoreError, new_uid, now_ms};
 use crate::task::run_blocking;
+use afd_proto::vocabulary::RecordScope;
 
 /// Maximum size of a file, bytes.
 const MAX_FILE: u64 = 256 << 20;
@@ -170,6 +171,9 @@ pub(super) struct NoteRecord {
     pub content: String,
     /// Time of creation, UTC milliseconds.
     pub created_at: i64,
+    /// Who may be told it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<RecordScope>,
 }
 
 /// Inserts a note of the session, with its search entry.
@@ -190,6 +194,7 @@ fn load_note(c: &Connection, origin: &str, session: i64, trace: &str, record: Re
         content: note.content,
         trace: trace.to_owned(),
         at: Some(note.created_at),
+        scope: note.scope.unwrap_or_default(),
     };
     let saved = notes::save(c, origin, session, &new, &new.entry()).map_err(|error: StoreError| LoadError::Store(error))?;
     Ok(if saved.is_some() { Loaded::Inserted } else { Loaded::Present })

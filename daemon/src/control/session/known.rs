@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use afd_proto::ErrorCode;
+use afd_proto::vocabulary::RecordScope;
 use rusqlite::Connection;
 use serde_json::json;
 
@@ -58,6 +59,14 @@ pub(in crate::control) async fn for_writing(core: &Arc<Core>, name: &str) -> Res
     check_session(name)?;
     core.session_row(name).await?;
     active(core, name).await
+}
+
+/// Returns who may be told what a session records, by its row id: what the caller says, else what the session says.
+pub(in crate::control) async fn scope_of(core: &Arc<Core>, said: Option<RecordScope>, session: i64) -> Result<RecordScope> {
+    match said {
+        Some(scope) => Ok(scope),
+        None => Ok(core.store.read(move |c| session::scope_of(c, session)).await?),
+    }
 }
 
 /// Reads a session, applies `work` and saves the result in one transaction, unless `work` refuses. Returns the changed session.

@@ -9,7 +9,6 @@ use afd_proto::session::{
     ConversationInfo, EndParams, EndResult, LeftOpen, ListParams, ReportFormat, SessionCall, SessionDetails, Sessions, ShowParams,
     StartParams,
 };
-use afd_proto::tasks::TaskStatus;
 use rusqlite::Connection;
 use serde_json::json;
 
@@ -20,7 +19,7 @@ use crate::memory::sessions;
 use crate::session::conversation::{self, Conversation, keys::ContextValue, messages};
 use crate::session::summary::Digest;
 use crate::session::{self, Filter, Session, bugs, tasks};
-use crate::store::now_ms;
+use crate::store::{Reader, now_ms};
 
 /// Maximum length of a goal, characters.
 pub(super) const MAX_GOAL: usize = 2_000;
@@ -122,6 +121,7 @@ pub async fn start(core: &Arc<Core>, params: &StartParams) -> Result<SessionDeta
         }
         session.goal = p.goal;
         session.app = p.app;
+        session.scope = p.scope.unwrap_or_default();
         session.directory = directory;
         session.progress_dir = dir;
         session.started_at = Some(now_ms());
@@ -134,7 +134,7 @@ pub async fn start(core: &Arc<Core>, params: &StartParams) -> Result<SessionDeta
         conversation.context.extend(p.context.into_iter().map(|(key, value)| (key, ContextValue { value, at })));
         conversation::save(c, &origin, &conversation)?;
         for description in &p.tasks {
-            let new = tasks::New { description: description.trim(), status: TaskStatus::Pending, ..tasks::New::default() };
+            let new = tasks::New { description: description.trim(), scope: session.scope, ..tasks::New::default() };
             tasks::insert(c, &origin, session.id, &new)?;
         }
         Ok(())
@@ -153,15 +153,16 @@ async fn left_open(core: &Arc<Core>, name: &str) -> Result<Option<LeftOpen>> {
     let found = core.store.read_all(move |c| {
         let mut left = None;
         for before in session::before(c, &session, &app)? {
-            let mut tasks: Vec<String> = tasks::current(c, before.id)?.into_iter().map(|t| t.description).collect();
-            tasks.extend(tasks::queue(c, before.id)?.into_iter().map(|t| t.description));
+            let tasks = tasks::current(c, before.id)?.into_iter().chain(tasks::queue(c, before.id)?);
+            let tasks: Vec<String> = tasks.filter(|t| t.scope.is_none()).map(|t| t.description).collect();
             // One that left nothing does not hide what is open.
             if !tasks.is_empty() || !before.next_steps.is_empty() || !before.blockers.is_empty() {
                 left = Some((before, tasks));
                 break;
             }
         }
-        let open = bugs::Filter { app: Some(app), status: Some(BugStatus::Open), ..bugs::Filter::default() };
+        let reader = Reader::Session(session.id);
+        let open = bugs::Filter { app: Some(app), status: Some(BugStatus::Open), reader, ..bugs::Filter::default() };
         let (before, mut tasks) = left.map_or((None, Vec::new()), |(before, tasks)| (Some(before), tasks));
         let total = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
         let tasks_total = total(tasks.len());

@@ -183,8 +183,8 @@ async fn import_progress(core: &Arc<Core>, name: &str, file: &str, progress: Pro
 /// Tells whether a session has no messages, tasks, bugs, results or tested elements yet.
 fn is_unused(c: &Connection, id: i64) -> Stored<bool> {
     let tasks = tasks::counts(c, id)?;
-    let bugs = bugs::counts(c, &bugs::Filter { session: Some(id), ..bugs::Filter::default() })?;
-    let results = results::counts(c, &results::Filter { session: Some(id), ..results::Filter::default() })?;
+    let bugs = bugs::counts(c, &bugs::Filter::of(id))?;
+    let results = results::counts(c, &results::Filter::of(id))?;
     let said = conversation::all(c, id)?.iter().any(|own| own.position > 0);
     Ok(tasks == TaskCounts::default() && bugs.total == 0 && results.total == 0 && tested::count(c, id)? == 0 && !said)
 }
@@ -221,6 +221,7 @@ fn restore(c: &Connection, origin: &str, mut session: Session, p: &Progress) -> 
     let id = session.id;
     session.goal.clone_from(&p.goal);
     session.app.clone_from(&p.app);
+    session.scope = p.scope.unwrap_or_default();
     (session.next_steps, session.blockers) = stated(p);
     session.started_at = Some(p.started_at.as_deref().and_then(ms).unwrap_or_else(now_ms));
     session::update(c, &session)?;
@@ -234,6 +235,7 @@ fn restore(c: &Connection, origin: &str, mut session: Session, p: &Progress) -> 
             description: &task.description,
             status: task.status,
             summary: non_empty(&task.summary),
+            scope: task.scope.unwrap_or_default(),
             finished_at: ms(&task.completed_at),
             ..tasks::New::default()
         };
@@ -245,6 +247,7 @@ fn restore(c: &Connection, origin: &str, mut session: Session, p: &Progress) -> 
             description: &task.description,
             status: TaskStatus::Active,
             progress: non_empty(&task.progress),
+            scope: task.scope.unwrap_or_default(),
             started_at: ms(&task.started_at),
             ..tasks::New::default()
         };
@@ -253,7 +256,14 @@ fn restore(c: &Connection, origin: &str, mut session: Session, p: &Progress) -> 
     for task in &p.pending_tasks {
         let before: Vec<String> = task.blocked_by.iter().filter_map(|id| uids.get(id.as_str()).cloned()).collect();
         let priority = task.priority.clamp(-1_000, 1_000);
-        let new = tasks::New { uid: uid(&task.id), description: &task.description, priority, before: &before, ..tasks::New::default() };
+        let new = tasks::New {
+            uid: uid(&task.id),
+            description: &task.description,
+            priority,
+            before: &before,
+            scope: task.scope.unwrap_or_default(),
+            ..tasks::New::default()
+        };
         tasks::insert(c, origin, id, &new)?;
     }
     for bug in &p.bugs {
@@ -263,6 +273,7 @@ fn restore(c: &Connection, origin: &str, mut session: Session, p: &Progress) -> 
             actual: bug.actual.clone(),
             place: Place { app: p.app.clone(), page: bug.page.clone(), state: None },
             resolved: bug.status == BugStatus::Resolved,
+            scope: bug.scope.unwrap_or_default(),
             ..bugs::New::default()
         };
         bugs::add(c, origin, id, &new)?;
@@ -277,6 +288,7 @@ fn restore(c: &Connection, origin: &str, mut session: Session, p: &Progress) -> 
             summary: result.summary.clone(),
             evidence: None,
             bug: None,
+            scope: result.scope.unwrap_or_default(),
         };
         results::add(c, origin, id, &new)?;
     }

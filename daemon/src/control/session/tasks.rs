@@ -48,7 +48,12 @@ pub async fn add(core: &Arc<Core>, params: &TaskAddParams) -> Result<Task> {
         return Err(Error::param("blockedBy", "at most 100 tasks", params.blocked_by.len()));
     }
     let (origin, p) = (core.store.origin().to_owned(), params.clone());
-    change(core, params.session(), move |c, session| tasks::add(c, &origin, session, p.description.trim(), p.priority, &p.blocked_by)).await
+    let work = move |c: &Connection, session: i64| {
+        let scope = p.scope.map_or_else(|| session::scope_of(c, session), Ok)?;
+        let new = tasks::New { description: p.description.trim(), priority: p.priority, scope, ..tasks::New::default() };
+        tasks::add(c, &origin, session, &new, &p.blocked_by)
+    };
+    change(core, params.session(), work).await
 }
 
 /// `session.task.start`: starts the given task, or the next one in the queue.
@@ -62,7 +67,7 @@ pub async fn start(core: &Arc<Core>, params: &TaskStartParams) -> Result<TaskSta
     Ok(TaskStarted { task, known })
 }
 
-/// `session.task.update`: changes progress, description or priority of a task.
+/// `session.task.update`: changes progress, description, priority or scope of a task.
 ///
 /// # Errors
 /// If there is no such task, or no field to change was given.
@@ -70,10 +75,11 @@ pub async fn update(core: &Arc<Core>, params: &TaskUpdateParams) -> Result<Task>
     check_optional("progress", params.progress.as_deref(), MAX_TEXT)?;
     check_optional("description", params.description.as_deref(), MAX_TEXT)?;
     params.priority.map(check_priority).transpose()?;
-    if params.progress.is_none() && params.description.is_none() && params.priority.is_none() {
-        return Err(Error::param("progress", "progress, description or priority", "none of them"));
+    if params.progress.is_none() && params.description.is_none() && params.priority.is_none() && params.scope.is_none() {
+        return Err(Error::param("progress", "progress, description, priority or scope", "none of them"));
     }
-    let wanted = Change { progress: params.progress.clone(), description: params.description.clone(), priority: params.priority };
+    let p = params.clone();
+    let wanted = Change { progress: p.progress, description: p.description, priority: p.priority, scope: p.scope };
     let id = params.id;
     change(core, params.session(), move |c, session| tasks::change(c, session, id, &wanted)).await
 }

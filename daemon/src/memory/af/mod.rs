@@ -7,6 +7,7 @@ mod found;
 use std::path::{Path, PathBuf};
 
 use afd_proto::import::{ImportOutcome, Tally};
+use afd_proto::vocabulary::RecordScope;
 use rusqlite::{Connection, OpenFlags, Row};
 
 use actions::{Parsed, action};
@@ -126,7 +127,8 @@ fn notes(connection: &Connection, found: &mut AfMemory, source: &Source<'_>) -> 
             continue;
         }
         let uid = Some(derived_uid(&["imported note", "af", &app, &topic, &content, &written]));
-        let mut note = NewNote { uid, app, topic, content, trace: source.trace.to_owned(), at: time(&written) };
+        let (trace, scope) = (source.trace.to_owned(), RecordScope::App);
+        let mut note = NewNote { uid, app, topic, content, trace, at: time(&written), scope };
         let mut why = Vec::new();
         if note.topic.trim().is_empty() {
             note.topic = "imported".to_owned();
