@@ -93,8 +93,11 @@ fn shift(value: &mut Value, by: i64) {
     }
 }
 
-/// Returns the records of an hour as another one: the copy has times `back` before those of the hour.
+/// Returns the records of an hour as another one: the copy has times `back` before those of the hour, and sequence numbers of its own, as the
+/// phone had them one after another.
 fn another(lines: &[String], copy: usize, back: i64) -> Vec<String> {
+    let seq = |record: &Value| record["seq"].as_i64();
+    let hour = lines.iter().filter_map(|line| seq(&serde_json::from_str(line).expect("JSON"))).max().expect("sequence numbers");
     let app = if copy.is_multiple_of(APPS) { SETTINGS.to_owned() } else { format!("com.vendor{}.settings", copy % APPS) };
     let records = lines.iter().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
     let phone = records.into_iter().find(|record| record["type"] == "device").expect("a phone")["uid"].clone();
@@ -103,6 +106,9 @@ fn another(lines: &[String], copy: usize, back: i64) -> Vec<String> {
         let text = line.replace(SETTINGS, &app).replace(SESSION, &format!("agent-{copy}"));
         let mut record: Value = serde_json::from_str(&with_other_uids(&text, copy, &phone)).expect("JSON");
         shift(&mut record, -back);
+        if let Some(seq) = seq(&record) {
+            record["seq"] = json!(seq + copy as i64 * hour);
+        }
         record.to_string()
     };
     lines.iter().map(told).collect()

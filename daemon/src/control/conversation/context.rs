@@ -159,12 +159,45 @@ pub(super) fn build(
         let made = draft.clone().finish(&history, &plan);
         let unused = request.budget - made.tokens;
         if !history.fills || unused * 100 <= request.budget * MAX_UNUSED || attempt == MAX_ATTEMPTS || first <= begin + 1 {
-            return Ok(Assembled { first, ..made });
+            return match made.dropped_to {
+                dropped if dropped < first => Ok(Assembled { first, ..made }),
+                dropped => after_dropped(c, conversation, request.budget, dropped + 1, (history, &plan), &draft),
+            };
         }
         // Brief lengths overestimate what turns leave free: take in more of them.
         spare += unused.max(plan.step);
     }
     Ok(Assembled::default())
+}
+
+/// Builds a context again whose turns begin later than planned, because long messages did not fit: what was said before is stood for by
+/// the memory.
+fn after_dropped(
+    c: &Connection,
+    conversation: &Conversation,
+    budget: i64,
+    first: i64,
+    (mut history, plan): (History, &Plan),
+    draft: &Draft<'_>,
+) -> Stored<Assembled> {
+    history.recent.retain(|m| m.position >= first);
+    history.fill.clear();
+    let starts_inside = history.recent.first().is_some_and(|m| m.message.role != Role::User);
+    let begin = conversation.begins_after();
+    history.request = if starts_inside { messages::request_of(c, conversation.id, begin, first)? } else { None };
+    history.facts = kept::facts(c, conversation.id, (conversation.cleared_to, first), max_facts(budget))?;
+    stand_in(c, conversation, first, &mut history)?;
+    Ok(Assembled { first, ..draft.clone().finish(&history, plan) })
+}
+
+/// Loads what else stands for the messages before the first turn, and counts them.
+fn stand_in(c: &Connection, conversation: &Conversation, first: i64, history: &mut History) -> Stored<()> {
+    let id = conversation.id;
+    let written = summaries::written(c, id, conversation.cleared_to, first - 1)?;
+    history.written = written.map(|kept| kept.info.text);
+    let before = messages::running(c, id, conversation.cleared_to)?;
+    history.older = (first - 1 - conversation.cleared_to, messages::running(c, id, first - 1)? - before);
+    Ok(())
 }
 
 /// A context that leaves more than this share of its budget free takes in more turns, per cent; and how often that is tried.
@@ -202,10 +235,7 @@ fn select(c: &Connection, conversation: &Conversation, plan: &Plan, request: &Re
     // While all turns are there, they are only cut as far as it takes.
     history.start =
         if first > begin + 1 { Start { upto: step.newest, settled_to: step.kept_after, tokens: at_start } } else { Start::default() };
-    let written = summaries::written(c, id, conversation.cleared_to, first - 1)?;
-    history.written = written.map(|kept| kept.info.text);
-    let before = messages::running(c, id, conversation.cleared_to)?;
-    history.older = (first - 1 - conversation.cleared_to, messages::running(c, id, first - 1)? - before);
+    stand_in(c, conversation, first, history)?;
     Ok(first)
 }
 

@@ -65,6 +65,9 @@ impl<'a> Memory<'a> {
     /// Chooses what fits in `max_tokens`: the model-written summary, then statements. Those that occur in `known` are not repeated.
     pub fn choose(&mut self, history: &History, max_tokens: i64, known: &str) {
         let mut available = max_tokens - self.counter.count(SAID) - self.counter.count(HEADING) - 10;
+        if available <= 0 {
+            return;
+        }
         if let Some(written) = &history.written {
             let cost = self.counter.count(written);
             let shown = cut_middle(written, cost, (available / 2).max(0), self.counter);
@@ -75,7 +78,7 @@ impl<'a> Memory<'a> {
         let mut rest: Vec<&Fact> = history.facts.iter().filter(|f| !known.contains(&f.text) && Some(f.position) != request).collect();
         let gains = neighbour_gains(&rest);
         let worth = |fact: &Fact| density(fact, gains.get(&fact.id).copied().unwrap_or(0.0));
-        best_first(&mut rest, worth, |fact| (fact.position, fact.place));
+        best_first(&mut rest, worth, |fact| (-fact.position, fact.place));
         let mut picked = Picked { lines: HashSet::new(), facts: Vec::new(), spent: 0, slack: max_tokens / 50 };
         for (role, share) in ROLE_SHARES {
             let limit = picked.spent + available * share / 100;

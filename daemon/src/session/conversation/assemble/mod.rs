@@ -114,6 +114,8 @@ pub struct Assembled {
     pub stable: i64,
     /// Position of the first message that is there as a turn.
     pub first: i64,
+    /// Position of the newest message that should be there as a turn and did not fit; 0 if all did.
+    pub dropped_to: i64,
 }
 
 /// Stands in every message that hands over what tools, pages and people said: it never has the role of the system.
@@ -217,7 +219,9 @@ impl<'a> Draft<'a> {
         let mut memory = Memory::new(counter);
         if !plan.whole {
             let left = (history.start.tokens - turns.tokens_upto(history.start.upto)).clamp(0, plan.turns);
-            memory.choose(history, plan.memory + left, &known);
+            // The last exchange is there in full before anything older is.
+            let beside = self.room() - plan.reserve - turns.last_exchange_tokens();
+            memory.choose(history, (plan.memory + left).min(beside / plan.step * plan.step), &known);
             let messages = memory.messages();
             self.put("summary", messages);
         }
@@ -226,6 +230,7 @@ impl<'a> Draft<'a> {
         let turns = turns.fit(available, plan, counter, &mut |what, count, tokens, why| {
             omit(&mut self.out.left_out, what, count, tokens, why);
         });
+        self.out.dropped_to = turns.dropped_to;
         let (visible, cut) = turns.visible();
         self.put("history", turns.messages);
         self.out.stable = as_i64(self.out.messages.len());

@@ -23,6 +23,8 @@ pub struct Turns {
     pub messages: Vec<Message>,
     /// Position of each, and whether it is shown as it was said.
     shown: Vec<(i64, bool)>,
+    /// Position of the newest message that was dropped; 0 if none was.
+    pub dropped_to: i64,
 }
 
 impl Turns {
@@ -70,6 +72,11 @@ impl Settled {
         self.steps.iter().flatten().filter(|m| m.position <= position).map(|m| m.cost).sum()
     }
 
+    /// Returns the tokens of the last exchange.
+    pub fn last_exchange_tokens(&self) -> i64 {
+        last_exchange(&self.steps).into_iter().map(|i| total(&self.steps[i..=i])).sum()
+    }
+
     /// Returns the messages that fit in `available` tokens. If they do not, in this order: older tool results, then older messages of the
     /// assistant are cut; the oldest steps are dropped; long messages of the last exchange are cut. What is cut and dropped grows by a step
     /// of the plan at a time, so that it stays the same over many calls.
@@ -81,12 +88,16 @@ impl Settled {
         let step = plan.step.clamp(1, (available / 8).max(1));
         let goal = if over > 0 { available - (step - over % step) % step } else { available };
         cut += shorten_older(&mut steps, &protected, goal, counter);
-        let (lost, lost_tokens) = drop_oldest(&mut steps, &protected, goal);
+        let (lost, lost_tokens, dropped_to) = drop_oldest(&mut steps, &protected, goal);
         report("steps of recent turns", lost, lost_tokens, "the budget is used up; older steps go first");
         cut += squeeze(&mut steps, available, counter);
         report("parts of long messages", cut, 0, "older tool results are cut first; the middle was left out");
         let shown: Vec<Shown> = steps.into_iter().flatten().collect();
-        Turns { shown: shown.iter().map(|m| (m.position, !m.cut)).collect(), messages: shown.into_iter().map(|m| m.message).collect() }
+        Turns {
+            shown: shown.iter().map(|m| (m.position, !m.cut)).collect(),
+            messages: shown.into_iter().map(|m| m.message).collect(),
+            dropped_to,
+        }
     }
 }
 
@@ -114,9 +125,10 @@ fn shorten_older(steps: &mut [Step], protected: &[usize], goal: i64, counter: &C
     cut
 }
 
-/// Drops the oldest steps until the rest has `goal` tokens. Returns the number of dropped messages and their tokens.
-fn drop_oldest(steps: &mut Vec<Step>, protected: &[usize], goal: i64) -> (i64, i64) {
-    let (mut lost, mut lost_tokens) = (0, 0);
+/// Drops the oldest steps until the rest has `goal` tokens. Returns the number of dropped messages, their tokens, and the position of the
+/// newest.
+fn drop_oldest(steps: &mut Vec<Step>, protected: &[usize], goal: i64) -> (i64, i64, i64) {
+    let (mut lost, mut lost_tokens, mut dropped_to) = (0, 0, 0);
     let mut over = total(steps) - goal;
     let mut i = 0;
     steps.retain(|step| {
@@ -127,10 +139,11 @@ fn drop_oldest(steps: &mut Vec<Step>, protected: &[usize], goal: i64) -> (i64, i
             over -= cost;
             lost += as_i64(step.len());
             lost_tokens += cost;
+            dropped_to = step.iter().map(|m| m.position).fold(dropped_to, i64::max);
         }
         keep
     });
-    (lost, lost_tokens)
+    (lost, lost_tokens, dropped_to)
 }
 
 /// Returns the steps of the last exchange: the last request, and the two newest steps.
@@ -139,6 +152,8 @@ fn last_exchange(steps: &[Step]) -> Vec<usize> {
     let mut found: Vec<usize> = request.into_iter().chain(steps.len().checked_sub(1)).collect();
     // A new request follows an answer, and a result may need the step before it.
     found.extend(steps.len().checked_sub(2));
+    found.sort_unstable();
+    found.dedup();
     found
 }
 
