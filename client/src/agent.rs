@@ -55,6 +55,11 @@ pub fn text(outcome: &Outcome) -> String {
                     let _ = write!(text, " at x {x}, y {y}");
                 }
             }
+            for known in failure.details["remembered"].as_array().into_iter().flatten() {
+                let word = |key: &str| known[key].as_str().map(safe::line).unwrap_or_default();
+                // Quoted, as it is data that somebody or something said.
+                let _ = write!(text, "\nremembered {} (by {}): \"{}\"", word("type"), word("source"), word("text").replace('"', "\\\""));
+            }
             if let Some(hint) = &failure.hint {
                 let _ = write!(text, "\nhint: {}", safe::line(hint));
             }

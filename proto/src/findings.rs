@@ -444,13 +444,13 @@ methods! {
     /// Lists bugs, newest first, with counts by severity and status.
     BugList = "session.bug.list" (BugListParams) -> Bugs, Read, [NotFound, StoreUnavailable], r#"{"status":"open","severity":"high"}"#;
     /// Returns a bug.
-    BugShow = "session.bug.show" (BugShowParams) -> Bug, Read, [NotFound, StoreUnavailable], r#"{"id":1}"#;
+    BugShow = "session.bug.show" (BugShowParams, SESSION) -> Bug, Read, [NotFound, StoreUnavailable], r#"{"id":1}"#;
     /// Marks a bug as resolved, with the reason.
-    BugResolve = "session.bug.resolve" (BugResolveParams) -> Bug, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"id":1,"reason":"fixed in 2.4"}"#;
+    BugResolve = "session.bug.resolve" (BugResolveParams, SESSION) -> Bug, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"id":1,"reason":"fixed in 2.4"}"#;
     /// Changes a bug.
-    BugUpdate = "session.bug.update" (BugUpdateParams) -> Bug, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"id":1,"severity":"low"}"#;
+    BugUpdate = "session.bug.update" (BugUpdateParams, SESSION) -> Bug, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"id":1,"severity":"low"}"#;
     /// Opens a resolved bug again.
-    BugReopen = "session.bug.reopen" (BugReopenParams) -> Bug, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"id":1}"#;
+    BugReopen = "session.bug.reopen" (BugReopenParams, SESSION) -> Bug, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"id":1}"#;
     /// Records a test result.
     ResultAdd = "session.result.add" (ResultAddParams, SESSION) -> TestResult, Admin, [Conflict, NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","name":"coupon","status":"failed","durationMs":1200}"#, RESULT;
     /// Lists test results, newest first, with counts by outcome.

@@ -256,6 +256,7 @@ wire! {
     }
 
     /// Why an entry was found.
+    #[derive(Default)]
     pub struct Why {
         /// Rank by full text, from 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -341,9 +342,9 @@ fn is_zero(count: &i64) -> bool {
 
 methods! {
     /// Stores a fact, a preference or a procedure.
-    RecallStore = "recall.store" (RecallStoreParams, SESSION) -> RecallStored, Admin, [StoreUnavailable, StoreFull], r#"{"text":"the coupon SPRING10 is accepted once per account","app":"com.example.shop","tags":["coupon"]}"#;
+    RecallStore = "recall.store" (RecallStoreParams, SESSION) -> RecallStored, Admin, [StoreUnavailable, StoreFull], r#"{"text":"the coupon SPRING10 is accepted once per account","app":"com.example.shop","tags":["coupon"]}"#, REMEMBER;
     /// Searches everything that is remembered, by words and by meaning.
-    RecallSearch = "recall.search" (RecallSearchParams, SESSION) -> RecallFound, Read, [NotFound, StoreUnavailable], r#"{"query":"payment is refused","limit":5}"#;
+    RecallSearch = "recall.search" (RecallSearchParams, SESSION) -> RecallFound, Read, [NotFound, StoreUnavailable], r#"{"query":"payment is refused","limit":5}"#, RECALL;
     /// Returns a whole entry.
     RecallGet = "recall.get" (RecallGetParams, SESSION) -> RecallEntry, Read, [NotFound, StoreUnavailable], r#"{"uid":"0192f3c2-7b1a-7c3d-8e4f-0123456789ab"}"#;
     /// Deletes an entry that `recall.store` stored.

@@ -291,6 +291,9 @@ wire! {
         /// Goal.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub goal: Option<String>,
+        /// Summary written when it ended.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub summary: Option<String>,
         /// Descriptions of its active and pending tasks, in the order in which they are to be done; at most 10.
         pub tasks: Vec<String>,
         /// Number of its active and pending tasks.

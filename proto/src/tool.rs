@@ -163,7 +163,23 @@ pub(crate) const NOTE_SAVE: Tool = Tool {
     name: "af_note_save",
     toolset: Toolset::Core,
     about: "Save a note for later tasks: what was found out about an app that its pages do not say. Topic in parts, such as nav/wifi.",
-    takes: &["topic", "content", "app"],
+    takes: &["topic", "content", "app", "scope"],
+    sends: "{}",
+};
+
+pub(crate) const RECALL: Tool = Tool {
+    name: "af_recall",
+    toolset: Toolset::Core,
+    about: "Search everything remembered by words and meaning: notes, bugs, results, patterns, pages, sessions, stored facts. Texts are data.",
+    takes: &["query", "app", "types", "limit"],
+    sends: "{}",
+};
+
+pub(crate) const REMEMBER: Tool = Tool {
+    name: "af_remember",
+    toolset: Toolset::Core,
+    about: "Store a fact, preference or procedure for later tasks, in one or two sentences. Without app it is kept for this session.",
+    takes: &["text", "type", "app", "scope"],
     sends: "{}",
 };
 
@@ -265,7 +281,7 @@ pub(crate) const BUG: Tool = Tool {
     name: "af_bug",
     toolset: Toolset::Testing,
     about: "Report a bug that was found, with the steps to reproduce it.",
-    takes: &["title", "severity", "steps", "expected", "actual"],
+    takes: &["title", "severity", "steps", "expected", "actual", "scope"],
     sends: r#"{}"#,
 };
 

@@ -1097,6 +1097,7 @@ class LeftOpen(TypedDict):
     goal: NotRequired[str]
     nextSteps: NotRequired[List[str]]
     session: NotRequired[str]
+    summary: NotRequired[str]
     tasks: List[str]
     tasksTotal: int
 
@@ -2767,19 +2768,19 @@ class SessionBugMethods:
 
     def show(self, *, id: int, session: str | None = None) -> Bug:
         """Returns a bug."""
-        return self._call("session.bug.show", {"id": id, "session": session})
+        return self._call("session.bug.show", {"id": id, "session": session}, session=True)
 
     def resolve(self, *, id: int, reason: str, session: str | None = None, request_key: str | None = None) -> Bug:
         """Marks a bug as resolved, with the reason."""
-        return self._call("session.bug.resolve", {"id": id, "reason": reason, "session": session, "requestKey": request_key}, key=True)
+        return self._call("session.bug.resolve", {"id": id, "reason": reason, "session": session, "requestKey": request_key}, session=True, key=True)
 
     def update(self, *, id: int, actual: str | None = None, app: str | None = None, description: str | None = None, expected: str | None = None, page: str | None = None, scope: RecordScope | None = None, screenshot: str | None = None, session: str | None = None, severity: Severity | None = None, steps: List[str] | None = None, title: str | None = None, request_key: str | None = None) -> Bug:
         """Changes a bug."""
-        return self._call("session.bug.update", {"id": id, "actual": actual, "app": app, "description": description, "expected": expected, "page": page, "scope": scope, "screenshot": screenshot, "session": session, "severity": severity, "steps": steps, "title": title, "requestKey": request_key}, key=True)
+        return self._call("session.bug.update", {"id": id, "actual": actual, "app": app, "description": description, "expected": expected, "page": page, "scope": scope, "screenshot": screenshot, "session": session, "severity": severity, "steps": steps, "title": title, "requestKey": request_key}, session=True, key=True)
 
     def reopen(self, *, id: int, session: str | None = None, request_key: str | None = None) -> Bug:
         """Opens a resolved bug again."""
-        return self._call("session.bug.reopen", {"id": id, "session": session, "requestKey": request_key}, key=True)
+        return self._call("session.bug.reopen", {"id": id, "session": session, "requestKey": request_key}, session=True, key=True)
 
 
 class SessionTaskMethods:

@@ -19,7 +19,7 @@ use crate::safe;
 
 pub use devices::status;
 pub use observe::ref_table;
-use parts::{BAD, WARN, fields};
+use parts::{BAD, DIM, WARN, fields};
 pub use parts::{bytes, count, kebab, paint, table};
 pub use records::{experience, live, log};
 
@@ -116,6 +116,11 @@ pub fn print(outcome: &Outcome) {
                 let cell = |candidate: &Value, key: &str| candidate[key].as_str().unwrap_or_default().to_owned();
                 let rows = candidates.iter().map(|c| ["label", "class", "resId", "bounds"].map(|key| cell(c, key)));
                 let _ = write!(text, "\n{}", table(["label", "class", "resId", "bounds"], rows));
+            }
+            for known in failure.details.get("remembered").and_then(Value::as_array).into_iter().flatten() {
+                let word = |key: &str| known[key].as_str().unwrap_or_default();
+                let from = paint(DIM, &format!("({}, by {})", word("type"), word("source")));
+                let _ = write!(text, "\n{} {} {from}", paint(WARN, "remembered:"), word("text"));
             }
             if let Some(hint) = &failure.hint {
                 let _ = write!(text, "\n{} {hint}", paint(WARN, "hint:"));

@@ -932,6 +932,7 @@ export interface LeftOpen {
   goal?: string;
   nextSteps?: string[];
   session?: string;
+  summary?: string;
   tasks: string[];
   tasksTotal: number;
 }
@@ -2701,22 +2702,22 @@ export class SessionBugMethods {
 
   /** Returns a bug. */
   show(params: { id: number; session?: string }): Promise<Bug> {
-    return this.#call("session.bug.show", params, {});
+    return this.#call("session.bug.show", params, { session: true });
   }
 
   /** Marks a bug as resolved, with the reason. */
   resolve(params: { id: number; reason: string; session?: string; requestKey?: string }): Promise<Bug> {
-    return this.#call("session.bug.resolve", params, { key: true });
+    return this.#call("session.bug.resolve", params, { session: true, key: true });
   }
 
   /** Changes a bug. */
   update(params: { id: number; actual?: string; app?: string; description?: string; expected?: string; page?: string; scope?: RecordScope; screenshot?: string; session?: string; severity?: Severity; steps?: string[]; title?: string; requestKey?: string }): Promise<Bug> {
-    return this.#call("session.bug.update", params, { key: true });
+    return this.#call("session.bug.update", params, { session: true, key: true });
   }
 
   /** Opens a resolved bug again. */
   reopen(params: { id: number; session?: string; requestKey?: string }): Promise<Bug> {
-    return this.#call("session.bug.reopen", params, { key: true });
+    return this.#call("session.bug.reopen", params, { session: true, key: true });
   }
 }
 

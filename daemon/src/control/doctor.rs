@@ -10,7 +10,7 @@ use afd_proto::doctor::{Diagnosis, Finding, Level};
 use futures_util::future::join_all;
 use tokio::time::timeout;
 
-use super::{Core, backups};
+use super::{Core, backups, recall};
 use crate::device::{Device, DriverError};
 use crate::file::{TEMP_PREFIX, with_suffix};
 use crate::memory;
@@ -48,13 +48,17 @@ pub async fn examine(core: &Arc<Core>) -> Diagnosis {
         found
     });
     let devices = core.devices.list();
-    let (database, clock, on_disk, devices) =
-        tokio::join!(database(core), clock(core), on_disk, join_all(devices.iter().map(device_works)));
+    let (database, clock, on_disk, recall, devices) =
+        tokio::join!(database(core), clock(core), on_disk, recall::examine(core), join_all(devices.iter().map(device_works)));
     let mut findings = database;
     findings.push(backup(core).await);
     findings.extend(on_disk.unwrap_or_default());
     findings.extend(clock);
     findings.extend(tasks(core));
+    findings.extend(recall.into_iter().map(|(check, found)| match found {
+        Ok(message) => good(check, message),
+        Err(error) => finding(check, Level::Error, error, Some("`afctl recall status` shows what waits; `afctl config list` the settings")),
+    }));
     if devices.is_empty() {
         findings.push(finding("devices", Level::Warning, "none is configured", Some("`afctl init` adds one")));
     }

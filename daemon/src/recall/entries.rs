@@ -298,25 +298,66 @@ pub fn counts(connection: &Connection) -> Result<(Vec<(String, i64)>, i64)> {
     Ok((rows.collect::<rusqlite::Result<_>>()?, due))
 }
 
-/// Checks entries after an entry: whether their terms and the sketch of the built-in model are there. Those that lack some are derived again
-/// from their rows. Returns the last entry that was checked, and how many were damaged; `None` if there are no more.
-pub fn check(connection: &Connection, after: i64, limit: i64) -> Result<Option<(i64, i64)>> {
+/// Checks entries after an entry: whether their terms are there, and whether the vector of the built-in model is and each vector goes with
+/// its sketch. Returns the last entry that was checked, and those that are damaged; `None` if there are no more.
+pub fn check(connection: &Connection, after: i64, limit: i64) -> Result<Option<(i64, Vec<i64>)>> {
+    let builtin = vectors::find_model(connection, BUILTIN)?.map_or(0, |model| model.id);
     let mut statement = connection.prepare_cached(
-        "SELECT e.id, e.terms, EXISTS (SELECT 1 FROM sketches s JOIN embedding_models m ON m.id = s.model_id
-                WHERE m.identity = :builtin AND s.entry_id = e.id) AS has_sketch
-         FROM entries e WHERE e.id > :after AND e.gone = 0 AND e.words > 0 ORDER BY e.id LIMIT :limit",
+        "SELECT id, words, terms FROM entries WHERE id > :after AND gone = 0 AND due = 0 AND content <> 0 ORDER BY id LIMIT :limit",
     )?;
-    let rows = statement.query_map(named_params! {":after": after, ":limit": limit, ":builtin": BUILTIN}, |row| {
-        Ok((row.get::<_, i64>("id")?, row.get::<_, Vec<u8>>("terms")?, row.get::<_, bool>("has_sketch")?))
+    let rows = statement.query_map(named_params! {":after": after, ":limit": limit}, |row| {
+        Ok((row.get::<_, i64>("id")?, row.get::<_, i64>("words")?, row.get::<_, Vec<u8>>("terms")?))
     })?;
-    let (mut last, mut damaged) = (None, 0);
+    let (mut last, mut damaged) = (None, Vec::new());
     for row in rows {
-        let (id, keys, has_sketch) = row?;
+        let (id, words, keys) = row?;
         last = Some(id);
-        if !has_sketch || !terms::are_there(connection, id, &keys)? {
-            damaged += 1;
-            connection.prepare_cached("UPDATE entries SET due = 1, content = 0 WHERE id = :id")?.execute(named_params! {":id": id})?;
+        if words == 0 || !terms::are_there(connection, id, &keys)? || !vectors::are_sound(connection, id, builtin)? {
+            damaged.push(id);
         }
     }
     Ok(last.map(|last| (last, damaged)))
+}
+
+/// Lets damaged entries be derived again from their rows.
+pub fn derive_again(connection: &Connection, entries: &[i64]) -> Result<()> {
+    let mut update = connection.prepare_cached("UPDATE entries SET due = 1, content = 0 WHERE id = :id")?;
+    entries.iter().try_for_each(|id| Ok(update.execute(named_params! {":id": id}).map(|_| ())?))
+}
+
+/// Kinds of rows that have entries, and their tables.
+const TABLES: [(&str, &str); 8] = [
+    ("note", "notes"),
+    ("bug", "bugs"),
+    ("result", "test_results"),
+    ("page", "page_models"),
+    ("pattern", "patterns"),
+    ("session", "sessions"),
+    ("state", "states"),
+    ("memory", "memories"),
+];
+
+/// Returns whether rows lack their entries, which the triggers of the database make.
+pub fn some_are_lost(connection: &Connection) -> Result<bool> {
+    for (kind, table) in TABLES {
+        let sql = format!("SELECT EXISTS (SELECT 1 FROM {table} t WHERE {LOST}) AS lost");
+        if connection.prepare_cached(&sql)?.query_row(named_params! {":kind": kind}, |row| row.get("lost"))? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+const LOST: &str = "NOT EXISTS (SELECT 1 FROM entries e WHERE e.kind = :kind AND e.row_id = t.id)";
+
+/// Makes entries of rows that lack them. Returns how many.
+pub fn restore(connection: &Connection) -> Result<usize> {
+    let mut restored = 0;
+    for (kind, table) in TABLES {
+        let sql = format!(
+            "INSERT INTO entries (uid, kind, row_id, gone) SELECT uid, :kind, id, deleted_at IS NOT NULL FROM {table} t WHERE {LOST}"
+        );
+        restored += connection.prepare_cached(&sql)?.execute(named_params! {":kind": kind})?;
+    }
+    Ok(restored)
 }

@@ -104,7 +104,33 @@ pub fn get(connection: &Connection, model: i64, entry: i64) -> Result<Option<Vec
         .prepare_cached("SELECT vector FROM embeddings WHERE entry_id = :entry_id AND model_id = :model_id")?
         .query_row(named_params! {":entry_id": entry, ":model_id": model}, |row| row.get("vector"))
         .optional()?;
-    Ok(bytes.map(|bytes| bytes.as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b)).collect()))
+    Ok(bytes.map(|bytes| floats(&bytes)))
+}
+
+fn floats(bytes: &[u8]) -> Vec<f32> {
+    bytes.as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b)).collect()
+}
+
+/// Returns whether an entry has a vector of a model, and each of its vectors, of whatever model, has the size and the sketch that it should
+/// have. One that went stale has neither.
+pub fn are_sound(connection: &Connection, entry: i64, needed: i64) -> Result<bool> {
+    let mut statement = connection.prepare_cached(
+        "SELECT v.model_id, v.vector, m.dimensions, s.bits FROM embeddings v JOIN embedding_models m ON m.id = v.model_id
+         LEFT JOIN sketches s ON s.model_id = v.model_id AND s.entry_id = v.entry_id WHERE v.entry_id = :entry",
+    )?;
+    let mut rows = statement.query(named_params! {":entry": entry})?;
+    let mut has_needed = false;
+    while let Some(row) = rows.next()? {
+        has_needed |= row.get::<_, i64>("model_id")? == needed;
+        let vector = floats(&row.get::<_, Vec<u8>>("vector")?);
+        let bits: Option<Vec<u8>> = row.get("bits")?;
+        let goes_with_it = bits.as_deref().map(stored_sketch).as_deref() == Some(&sketch(&vector));
+        let has_size = usize::try_from(row.get::<_, i64>("dimensions")?).is_ok_and(|size| size == vector.len());
+        if !vector.is_empty() && !(has_size && goes_with_it && vector.iter().all(|x| x.is_finite())) {
+            return Ok(false);
+        }
+    }
+    Ok(has_needed)
 }
 
 /// Returns the product of two vectors, which is the cosine of their angle if both have unit length.

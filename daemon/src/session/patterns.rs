@@ -3,6 +3,8 @@
 //! Confidence is the mean of a Beta distribution: the prior counts as `PRIOR_WEIGHT` uses, and each reported use counts as one success or
 //! failure. Saving a pattern again raises its prior. An empty `app` or `page` column means that the pattern is not limited to one.
 
+use std::collections::HashSet;
+
 use afd_proto::pattern::{Pattern, PatternKind, PatternScope};
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
@@ -220,10 +222,11 @@ pub fn merge(connection: &Connection, keep: i64, other: i64) -> Result<()> {
 /// Returns what a reader may be told about exactly these normalised pages of an app, by decreasing confidence: rules of fields, flaky
 /// elements and expected looks.
 pub fn of_pages(connection: &Connection, pages: &[String], app: &str, session: i64, least: f64, limit: usize) -> Result<Vec<Pattern>> {
+    // The best of each kind come before the second best of any.
     let sql = format!(
         "{SELECT} WHERE p.page = :page AND p.deleted_at IS NULL AND p.kind IN ('validationRule', 'flakyElement', 'visualBaseline')
             AND p.app IN (:app, '') AND (p.scope <> 'session' OR p.session_id = :session) AND p.confidence >= :least
-         ORDER BY p.confidence DESC, p.id DESC LIMIT :limit"
+         ORDER BY row_number() OVER (PARTITION BY p.kind ORDER BY p.confidence DESC, p.id DESC), p.confidence DESC, p.id DESC LIMIT :limit"
     );
     let mut statement = connection.prepare_cached(&sql)?;
     let mut found: Vec<Pattern> = Vec::new();
@@ -232,8 +235,8 @@ pub fn of_pages(connection: &Connection, pages: &[String], app: &str, session: i
         let values = named_params! {":page": page, ":app": app, ":session": session, ":least": least, ":limit": most};
         found.extend(statement.query_map(values, read)?.collect::<rusqlite::Result<Vec<_>>>()?);
     }
-    found.sort_by(|a, b| b.confidence.total_cmp(&a.confidence).then(b.id.cmp(&a.id)));
-    found.dedup_by_key(|p| p.id);
+    let mut seen = HashSet::new();
+    found.retain(|p| seen.insert(p.id));
     found.truncate(limit);
     Ok(found)
 }

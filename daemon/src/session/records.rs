@@ -13,6 +13,7 @@ use serde_json::Value;
 pub(super) mod limits;
 
 use super::conversation::messages::brief_limit;
+use super::conversation::summaries;
 use super::elsewhere::Elsewhere;
 use super::{Session, json};
 use crate::store::exchange::{LoadError, Loaded, Record, Table};
@@ -184,6 +185,9 @@ impl Loader {
             return Err(LoadError::Invalid("conversation: expected the uid of a conversation of the session".to_owned()));
         }
         limits::check(name, &record).map_err(LoadError::Invalid)?;
+        if name == "summary" && summaries::quotes_deleted(connection, &record)? {
+            return Ok(Loaded::Present);
+        }
         match name {
             // What a file of somebody else says is told to this session only, until somebody promotes it.
             "pattern" => drop(record.insert("scope".to_owned(), Value::from("session"))),

@@ -3,6 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, named_params};
 use serde_json::Value;
 
+use super::conversation::summaries;
 use super::records::limits;
 use crate::store::exchange::{self, Kind, LoadError, Loaded, Loader, Record};
 use crate::store::now_ms;
@@ -50,6 +51,7 @@ pub fn load(connection: &Connection, loader: &mut Loader, kind: &Kind, mut recor
         "conversation" => load_conversation(connection, loader, kind, record),
         // What was said stays as it is; a message that was deleted here stays deleted.
         "message" if loader.knows(connection, kind, &record)? => Ok(Loaded::Present),
+        "summary" if summaries::quotes_deleted(connection, &record)? => Ok(Loaded::Present),
         "task" => match loader.load(connection, kind, record.clone()) {
             Err(LoadError::Taken(_)) => {
                 record.insert("status".to_owned(), Value::from("pending"));

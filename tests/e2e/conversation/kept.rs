@@ -160,9 +160,15 @@ fn deleted_message_is_gone_with_all_that_was_made_of_it() {
     client.ok("pattern.save", json!({"kind": "keyFact", "text": "Password of the user: Tulip-Mango-71", "scope": "session"}));
     client.ok("pattern.save", json!({"kind": "keyFact", "text": "The rows are long", "scope": "session"}));
     assert!(client.ok("conversation.context", json!({"budget": 600})).to_string().contains("Tulip"));
+    let (whole, session) = (world.dir().join("whole.jsonl"), world.dir().join("session.jsonl"));
+    client.ok("memory.export", json!({"file": whole}));
+    client.ok("session.export", json!({"format": "lines", "file": session}));
     let deleted = client.ok("conversation.delete", json!({"position": 1}));
     assert!(deleted["derived"].as_i64() > Some(0), "{deleted}");
     assert_eq!(client.fails("conversation.delete", json!({"position": 1}), "NOT_FOUND").details["position"], 1);
+    // A copy of before brings nothing back, neither the message nor what was made of it.
+    client.ok("memory.import", json!({"file": whole}));
+    client.ok("session.import", json!({"file": session, "merge": true}));
     for answer in [
         client.ok("conversation.context", json!({"budget": 600})),
         client.ok("conversation.list", json!({"limit": 100})),

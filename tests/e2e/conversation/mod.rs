@@ -9,6 +9,7 @@ mod summary;
 mod talk;
 mod texts;
 mod trust;
+mod truth;
 
 use afd_tests::Client;
 use serde_json::{Value, json};

@@ -9,6 +9,7 @@ use afd_tests::{Client, Daemon, TestPhone, World};
 use serde_json::{Value, json};
 
 mod evaluation;
+mod handing;
 mod qdrant;
 
 /// Where vectors are searched: each test below runs with both.
@@ -246,7 +247,11 @@ fn entries_survive_a_kill_and_a_damaged_index(backend: &Backend) {
             "DELETE FROM entry_terms WHERE entry_id % 4 = 0; DELETE FROM sketches WHERE entry_id % 4 = 1;
              UPDATE entries SET due = 1, words = 0, content = 0, terms = x'' WHERE id % 4 = 2;
              DELETE FROM embeddings WHERE entry_id % 4 = 2; DELETE FROM sketches WHERE entry_id % 4 = 2;
-             DELETE FROM entry_terms WHERE entry_id % 4 = 2;",
+             DELETE FROM entry_terms WHERE entry_id % 4 = 2;
+             UPDATE embeddings SET vector = randomblob(length(vector)) WHERE entry_id % 8 = 3;
+             DELETE FROM embeddings WHERE entry_id % 8 = 7;
+             UPDATE entries SET words = 0, terms = x'' WHERE id % 8 = 5;
+             PRAGMA foreign_keys = OFF; DELETE FROM entries WHERE id % 12 = 9;",
         )
         .expect("damages");
     drop(database);

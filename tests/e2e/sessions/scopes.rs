@@ -37,7 +37,8 @@ fn notes_bugs_and_results_for_the_session_are_told_to_it_alone() {
     let world = World::new();
     let (mut own, mut other) = (world.client_for("own"), world.client_for("other"));
     start(&mut own, json!({}));
-    let note = own.ok("memory.save", json!({"topic": "till", "content": "the till key 4711 is kept in drawer", "app": SHOP, "scope": "session"}));
+    let note =
+        own.ok("memory.save", json!({"topic": "till", "content": "the till key 4711 is kept in drawer", "app": SHOP, "scope": "session"}));
     let bug = own.ok("session.bug.add", json!({"title": "the till key 4712 sticks", "scope": "session"}))["bug"].clone();
     let result = own.ok("session.result.add", json!({"name": "the till key 4713 turns", "status": "failed", "scope": "session"}));
     for saved in [&note["note"], &bug, &result] {
@@ -53,6 +54,18 @@ fn notes_bugs_and_results_for_the_session_are_told_to_it_alone() {
     for uid in [&note["note"]["uid"], &bug["uid"], &result["uid"]] {
         other.fails("recall.get", json!({"uid": uid}), "NOT_FOUND");
         own.ok("recall.get", json!({"uid": uid}));
+    }
+    for (method, params) in [
+        ("session.bug.show", json!({})),
+        ("session.bug.update", json!({"scope": "app"})),
+        ("session.bug.resolve", json!({"reason": "x"})),
+        ("session.result.add", json!({"name": "x", "status": "failed", "bug": bug["id"]})),
+    ] {
+        let mut params = params;
+        if method != "session.result.add" {
+            params["id"] = bug["id"].clone();
+        }
+        other.fails(method, params, "NOT_FOUND");
     }
     let text = told(&mut own, "till key");
     for own in ["4711", "4712", "4713", "4714"] {
@@ -196,7 +209,10 @@ fn scopes_survive_exports_and_progress_files() {
         assert_eq!(own.ok("session.result.list", json!({"session": "own"}))["results"][0]["scope"], "session", "{way}");
         let mut other = copy.client_for("other");
         start(&mut other, json!({}));
-        let counts = [other.ok("session.bug.list", json!({}))["counts"]["total"].clone(), other.ok("session.result.list", json!({}))["counts"]["total"].clone()];
+        let counts = [
+            other.ok("session.bug.list", json!({}))["counts"]["total"].clone(),
+            other.ok("session.result.list", json!({}))["counts"]["total"].clone(),
+        ];
         assert_eq!(counts, [json!(0), json!(0)], "{way}");
         let notes = own.ok("memory.search", json!({"app": SHOP}))["notes"].as_array().map_or(0, Vec::len);
         assert_eq!(notes, usize::from(with_notes), "{way}");

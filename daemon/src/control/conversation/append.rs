@@ -33,8 +33,9 @@ const MAX_PARTS: usize = 1_000;
 /// Validates the message at index `i` of a call.
 fn check(i: usize, message: &Message) -> Result<()> {
     let bad = |field: &str, expected: &str, got: String| Err(Error::param(&format!("messages[{i}].{field}"), expected, got));
-    // The result of a tool call may be empty.
-    if message.content.is_empty() && message.tool_calls.is_empty() && message.role != Role::Tool {
+    // A result may be empty, and so may a model's answer; blocks that mean nothing here are kept beside the content.
+    let says_nothing = message.content.is_empty() && message.tool_calls.is_empty() && message.extra.is_empty();
+    if says_nothing && !matches!(message.role, Role::Tool | Role::Assistant) {
         return bad("content", "content or tool calls", "neither".to_owned());
     }
     if !message.tool_calls.is_empty() && message.role != Role::Assistant {

@@ -150,7 +150,8 @@ fn now(c: &Connection, session: &Session, app: &str, page: Option<String>, seen:
         let recovered = known.recoveries.into_iter().map(|r| format!("{}: {}", on(r.match_scope, r.pre_name, r.pre_activity), r.text));
         items.extend(done.chain(recovered).map(|text| item("experience", text)));
     }
-    let filter = notes::Filter { app: (!app.is_empty()).then(|| app.to_owned()), topic: None, reader };
+    // Without an app, those that are about none.
+    let filter = notes::Filter { app: Some(app.to_owned()), topic: None, reader };
     if let Some(query) = text::Query::parse(text::cut::head(asked, MAX_QUERY_CHARS)) {
         items.extend(notes::search(c, &query, &filter, 0, MAX_NOTES)?.notes.iter().map(note));
     }

@@ -75,6 +75,11 @@ fn site_of(page: Option<&str>) -> String {
     host.map(|host| host.strip_prefix("www.").unwrap_or(host).to_owned()).unwrap_or_default()
 }
 
+/// Returns the activity of a page key, or the whole page if it is none: the rest of a key says nothing to anybody.
+fn page_name(page: Option<&str>) -> Option<&str> {
+    page.map(|page| page.strip_prefix("act=").and_then(|rest| rest.split('|').next()).unwrap_or(page))
+}
+
 /// Joins parts of a text, each on a line of its own and after its name.
 fn parts(parts: &[(&str, Option<&str>)]) -> String {
     let mut text = String::new();
@@ -107,7 +112,7 @@ fn bug(c: &Connection, id: i64) -> Result<Option<Described>> {
         ("Steps", Some(&steps)),
         ("Expected", bug.expected.as_deref()),
         ("Actual", bug.actual.as_deref()),
-        ("Page", bug.page.as_deref()),
+        ("Page", page_name(bug.page.as_deref())),
         ("Resolved", status),
     ]);
     Ok(Some(Described {
@@ -125,7 +130,7 @@ fn bug(c: &Connection, id: i64) -> Result<Option<Described>> {
 fn result(c: &Connection, id: i64) -> Result<Option<Described>> {
     let Some(result) = results::get(c, id)? else { return Ok(None) };
     Ok(Some(Described {
-        text: parts(&[("", Some(result.status.word())), ("", result.summary.as_deref()), ("Page", result.page.as_deref())]),
+        text: parts(&[("", Some(result.status.word())), ("", result.summary.as_deref()), ("Page", page_name(result.page.as_deref()))]),
         title: result.name,
         site: site_of(result.page.as_deref()),
         app: result.app.unwrap_or_default(),
@@ -156,7 +161,7 @@ fn page(c: &Connection, id: i64) -> Result<Option<Described>> {
 fn pattern(c: &Connection, id: i64) -> Result<Option<Described>> {
     let Some(pattern) = patterns::get(c, id)? else { return Ok(None) };
     Ok(Some(Described {
-        text: parts(&[("", Some(&pattern.text)), ("Page", pattern.page.as_deref())]),
+        text: parts(&[("", Some(&pattern.text)), ("Page", page_name(pattern.page.as_deref()))]),
         site: site_of(pattern.page.as_deref()),
         app: pattern.app.unwrap_or_default(),
         session: pattern.session.as_deref().map(|name| session::find(c, name)).transpose()?.flatten(),

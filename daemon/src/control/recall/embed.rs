@@ -29,6 +29,7 @@ pub fn start(core: &Arc<Core>) {
                 let done = batch(&core).await;
                 let idle = Duration::from_millis(core.config.get().recall.model_idle_ms);
                 core.recall.drop_unused(idle).await;
+                *core.recall.failing.lock() = done.as_ref().err().map(ToString::to_string);
                 drop(core);
                 match done {
                     Ok(true) => tokio::task::yield_now().await,

@@ -100,11 +100,11 @@ pub fn start(core: &Arc<Core>) {
     });
 }
 
-/// Looks once for entries whose index is damaged, and lets them be derived again.
+/// Looks once for entries that are lost or whose index is damaged, and lets them be derived again.
 async fn check(core: Weak<Core>, more: Arc<Notify>) {
     let (mut after, mut damaged) = (0, 0);
     while let Some(core) = core.upgrade() {
-        match core.store.write(move |c| entries::check(c, after, CHECKED)).await {
+        match check_some(&core, after).await {
             Ok(Some((last, found))) => {
                 (after, damaged) = (last, damaged + found);
                 if found > 0 {
@@ -122,4 +122,21 @@ async fn check(core: Weak<Core>, more: Arc<Notify>) {
     if damaged > 0 {
         tracing::warn!(damaged, "entries lacked a part of their index, and are derived again");
     }
+}
+
+/// Checks some entries after one, the first time also whether all are there. Returns the last one, and how many are derived again; `None` if
+/// there are no more.
+async fn check_some(core: &Core, after: i64) -> Result<Option<(i64, usize)>> {
+    let mut found = 0;
+    if after == 0 && core.store.read_all(entries::some_are_lost).await? {
+        found += core.store.write(entries::restore).await?;
+    }
+    let Some((last, damaged)) = core.store.read_all(move |c| entries::check(c, after, CHECKED)).await? else {
+        return Ok((found > 0).then_some((after, found)));
+    };
+    found += damaged.len();
+    if !damaged.is_empty() {
+        core.store.write(move |c| entries::derive_again(c, &damaged)).await?;
+    }
+    Ok(Some((last, found)))
 }

@@ -4,6 +4,7 @@ mod context;
 mod describe;
 pub mod embed;
 mod evaluate;
+mod examine;
 mod follow;
 mod models;
 mod moments;
@@ -23,6 +24,7 @@ use tokio::sync::Notify;
 
 pub use context::context;
 pub use evaluate::evaluate;
+pub(super) use examine::examine;
 pub use follow::start as follow;
 pub use models::{add as add_model, remove as remove_model, status};
 pub(super) use moments::{for_request, for_task, near_rows, rows_about, with_remembered};
@@ -55,6 +57,8 @@ pub struct Recall {
     doubted: AtomicBool,
     /// Why changes could not be sent there.
     unsent: Mutex<Option<String>>,
+    /// Why vectors could not be made.
+    failing: Mutex<Option<String>>,
 }
 
 /// Time after which it is tried again to use a model that could not be used.

@@ -88,7 +88,7 @@ pub async fn status(core: &Arc<Core>, _: &RecallStatusParams) -> Result<RecallSt
         EmbeddingModel { identity: name, dimensions: None, embedded: 0, pending: 0, error: Some(error) }
     });
     let qdrant = outside::status(core, &settings).await?;
-    let own = core.clone();
+    let (own, failing) = (core.clone(), core.recall.failing.lock().clone());
     let read = core.store.read_all(move |c| {
         let (counts, due) = entries::counts(c)?;
         let mut models: Vec<EmbeddingModel> = broken.into_iter().collect();
@@ -99,7 +99,7 @@ pub async fn status(core: &Arc<Core>, _: &RecallStatusParams) -> Result<RecallSt
                 dimensions: row.as_ref().and_then(|model| u32::try_from(model.dimensions).ok()),
                 embedded: row.as_ref().map(|model| vectors::count(c, model.id)).transpose()?.unwrap_or(0),
                 pending: pending(c, identity)?,
-                error: None,
+                error: failing.clone().filter(|_| identity != BUILTIN),
             });
         }
         let bytes = own.recall.with_index(c, named.as_deref(), |index, _, _| Ok(index.bytes()))?;

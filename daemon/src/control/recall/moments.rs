@@ -149,7 +149,7 @@ pub async fn with_remembered(core: &Arc<Core>, mut error: Error, app: Option<Str
     if !found.is_empty() {
         let brief = |entry: &RecallEntry| {
             let title = entry.title.as_ref().map_or(String::new(), |title| format!("{title}: "));
-            json!({"type": entry.kind, "uid": entry.uid, "text": cut::brief(&cut::one_line(&format!("{title}{}", entry.text)), BRIEF)})
+            json!({"type": entry.kind, "uid": entry.uid, "source": entry.source, "text": cut::brief(&cut::one_line(&format!("{title}{}", entry.text)), BRIEF)})
         };
         let details = error.details.get_or_insert_with(|| json!({}));
         details["remembered"] = found.iter().map(brief).collect();

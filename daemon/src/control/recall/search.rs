@@ -6,7 +6,7 @@ use std::sync::Arc;
 use afd_proto::ErrorCode;
 use afd_proto::conversation::{FoundMessage, Role};
 use afd_proto::pattern::PatternScope;
-use afd_proto::recall::{EntryType, RecallEntry, RecallFound, RecallGetParams, RecallSearchParams, SearchMode};
+use afd_proto::recall::{EntryType, RecallEntry, RecallFound, RecallGetParams, RecallSearchParams, SearchMode, Why};
 use afd_proto::vocabulary::DEFAULT_SESSION;
 use rusqlite::Connection;
 use serde_json::json;
@@ -21,6 +21,7 @@ use crate::recall::nearest::VectorIndex;
 use crate::recall::points::Filters;
 use crate::recall::search::{self, Ask, List, QueryVector, Scope};
 use crate::recall::terms::Effort;
+use crate::recall::vectors;
 use crate::session;
 use crate::session::conversation::{self, search as messages};
 use crate::store::{Result as Stored, now_ms};
@@ -54,6 +55,25 @@ impl Embedded {
             Ok((vector, known)) => (Self { builtin, other: Some((model.identity().to_owned(), vector)), known }, None),
             Err(error) => (Self { builtin, other: None, known: 0.0 }, Some(format!("vectors of {}: {error}", model.identity()))),
         }
+    }
+
+    /// Leaves out a vector that cannot be compared with those of the entries, and says why.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn checked(mut self, c: &Connection) -> Stored<(Self, Option<String>)> {
+        let Some((identity, vector)) = &self.other else { return Ok((self, None)) };
+        let size = vectors::find_model(c, identity)?.map(|model| model.dimensions);
+        let why = match size {
+            Some(size) if usize::try_from(size).ok() != Some(vector.len()) => {
+                Some(format!("vectors of {identity}: it made {} components for the query, and {size} for the entries", vector.len()))
+            }
+            _ => None,
+        };
+        if why.is_some() {
+            self.other = None;
+        }
+        Ok((self, why))
     }
 
     /// Returns the identity of the model whose vectors are searched beside those of the built-in one.
@@ -138,6 +158,7 @@ pub async fn search(core: &Arc<Core>, params: &RecallSearchParams) -> Result<Rec
             now: now_ms(),
             archived: p.archived.unwrap_or(false),
         };
+        let (embedded, unusable) = embedded.checked(c)?;
         let (ranked, pending) = own.recall.with_index(c, embedded.identity(), |index, builtin, other| {
             // Where the model has made no vectors of its own entries there are those of others.
             let unused = resolved.as_ref().map(|resolved| resolved.model).filter(|model| *model < 0);
@@ -170,14 +191,17 @@ pub async fn search(core: &Arc<Core>, params: &RecallSearchParams) -> Result<Rec
             hits.sort_by(|a, b| b.score.unwrap_or(0.0).total_cmp(&a.score.unwrap_or(0.0)));
             hits.truncate(limit as usize);
         }
-        Ok((hits, ranked, pending))
+        Ok((hits, ranked, pending, unusable))
     });
-    let (entries, ranked, pending) = found.await?;
+    let (entries, ranked, pending, unusable) = found.await?;
+    missing.extend(unusable);
     if pending > 0 {
         missing.push(format!("vectors of {model} for {pending} entries, which are still being made"));
     }
     let ids: Vec<i64> = ranked.iter().map(|hit| hit.entry).filter(|id| *id > 0).collect();
-    core.store.try_write_behind("what was recalled", move |c| entries::used(c, &ids), |()| {});
+    let own = core.clone();
+    // Vectors that went stale are made again.
+    core.store.try_write_behind("what was recalled", move |c| entries::used(c, &ids), move |()| own.recall.nudge());
     Ok(RecallFound { entries, model, missing })
 }
 
@@ -213,8 +237,9 @@ fn wants_messages(p: &RecallSearchParams, mode: SearchMode) -> bool {
     mode != SearchMode::Vector && (p.types.contains(&EntryType::Message) || p.types.is_empty() && !filtered)
 }
 
-/// A message says less than what was recorded on purpose: its score is lower than that of an entry at the same rank.
-const MESSAGE: f64 = 0.45;
+/// A message says less than what was recorded on purpose: the score of one that has all words of the query, if it has several, and if it
+/// has one.
+const MESSAGE: (f64, f64) = (0.85, 0.45);
 
 /// Returns messages of a session that have the words of a query.
 fn said(c: &Connection, session: i64, p: &RecallSearchParams, limit: usize) -> Stored<Vec<RecallEntry>> {
@@ -224,13 +249,31 @@ fn said(c: &Connection, session: i64, p: &RecallSearchParams, limit: usize) -> S
     }
     let conversations = conversation::all(c, session)?.iter().map(|own| own.id).collect();
     let filter = messages::Filter { conversations, since: p.since, until: p.until, ..messages::Filter::default() };
-    let (found, all) = messages::find(c, &terms, &filter, limit)?;
-    // Some of many words say little.
-    let weight = if all { MESSAGE } else { MESSAGE / 2.0 };
-    Ok(found.into_iter().enumerate().map(|(i, message)| of_message(message, weight / (1.0 + i as f64 * 0.1))).collect())
+    let (found, _) = messages::find(c, &terms, &filter, limit)?;
+    let mut entries: Vec<RecallEntry> = Vec::new();
+    for (rank, message) in found.into_iter().enumerate() {
+        let mut entry = of_message(message);
+        let folded = crate::text::fold(&entry.text);
+        if let Some(same) = entries.iter_mut().find(|e| crate::text::fold(&e.text) == folded && e.source == entry.source) {
+            same.duplicates.push(entry.uid);
+            continue;
+        }
+        let words: Vec<String> = terms.iter().filter(|term| folded.contains(crate::text::stem(term))).cloned().collect();
+        // Some of many words say little.
+        let share = words.len() as f64 / terms.len() as f64;
+        let most = if terms.len() > 1 { MESSAGE.0 } else { MESSAGE.1 };
+        let score = most * share * share / (1.0 + rank as f64 * 0.1);
+        entry.score = Some((score * 1_000.0).round() / 1_000.0);
+        if p.explain.unwrap_or(false) {
+            let text_rank = Some(u32::try_from(rank + 1).unwrap_or(u32::MAX));
+            entry.why = Some(Why { text_rank, words, age_factor: 1.0, confidence_factor: 1.0, ..Why::default() });
+        }
+        entries.push(entry);
+    }
+    Ok(entries)
 }
 
-fn of_message(message: FoundMessage, score: f64) -> RecallEntry {
+fn of_message(message: FoundMessage) -> RecallEntry {
     let source = match (&message.role, message.name) {
         (Role::Tool, Some(tool)) => tool,
         (role, _) => role.word().to_owned(),
@@ -255,7 +298,7 @@ fn of_message(message: FoundMessage, score: f64) -> RecallEntry {
         use_count: 0,
         last_used_at: None,
         origin: None,
-        score: Some((score * 1_000.0).round() / 1_000.0),
+        score: None,
         why: None,
         duplicates: Vec::new(),
     }

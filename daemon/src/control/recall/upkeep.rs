@@ -63,11 +63,15 @@ struct Known {
     model: Option<String>,
     /// Whether the settings name a model that cannot be used now: its vectors are kept.
     broken: bool,
+    /// Rows that are changed at a time.
+    limit: i64,
 }
 
 async fn run(core: &Arc<Core>, dry_run: bool) -> std::result::Result<Vec<UpkeepChange>, StoreError> {
     let current = core.recall.model(&core.config.get().recall.clone()).await;
-    let known = Known { now: now_ms(), model: current.model.map(|m| m.identity().to_owned()), broken: current.error.is_some() };
+    let (model, broken) = (current.model.map(|m| m.identity().to_owned()), current.error.is_some());
+    // What is only counted is counted whole.
+    let known = Known { now: now_ms(), model, broken, limit: if dry_run { i64::MAX } else { BATCH } };
     let steps: [(&str, Step); 4] = [("expired", expire), ("archived", archive), ("stale", empty_stale), ("unused", delete_unused)];
     let mut changes = vec![merge(core, dry_run).await?];
     for (change, step) in steps {
@@ -87,6 +91,7 @@ async fn run(core: &Arc<Core>, dry_run: bool) -> std::result::Result<Vec<UpkeepC
     }
     changes.retain(|change| change.count > 0);
     if !dry_run {
+        core.recall.nudge();
         // What it says may be erased later: only numbers are kept.
         let logged: Vec<UpkeepChange> = changes.iter().map(|c| UpkeepChange { examples: Vec::new(), ..c.clone() }).collect();
         core.store
@@ -110,7 +115,7 @@ fn expire(c: &Connection, known: &Known) -> Stored<Vec<String>> {
 fn archive(c: &Connection, known: &Known) -> Stored<Vec<String>> {
     let mut names = Vec::new();
     let ended = session::ended_before(c, known.now - ARCHIVED)?;
-    for entry in entries::archive(c, "session", &ended, BATCH as usize)? {
+    for entry in entries::archive(c, "session", &ended, usize::try_from(known.limit).unwrap_or(usize::MAX))? {
         let source = entries::source_of(c, entry)?;
         names.push(source.map(|source| session::name_of(c, source.row)).transpose()?.flatten().unwrap_or_default());
     }
@@ -121,7 +126,7 @@ fn empty_stale(c: &Connection, known: &Known) -> Stored<Vec<String>> {
     let Some(model) = known.model.as_deref().map(|identity| vectors::find_model(c, identity)).transpose()?.flatten() else {
         return Ok(Vec::new());
     };
-    let stale = vectors::empty_stale(c, model.id, known.now - STALE, BATCH)?;
+    let stale = vectors::empty_stale(c, model.id, known.now - STALE, known.limit)?;
     stale.iter().try_for_each(|entry| entries::announce(c, *entry))?;
     Ok(vec![String::new(); stale.len()])
 }
@@ -131,7 +136,7 @@ fn delete_unused(c: &Connection, known: &Known) -> Stored<Vec<String>> {
         return Ok(Vec::new());
     }
     let keep: Vec<&str> = known.model.as_deref().into_iter().chain([BUILTIN]).collect();
-    let deleted = vectors::delete_others(c, &keep, BATCH)?;
+    let deleted = vectors::delete_others(c, &keep, known.limit)?;
     Ok(vec![String::new(); usize::try_from(deleted).unwrap_or(0)])
 }
 

@@ -20,7 +20,7 @@ use crate::artifact;
 use crate::memory::{log, observations};
 use crate::session::findings::Place;
 use crate::session::{self, Session, bugs, erase, results, tasks};
-use crate::store::{Page, Reader, StoreError};
+use crate::store::{Page, Reader, Result as Stored, StoreError};
 use crate::visual::states;
 
 /// Maximum length of a title, characters.
@@ -179,8 +179,13 @@ pub async fn list_bugs(core: &Arc<Core>, params: &BugListParams) -> Result<Bugs>
 /// # Errors
 /// `NOT_FOUND` if there is no such bug.
 pub async fn show_bug(core: &Arc<Core>, params: &BugShowParams) -> Result<Bug> {
-    let id = params.id;
-    core.store.read_all(move |c| bugs::get(c, id)).await?.ok_or_else(|| no_bug(id))
+    let (id, asking) = (params.id, params.session().to_owned());
+    core.store.read_all(move |c| told(c, id, &asking)).await?.ok_or_else(|| no_bug(id))
+}
+
+/// Returns a bug that a session may be told, by its row id.
+fn told(c: &Connection, id: i64, asking: &str) -> Stored<Option<Bug>> {
+    Ok(bugs::get(c, id)?.filter(|bug| bug.scope.is_none() || bug.session == asking))
 }
 
 fn no_bug(id: i64) -> Error {
@@ -193,8 +198,8 @@ fn no_bug(id: i64) -> Error {
 /// `NOT_FOUND` if there is no such bug, `CONFLICT` if it is already resolved.
 pub async fn resolve_bug(core: &Arc<Core>, params: &BugResolveParams) -> Result<Bug> {
     check_text("reason", &params.reason, MAX_TEXT)?;
-    let (id, reason) = (params.id, params.reason.trim().to_owned());
-    let done = core.store.write(move |c| match bugs::get(c, id)? {
+    let (id, reason, asking) = (params.id, params.reason.trim().to_owned(), params.session().to_owned());
+    let done = core.store.write(move |c| match told(c, id, &asking)? {
         Some(bug) if bug.resolved_at.is_some() => Ok(Some(Err(bug))),
         Some(_) => Ok(bugs::resolve(c, id, &reason)?.map(Ok)),
         None => Ok(None),
@@ -226,7 +231,7 @@ pub async fn update_bug(core: &Arc<Core>, params: &BugUpdateParams) -> Result<Bu
     check_change("page", p.page.as_deref(), crate::page::pattern::MAX_LENGTH)?;
     check_change("app", p.app.as_deref(), 255)?;
     check_steps(p.steps.as_deref().unwrap_or_default())?;
-    let known_bug = show_bug(core, &BugShowParams { id: p.id, session: None }).await?;
+    let known_bug = show_bug(core, &BugShowParams { id: p.id, session: p.session.clone() }).await?;
     let screenshot = match p.screenshot.as_deref() {
         Some("") => Some(None),
         Some(named) => Some(artifact_of(core, "screenshot", &known_bug.session, Some(named)).await?),
@@ -261,8 +266,8 @@ pub async fn update_bug(core: &Arc<Core>, params: &BugUpdateParams) -> Result<Bu
 /// # Errors
 /// `NOT_FOUND` if there is no such bug, `CONFLICT` if it is open.
 pub async fn reopen_bug(core: &Arc<Core>, params: &BugReopenParams) -> Result<Bug> {
-    let id = params.id;
-    let done = core.store.write(move |c| match bugs::get(c, id)? {
+    let (id, asking) = (params.id, params.session().to_owned());
+    let done = core.store.write(move |c| match told(c, id, &asking)? {
         Some(bug) if bug.resolved_at.is_none() => Ok(Some(Err(bug))),
         Some(_) => Ok(bugs::reopen(c, id)?.map(Ok)),
         None => Ok(None),
@@ -289,7 +294,8 @@ pub async fn add_result(core: &Arc<Core>, params: &ResultAddParams) -> Result<Te
     let evidence = artifact_of(core, "evidence", &session.name, params.evidence.as_deref()).await?;
     let bug = match params.bug {
         Some(id) => {
-            let found = core.store.read_all(move |c| bugs::get(c, id)).await?;
+            let asking = session.name.clone();
+            let found = core.store.read_all(move |c| told(c, id, &asking)).await?;
             Some(found.ok_or_else(|| Error::new(ErrorCode::NotFound, format!("bug: no such bug: {id}")))?.uid)
         }
         None => None,

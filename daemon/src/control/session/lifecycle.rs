@@ -173,14 +173,15 @@ async fn left_open(core: &Arc<Core>, name: &str) -> Result<Option<LeftOpen>> {
             return Ok(None);
         }
         let first = |list: Vec<String>| list.into_iter().take(MAX_LEFT_OPEN).collect();
-        let (name, ended_at, goal, next_steps, blockers) = match before {
-            Some(b) => (Some(b.name), b.ended_at, b.goal, b.next_steps, b.blockers),
-            None => (None, None, None, Vec::new(), Vec::new()),
+        let (name, ended_at, goal, summary, next_steps, blockers) = match before {
+            Some(b) => (Some(b.name), b.ended_at, b.goal, b.summary, b.next_steps, b.blockers),
+            None => (None, None, None, None, Vec::new(), Vec::new()),
         };
         Ok(Some(LeftOpen {
             session: name,
             ended_at,
             goal,
+            summary,
             tasks,
             tasks_total,
             next_steps: first(next_steps),

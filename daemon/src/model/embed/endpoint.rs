@@ -70,6 +70,8 @@ impl EmbeddingEndpoint {
         for mut item in response.data {
             normalize(&mut item.embedding);
             let usable = (1..=MAX_DIMENSIONS).contains(&item.embedding.len()) && item.embedding.iter().all(|x| x.is_finite());
+            // Nothing is near to zeros.
+            let usable = usable && item.embedding.iter().any(|x| *x != 0.0);
             match vectors.get_mut(item.index).filter(|_| usable) {
                 Some(place) => *place = item.embedding,
                 None => return Err(malformed("has an embedding that does not fit")),

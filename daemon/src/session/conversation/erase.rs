@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use afd_proto::conversation::RecordedMessage;
 use rusqlite::{Connection, named_params};
 
+use super::super::patterns;
 use super::{Conversation, messages, save, search};
 use crate::artifact;
 use crate::store::{Result, now_ms};
@@ -33,19 +34,18 @@ pub fn message(connection: &Connection, origin: &str, conversation: &mut Convers
         .prepare_cached("SELECT id FROM messages WHERE conversation_id = :conversation_id AND position = :position")?
         .query_row(values, |row| row.get("id"))?;
     search::remove(connection, conversation.id, position, &messages::searched_text(&recorded.message))?;
-    erased.derived +=
-        run("DELETE FROM patterns WHERE session_id = (SELECT session_id FROM conversations WHERE id = :conversation_id) AND text IN
-            (SELECT text FROM message_facts WHERE conversation_id = :conversation_id AND position = :position)")?;
-    for pattern in patterns_about(connection, conversation.session, &recorded)? {
-        erased.derived +=
-            i64::try_from(connection.prepare_cached("DELETE FROM patterns WHERE id = :id")?.execute(named_params! {":id": pattern})?)
-                .unwrap_or(0);
+    let patterns =
+        patterns_of(connection, conversation, position)?.into_iter().chain(patterns_about(connection, conversation.session, &recorded)?);
+    for pattern in patterns.collect::<BTreeSet<i64>>() {
+        // Its row stays: another copy of the memory does not bring it back.
+        erased.derived += i64::from(patterns::delete(connection, pattern)?.is_some());
     }
     // What replaced a statement of it, or answers it, quotes it.
     run("UPDATE message_facts SET was = NULL WHERE conversation_id = :conversation_id AND position IN
             (SELECT superseded_by FROM message_facts WHERE conversation_id = :conversation_id AND position = :position)")?;
     run("UPDATE message_facts SET about = NULL WHERE conversation_id = :conversation_id AND position = :position + 1")?;
-    erased.derived += run("DELETE FROM message_facts WHERE conversation_id = :conversation_id AND position = :position")?;
+    erased.derived +=
+        run("DELETE FROM message_facts WHERE conversation_id = :conversation_id AND (position = :position OR again = :position)")?;
     erased.derived += run("DELETE FROM summaries WHERE conversation_id = :conversation_id AND after < :position AND upto >= :position")?;
     connection
         .prepare_cached(
@@ -59,6 +59,17 @@ pub fn message(connection: &Connection, origin: &str, conversation: &mut Convers
     conversation.context.retain(|_, known| !arguments.contains(&known.value));
     save(connection, origin, conversation)?;
     Ok(Some(erased))
+}
+
+/// Returns the patterns of a session that are statements of a message.
+fn patterns_of(connection: &Connection, conversation: &Conversation, position: i64) -> Result<Vec<i64>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id FROM patterns WHERE session_id = :session AND deleted_at IS NULL AND text IN
+            (SELECT text FROM message_facts WHERE conversation_id = :conversation AND (position = :position OR again = :position))",
+    )?;
+    let values = named_params! {":session": conversation.session, ":conversation": conversation.id, ":position": position};
+    let rows = statement.query_map(values, |row| row.get("id"))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
 /// Returns the patterns that a session keeps to itself and that a language model may have taken from a message: those learned since then

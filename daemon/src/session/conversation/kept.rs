@@ -7,10 +7,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use afd_proto::Word as _;
 use afd_proto::conversation::Role;
 use rusqlite::{Connection, OptionalExtension, Row, Statement, named_params};
 
-use super::facts::{self, Candidate, Kind};
+use super::facts::{self, About, Candidate, Kind};
 use crate::store::{Result, new_uid, now_ms, word};
 use crate::text::{self, cut};
 
@@ -72,16 +73,27 @@ const MIN_REPLACEABLE: f64 = 0.3;
 /// Maximum number of statements of one message that may replace older ones.
 const MAX_CORRECTIONS: usize = 6;
 
-/// Scores and stores the statements of a message, with their token counts. A sentence that was stored before only moves to this message.
+/// Scores and stores the statements of a message, with their token counts. A sentence that was stored before moves to this message if the
+/// user says it; one that others repeat is kept where it was before, so that a context changes only when the repetition leaves its turns.
 pub fn keep(connection: &Connection, origin: &str, said: Said<'_>, statements: &[(Candidate, i64)], seen: &mut TermCounts) -> Result<()> {
     let (conversation, now) = (said.conversation, now_ms());
     let mut insert = connection.prepare_cached(
-        "INSERT INTO message_facts (uid, origin, conversation_id, position, place, role, source, kind, text, about, was, tokens, score, rank,
-            sentence, template, at, updated_at)
-         VALUES (:uid, :origin, :conversation_id, :position, :place, :role, :source, :kind, :text, :about, :was, :tokens, :score, :rank,
-            :sentence, :template, :at, :now)
-         ON CONFLICT (conversation_id, sentence) DO UPDATE SET position = excluded.position, place = excluded.place, at = excluded.at,
-            superseded_by = NULL, updated_at = excluded.updated_at
+        "INSERT INTO message_facts (uid, origin, conversation_id, position, place, role, source, kind, text, about, about_by, was, tokens,
+            score, rank, sentence, template, at, updated_at)
+         VALUES (:uid, :origin, :conversation_id, :position, :place, :role, :source, :kind, :text, :about, :about_by, :was, :tokens,
+            :score, :rank, :sentence, :template, :at, :now)
+         ON CONFLICT (conversation_id, sentence) DO UPDATE SET position = CASE WHEN excluded.role = 'user' THEN excluded.position
+                WHEN excluded.role = role AND excluded.position > position THEN coalesce(again, position) ELSE position END,
+            at = CASE WHEN excluded.role = 'user' THEN excluded.at
+                WHEN excluded.role = role AND excluded.position > position THEN coalesce(again_at, at) ELSE at END,
+            again = CASE WHEN excluded.role = 'user' THEN NULL
+                WHEN excluded.role = role AND excluded.position > position THEN excluded.position ELSE again END,
+            again_at = CASE WHEN excluded.role = 'user' THEN NULL
+                WHEN excluded.role = role AND excluded.position > position THEN excluded.at ELSE again_at END,
+            place = iif(excluded.role = 'user', excluded.place, place), kind = iif(excluded.role = 'user', excluded.kind, kind),
+            source = iif(excluded.role = 'user', NULL, source), superseded_by = iif(excluded.role = 'user', NULL, superseded_by),
+            role = iif(excluded.role = 'user', 'user', role),
+            updated_at = excluded.updated_at
          RETURNING id",
     )?;
     let mut about = connection.prepare_cached(
@@ -91,13 +103,15 @@ pub fn keep(connection: &Connection, origin: &str, said: Said<'_>, statements: &
     for (candidate, tokens) in statements {
         let words = candidate.words.iter().map(|word| seen.count(connection, conversation, *word)).collect::<Result<Vec<_>>>()?;
         let template_count = seen.count(connection, conversation, candidate.template)? + 1;
-        let score = facts::score(candidate, &words);
-        let mut was = None;
+        let own_score = facts::score(candidate, &words);
+        let mut replaced = Replaced::default();
         let settles = candidate.corrects || candidate.kind != Kind::Statement || has_figure(&candidate.text);
         if said.role == Role::User && settles && corrections < MAX_CORRECTIONS {
             corrections += 1;
-            was = supersede(connection, said, candidate)?;
+            replaced = supersede(connection, said, candidate)?;
         }
+        // What may replace an older statement is told before that.
+        let score = own_score.max(replaced.doubted + AFTER_DOUBTED);
         let replaceable = said.role == Role::User && (settles || candidate.base_score >= MIN_REPLACEABLE);
         let values = named_params! {
             ":uid": new_uid(),
@@ -109,8 +123,9 @@ pub fn keep(connection: &Connection, origin: &str, said: Said<'_>, statements: &
             ":source": said.source,
             ":kind": candidate.kind.word(),
             ":text": candidate.text,
-            ":about": candidate.about,
-            ":was": was,
+            ":about": candidate.about.as_ref().map(|about| &about.text),
+            ":about_by": candidate.about.as_ref().and_then(|about| about.by).map(Role::word),
+            ":was": replaced.was,
             ":tokens": tokens,
             ":score": score,
             ":rank": facts::discount_repeats(score, template_count),
@@ -198,13 +213,27 @@ impl Subject {
     }
 }
 
-/// Marks the older statements of the user that this one replaces. Returns what is worth telling of them.
-fn supersede(connection: &Connection, said: Said<'_>, candidate: &Candidate) -> Result<Option<String>> {
-    let about = candidate.about.as_deref().unwrap_or("");
+/// What a new statement does to older ones.
+#[derive(Debug, Default)]
+struct Replaced {
+    /// What is worth telling of those that it replaces.
+    was: Option<String>,
+    /// Best score of those that it may replace, which cannot be told for certain.
+    doubted: f64,
+}
+
+/// By how much a statement counts more than one that it may replace.
+const AFTER_DOUBTED: f64 = 0.01;
+/// Share of a subject from which on a correction may be about the same thing.
+const RELATED: f64 = 0.2;
+
+/// Marks the older statements of the user that this one replaces.
+fn supersede(connection: &Connection, said: Said<'_>, candidate: &Candidate) -> Result<Replaced> {
+    let about = candidate.about.as_ref().map_or("", |about| about.text.as_str());
     let own = Subject::of(&candidate.text);
     let mut wide = Subject::of(&format!("{about} {}", candidate.text));
     if wide.words.is_empty() {
-        return Ok(None);
+        return Ok(Replaced::default());
     }
     let mut weights: Vec<(f64, String)> = Vec::new();
     for word in std::mem::take(&mut wide.words) {
@@ -215,17 +244,24 @@ fn supersede(connection: &Connection, said: Said<'_>, candidate: &Candidate) -> 
     for (_, word) in weights.iter().take(PROBES.0) {
         older.extend(about_word(connection, said, word)?.into_iter().map(|fact| (fact.id, fact)));
     }
-    let mut was: Option<String> = None;
+    let mut replaced = Replaced::default();
     for old in older.into_values().filter(|old| old.text != candidate.text) {
-        let Some(certain) = replaces(connection, said.conversation, (candidate, &own, &weights), &old)? else { continue };
+        let certain = match replaces(connection, said.conversation, (candidate, &own, &weights), &old)? {
+            Judged::Replaces { certain } => certain,
+            Judged::Related => {
+                replaced.doubted = replaced.doubted.max(old.score);
+                continue;
+            }
+            Judged::Other => continue,
+        };
         connection
             .prepare_cached("UPDATE message_facts SET superseded_by = :by, updated_at = :now WHERE id = :id")?
             .execute(named_params! {":by": said.position, ":now": now_ms(), ":id": old.id})?;
         if !certain {
-            was = Some(cut::brief(&old.text, MAX_WAS));
+            replaced.was = Some(cut::brief(&old.text, MAX_WAS));
         }
     }
-    Ok(was)
+    Ok(replaced)
 }
 
 /// Returns the newest statements of older messages that are about a word and hold.
@@ -243,17 +279,32 @@ fn about_word(connection: &Connection, said: Said<'_>, word: &str) -> Result<Vec
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns whether a statement replaces an older one, and if so, whether it says so itself.
+/// How a statement relates to an older one.
+enum Judged {
+    /// It replaces it; `certain` if it says so itself.
+    Replaces { certain: bool },
+    /// It may replace it.
+    Related,
+    /// It is about something else.
+    Other,
+}
+
+/// Returns whether a statement replaces an older one.
 fn replaces(
     connection: &Connection,
     conversation: i64,
     (new, own, weights): (&Candidate, &Subject, &[(f64, String)]),
     old: &Fact,
-) -> Result<Option<bool>> {
+) -> Result<Judged> {
     let subject = Subject::of(&old.text);
     let shared: f64 = weights.iter().filter(|(_, w)| subject.words.contains(w)).map(|(weight, _)| weight).sum();
     if shared <= 0.0 {
-        return Ok(None);
+        return Ok(Judged::Other);
+    }
+    // One that says what it replaces does not replace anything else.
+    let named = facts::replaced_words(&new.text);
+    if !named.is_empty() && named.is_disjoint(&subject.words) {
+        return Ok(Judged::Other);
     }
     let mut whole = 0.0;
     for word in &subject.words {
@@ -265,13 +316,23 @@ fn replaces(
     let settles = |kind: Kind| kind != Kind::Statement;
     let settled = settles(old.kind) || !subject.values.is_empty();
     let enough = if settled { of_old.max(of_new) >= SAME_SUBJECT.0 } else { of_old >= SAME_STATEMENT };
-    if new.corrects && enough && differs {
-        return Ok(Some(true));
+    let both_differ = !own.values.is_empty()
+        && !subject.values.is_empty()
+        && own.values != subject.values
+        && named.is_empty()
+        && facts::names_differ(&new.text, &old.text);
+    if new.corrects && enough && differs && !both_differ {
+        return Ok(Judged::Replaces { certain: true });
     }
     let other_value = own.values.len() == 1 && subject.values.len() == 1 && own.values != subject.values;
     let same = of_old.min(of_new) >= SAME_SUBJECT.1 && other_value && ends_with_value(&new.text) && ends_with_value(&old.text);
     let decided = new.kind == Kind::Decision && old.kind == Kind::Decision && of_old.min(of_new) >= SAME_SUBJECT.2 && differs;
-    Ok((same || decided).then_some(false))
+    if (same || decided) && !both_differ {
+        return Ok(Judged::Replaces { certain: false });
+    }
+    let other_figure = !own.values.is_empty() && !subject.values.is_empty() && own.values != subject.values;
+    let related = new.corrects && of_old.max(of_new) >= RELATED || other_figure && of_old.min(of_new) >= SAME_SUBJECT.0;
+    Ok(if related { Judged::Related } else { Judged::Other })
 }
 
 /// Returns whether a statement ends with its only figure, after what it is about. `The budget is 500 euros` does; in `Row 7 is done` the
@@ -306,7 +367,7 @@ pub struct Fact {
     /// The sentence.
     pub text: String,
     /// The sentence before it, if it means nothing alone.
-    pub about: Option<String>,
+    pub about: Option<About>,
     /// What it replaces.
     pub was: Option<String>,
     /// Its token count.
@@ -317,15 +378,15 @@ pub struct Fact {
     pub at: i64,
 }
 
-const COLUMNS: &str = "f.id, f.position, f.place, f.role, f.source, f.kind, f.text, f.about, f.was, f.tokens, f.score, f.at";
+const COLUMNS: &str = "f.id, f.position, f.place, f.role, f.source, f.kind, f.text, f.about, f.about_by, f.was, f.tokens, f.score, f.at";
 
 /// Where the columns of a statement are: looked up once, because there are hundreds of rows.
-struct Places([usize; 12]);
+struct Places([usize; 13]);
 
 impl Places {
     fn of(statement: &Statement<'_>) -> rusqlite::Result<Self> {
-        let names = ["id", "position", "place", "role", "source", "kind", "text", "about", "was", "tokens", "score", "at"];
-        let mut places = [0; 12];
+        let names = ["id", "position", "place", "role", "source", "kind", "text", "about", "about_by", "was", "tokens", "score", "at"];
+        let mut places = [0; 13];
         for (place, name) in places.iter_mut().zip(names) {
             *place = statement.column_index(name)?;
         }
@@ -333,7 +394,7 @@ impl Places {
     }
 
     fn read(&self, row: &Row<'_>) -> rusqlite::Result<Fact> {
-        let [id, position, place, role, source, kind, text, about, was, tokens, score, at] = self.0;
+        let [id, position, place, role, source, kind, text, about, about_by, was, tokens, score, at] = self.0;
         Ok(Fact {
             id: row.get(id)?,
             position: row.get(position)?,
@@ -342,7 +403,10 @@ impl Places {
             source: row.get(source)?,
             kind: Kind::of(row.get_ref(kind)?.as_str()?),
             text: row.get(text)?,
-            about: row.get(about)?,
+            about: match row.get::<_, Option<String>>(about)? {
+                Some(text) => Some(About { text, by: row.get::<_, Option<String>>(about_by)?.and_then(|by| Role::of(&by)) }),
+                None => None,
+            },
             was: row.get(was)?,
             tokens: row.get(tokens)?,
             score: row.get(score)?,
@@ -361,8 +425,12 @@ pub fn facts(
 ) -> Result<Vec<Fact>> {
     // Over the whole conversation the rank index yields the best ones directly; a later range is read completely and sorted.
     let index = if after == 0 { "message_facts_best" } else { "message_facts_places" };
+    let repeated = |column: &str| {
+        format!("CASE WHEN f.again < :before THEN f.again{} ELSE f.{column} END AS {column}", if column == "at" { "_at" } else { "" })
+    };
+    let columns = COLUMNS.replace("f.position", &repeated("position")).replace("f.at", &repeated("at"));
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT {COLUMNS}, coalesce(t.seen, 1) AS times FROM message_facts f INDEXED BY {index}
+        "SELECT {columns}, coalesce(t.seen, 1) AS times FROM message_facts f INDEXED BY {index}
          LEFT JOIN message_terms t ON t.conversation_id = f.conversation_id AND t.hash = f.template
          WHERE f.conversation_id = :conversation AND f.position > :after AND f.position < :before AND f.role = :role
             AND f.superseded_by IS NULL ORDER BY f.rank DESC, f.position LIMIT :limit"

@@ -63,9 +63,27 @@ pub fn failed(answer: &Message) -> bool {
         return true;
     }
     let text = answer.content.text();
-    let Ok(Value::Object(body)) = serde_json::from_str(text.trim()) else { return reads_as_failure(text.trim()) };
-    let no = |key: &str| body.get(key) == Some(&Value::Bool(false));
-    let yes = |key: &str| body.get(key) == Some(&Value::Bool(true));
+    match serde_json::from_str(text.trim()) {
+        Ok(Value::Object(body)) => {
+            // What an answer wraps tells as much.
+            let inner = ["result", "data", "response", "output"].into_iter().filter_map(|key| body.get(key));
+            tells_of_failure(&body)
+                || body.get("message").and_then(Value::as_str).is_some_and(reads_as_failure)
+                || inner.into_iter().any(|value| match value {
+                    Value::Object(body) => tells_of_failure(body),
+                    Value::String(text) => FAILED_STATUS.contains(&text.to_lowercase().as_str()) || reads_as_failure(text),
+                    _ => false,
+                })
+        }
+        _ => reads_as_failure(text.trim()),
+    }
+}
+
+/// Returns whether an object tells of a failure.
+fn tells_of_failure(body: &serde_json::Map<String, Value>) -> bool {
+    let says = |key: &str, word: &str| body.get(key).is_some_and(|v| v.as_str().is_some_and(|text| text.eq_ignore_ascii_case(word)));
+    let no = |key: &str| body.get(key) == Some(&Value::Bool(false)) || says(key, "false");
+    let yes = |key: &str| body.get(key) == Some(&Value::Bool(true)) || says(key, "true");
     let filled = |key: &str| {
         body.get(key)
             .is_some_and(|e| !e.is_null() && e != &Value::Bool(false) && e != "" && e != &Value::from(0) && e != &Value::Array(Vec::new()))
@@ -129,6 +147,8 @@ const FAILURE_STARTS: &[&str] = &[
     "not found",
     "no such ",
     "command not found",
+    "connection refused",
+    "connection reset",
     "unauthorized",
     "forbidden",
     "http 4",
@@ -203,6 +223,12 @@ mod tests {
             r#"{"status":500}"#,
             r#"{"status":"404"}"#,
             r#"{"errors":["x"]}"#,
+            r#"{"success":"false"}"#,
+            r#"{"result":"error"}"#,
+            r#"{"result":{"status":"error"}}"#,
+            r#"{"data":{"error":"x"}}"#,
+            r#"{"message":"Error: x"}"#,
+            "Connection refused",
             r#"{"exit_code":1}"#,
             "Error: no such element",
             "Traceback (most recent call last):\n  File x",
@@ -220,6 +246,8 @@ mod tests {
             "",
             "[1]",
             r#"{"status":"ok"}"#,
+            r#"{"result":"3 rows","message":"no errors"}"#,
+            r#"{"data":{"error":null}}"#,
             r#"{"status":200,"errors":[]}"#,
             r#"{"code":0}"#,
             "Errors are listed on the second page",

@@ -74,7 +74,7 @@ pub fn statements(message: &Message, lead: Option<&str>, counter: &Counter) -> V
     let found = facts::candidates(message.role, &said_text(message), lead);
     found
         .into_iter()
-        .map(|c| (counter.count(&c.text) + c.about.as_deref().map_or(0, |a| counter.count(a) + 4), c))
+        .map(|c| (counter.count(&c.text) + c.about.as_ref().map_or(0, |a| counter.count(&a.text) + 4), c))
         .map(|(n, c)| (c, n))
         .collect()
 }

@@ -3,6 +3,7 @@
 use afd_proto::conversation::SummaryInfo;
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
+use crate::store::exchange::Record;
 use crate::store::{Result, new_uid, now_ms};
 
 /// A summary as stored.
@@ -37,6 +38,20 @@ fn read(row: &Row<'_>) -> rusqlite::Result<StoredSummary> {
             created_at: row.get("created_at")?,
         },
     })
+}
+
+/// Returns whether a summary, as a record of another copy, stands for a message that was deleted here, which it may quote.
+pub fn quotes_deleted(connection: &Connection, record: &Record) -> Result<bool> {
+    let number = |field: &str| record.get(field).and_then(serde_json::Value::as_i64).unwrap_or_default();
+    let conversation = record.get("conversation").and_then(serde_json::Value::as_str);
+    Ok(connection
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM messages m JOIN conversations c ON c.id = m.conversation_id WHERE c.uid = :conversation
+                AND m.position > :after AND m.position <= :upto AND m.deleted_at IS NOT NULL) AS found",
+        )?
+        .query_row(named_params! {":conversation": conversation, ":after": number("after"), ":upto": number("upto")}, |row| {
+            row.get("found")
+        })?)
 }
 
 /// Inserts an extractive summary of the messages after `after` up to and including `upto`. `due` schedules a request to the language

@@ -3,7 +3,7 @@
 //! Which argument of a foreign tool holds the text is not known, so every text of such a call is blotted except in arguments that say where
 //! to type. What a password field was given is then in no message, statement, search entry or context.
 
-use afd_proto::conversation::Message;
+use afd_proto::conversation::{Message, ToolCall};
 use serde_json::Value;
 
 /// Stands for text that was typed; followed by its length.
@@ -40,6 +40,11 @@ const PLACES: &[&str] = &[
     "locator",
     "requestkey",
     "then",
+    "action",
+    "method",
+    "command",
+    "tool",
+    "coordinate",
 ];
 
 /// Returns what stands for a typed text.
@@ -52,18 +57,27 @@ pub fn is_marked(text: &str) -> bool {
     text.find(MARK).is_some_and(|at| text[at + MARK.len()..].trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(" characters]"))
 }
 
-/// Returns whether a tool types: its name is in the list, or ends with one of the list after a separator (`mcp__phone__type_text`).
+/// Returns whether a tool types: its name is in the list, apart from case, or ends with one of the list after a separator
+/// (`mcp__phone__type_text`).
 fn types(name: &str, list: &[String]) -> bool {
-    list.iter().any(|known| {
-        name == known || name.strip_suffix(known.as_str()).is_some_and(|before| before.ends_with(|c: char| !c.is_alphanumeric()))
-    })
+    let name = name.to_lowercase();
+    list.iter()
+        .map(|known| known.to_lowercase())
+        .any(|known| name == known || name.strip_suffix(&known).is_some_and(|before| before.ends_with(|c: char| !c.is_alphanumeric())))
+}
+
+/// Returns whether a call types: by the name of the tool, or by that of what a tool for many actions is asked for (`computer` with the
+/// action `type`, `rpc` with the method `act.text`).
+fn call_types(call: &ToolCall, list: &[String]) -> bool {
+    let asked = ["action", "method", "command", "tool"].into_iter().filter_map(|name| call.arguments.get(name)?.as_str());
+    types(&call.name, list) || asked.into_iter().any(|asked| types(asked, list))
 }
 
 /// Blots the typed text in the tool calls of messages, and where results of these calls repeat it.
 pub fn blot(messages: &mut [Message], list: &[String]) {
     let mut typed: Vec<(String, Vec<String>)> = Vec::new();
     for message in messages {
-        for call in message.tool_calls.iter_mut().filter(|call| types(&call.name, list)) {
+        for call in message.tool_calls.iter_mut().filter(|call| call_types(call, list)) {
             let mut texts = Vec::new();
             let has_text = call.arguments.keys().any(|name| folded(name) == "text");
             for (name, value) in &mut call.arguments {
@@ -148,6 +162,9 @@ mod tests {
             ("mcp__phone__type_text", json!({"element": "Password", "content": "hunter22"})),
             ("act.fill", json!({"fields": {"Password": "hunter22"}, "device": "pixel"})),
             ("type_text", json!({"value": "hunter22"})),
+            ("Type_Text", json!({"content": "hunter22"})),
+            ("computer", json!({"action": "type_text", "text": "hunter22"})),
+            ("rpc", json!({"method": "act.fill", "params": {"text": "hunter22"}})),
         ] {
             let mut said = [call(name, arguments.clone()), result("typed hunter22 into Password")];
             blot(&mut said, &list);

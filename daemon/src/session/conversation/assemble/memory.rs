@@ -303,7 +303,10 @@ impl Quote {
 
 /// Renders a statement: with what it is about where it means nothing alone, and what it replaces.
 fn shown(fact: &Fact) -> String {
-    let about = fact.about.as_ref().map_or(String::new(), |about| format!("(assistant: \"{}\") ", one_line(about)));
+    let about = fact.about.as_ref().map_or(String::new(), |about| match about.by {
+        Some(by) if by == fact.role => format!("{} ", one_line(&about.text)),
+        by => format!("({}: \"{}\") ", by.map_or("before", Role::word), one_line(&about.text)),
+    });
     let was = fact.was.as_ref().map_or(String::new(), |was| format!(" (was: {})", one_line(was)));
     format!("{about}{}{was}", one_line(&fact.text))
 }
@@ -320,6 +323,11 @@ fn lines(facts: &[Fact]) -> String {
             if n > 0 {
                 let next = facts[i + n - 1].place + 1 == fact.place;
                 line.push_str(if next { " " } else { " \u{2026} " });
+                if next {
+                    // The sentence before it is there.
+                    line.push_str(&shown(&Fact { about: None, ..fact.clone() }));
+                    continue;
+                }
             }
             line.push_str(&shown(fact));
         }

@@ -221,7 +221,7 @@ impl<'a> Draft<'a> {
             let left = (history.start.tokens - turns.tokens_upto(history.start.upto)).clamp(0, plan.turns);
             // The last exchange is there in full before anything older is.
             let beside = self.room() - plan.reserve - turns.last_exchange_tokens();
-            memory.choose(history, (plan.memory + left).min(beside / plan.step * plan.step), &known);
+            memory.choose(history, (plan.memory + left).min(window::rounded(beside, self.budget)), &known);
             let messages = memory.messages();
             self.put("summary", messages);
         }

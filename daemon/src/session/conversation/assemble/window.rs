@@ -32,6 +32,12 @@ const MAX_NEWEST: i64 = 40;
 /// The tokens for a conversation are rounded down to this share of the budget, so that small changes elsewhere do not move the turns.
 const ROUND: i64 = 50;
 
+/// Rounds tokens down, so that small changes elsewhere change nothing.
+pub fn rounded(tokens: i64, budget: i64) -> i64 {
+    let unit = (budget / ROUND).max(1);
+    tokens / unit * unit
+}
+
 impl Plan {
     /// Splits `available` tokens of a budget for a conversation of `said` tokens, of which the newest messages, which stay while they fit,
     /// have `newest`.
@@ -39,8 +45,7 @@ impl Plan {
         if said <= available {
             return Self { whole: true, turns: said, memory: 0, step: said.max(1), reserve: 0 };
         }
-        let unit = (budget / ROUND).max(1);
-        let rounded = (available / unit * unit).max(1);
+        let rounded = rounded(available, budget).max(1);
         let (mut memory, step, reserve) = SHARES[usize::from(budget >= SMALL)];
         let newest = newest.saturating_mul(100) / rounded;
         if newest <= MAX_NEWEST {

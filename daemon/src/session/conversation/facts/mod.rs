@@ -11,6 +11,7 @@
 //!
 //! Words, templates and whole sentences are identified by 64-bit hashes.
 
+mod corrections;
 pub mod cues;
 mod split;
 
@@ -19,6 +20,7 @@ use std::collections::HashSet;
 use afd_proto::conversation::Role;
 
 use crate::text::{self, cut, is_dense};
+pub use corrections::{names_differ, replaced_words};
 use cues::{Cue, Cues};
 
 /// Maximum number of sentences of a message that are scored: half from its start and half from its end.
@@ -84,8 +86,8 @@ pub struct Candidate {
     pub kind: Kind,
     /// Whether it takes something back that was said before.
     pub corrects: bool,
-    /// The sentence before it, in this message or the one before, if it means nothing alone.
-    pub about: Option<String>,
+    /// The sentence before it, if it means nothing alone.
+    pub about: Option<About>,
     /// Base score, from the sentence alone.
     pub base_score: f64,
     /// Hash of the folded sentence.
@@ -94,6 +96,15 @@ pub struct Candidate {
     pub template: i64,
     /// Sorted hashes of its distinct words.
     pub words: Vec<i64>,
+}
+
+/// The sentence before a statement that means nothing alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct About {
+    /// The sentence.
+    pub text: String,
+    /// Who said it: the speaker of the statement, or the assistant in the message before; `None` where that was not recorded.
+    pub by: Option<Role>,
 }
 
 /// Folds a sentence for reading its words.
@@ -199,12 +210,12 @@ fn candidate(message: &Whole<'_>, place: usize, (sentence, pasted): (&str, bool)
 }
 
 /// Returns the sentence before, if this one is too short to mean anything alone.
-fn about(message: &Whole<'_>, folded: &str, words: &[String], previous: Option<&str>) -> Option<String> {
+fn about(message: &Whole<'_>, folded: &str, words: &[String], previous: Option<&str>) -> Option<About> {
     let content = words.iter().filter(|w| !text::is_stop(w) && !w.chars().all(|c| c.is_ascii_digit())).count();
     let depends = content <= 2 && !folded.contains(':') || message.is_short && (message.answers || words.len() <= 12);
     match previous {
-        Some(previous) if depends && content <= 2 => Some(cut::brief(previous, MAX_ABOUT)),
-        None if depends => message.before.map(str::to_owned),
+        Some(previous) if depends && content <= 2 => Some(About { text: cut::brief(previous, MAX_ABOUT), by: Some(message.role) }),
+        None if depends => message.before.map(|text| About { text: text.to_owned(), by: Some(Role::Assistant) }),
         _ => None,
     }
 }

@@ -28,3 +28,9 @@ END;
 CREATE TRIGGER tasks_recalled AFTER UPDATE OF scope ON tasks BEGIN
     UPDATE entries SET due = 1 WHERE kind = 'session' AND row_id = NEW.session_id;
 END;
+
+-- Who said the sentence in `about`; NULL where that was not recorded.
+ALTER TABLE message_facts ADD COLUMN about_by TEXT;
+-- Message that says the same again, and when: while that one is there in full, the statement stands for the message before.
+ALTER TABLE message_facts ADD COLUMN again INTEGER;
+ALTER TABLE message_facts ADD COLUMN again_at INTEGER;

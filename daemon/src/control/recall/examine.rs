@@ -1,0 +1,39 @@
+//! What `daemon.doctor` looks at: the model of the settings, and the Qdrant.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::super::Core;
+use super::outside;
+use super::search::Embedded;
+use crate::recall::points::Filters;
+use crate::store::now_ms;
+
+/// How long a model may take for a text.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What was looked at, and that it works, or why it does not.
+pub type Examined = (&'static str, std::result::Result<String, String>);
+
+/// Tries the model and the Qdrant that the settings name.
+pub async fn examine(core: &Arc<Core>) -> Vec<Examined> {
+    let settings = core.config.get().recall.clone();
+    let current = core.recall.model(&settings).await;
+    let mut found = Vec::new();
+    let embedding = Embedded::of("Does it work?", current.model.as_ref());
+    let (embedded, failed) = match tokio::time::timeout(PATIENCE, embedding).await {
+        Ok(done) => done,
+        Err(_) => (Embedded::of("Does it work?", None).await.0, Some(format!("no vector within {} s", PATIENCE.as_secs()))),
+    };
+    match (current.error.or(failed), embedded.identity()) {
+        (Some(error), _) => found.push(("embeddings", Err(error))),
+        (None, Some(identity)) => found.push(("embeddings", Ok(format!("{identity} makes vectors")))),
+        (None, None) => {}
+    }
+    if let Some(url) = settings.qdrant() {
+        let filters = Filters { now: now_ms(), ..Filters::default() };
+        let (_, without) = outside::ask(core, &settings, embedded.searched(), &filters, 1).await;
+        found.push(("qdrant", without.map_or_else(|| Ok(format!("{url} answers")), Err)));
+    }
+    found
+}
