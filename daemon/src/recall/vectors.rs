@@ -126,7 +126,8 @@ pub fn are_sound(connection: &Connection, entry: i64, needed: i64) -> Result<boo
         let bits: Option<Vec<u8>> = row.get("bits")?;
         let goes_with_it = bits.as_deref().map(stored_sketch).as_deref() == Some(&sketch(&vector));
         let has_size = usize::try_from(row.get::<_, i64>("dimensions")?).is_ok_and(|size| size == vector.len());
-        if !vector.is_empty() && !(has_size && goes_with_it && vector.iter().all(|x| x.is_finite())) {
+        let is_sound = has_size && goes_with_it && vector.iter().all(|x| x.is_finite());
+        if !is_sound && !vector.is_empty() {
             return Ok(false);
         }
     }

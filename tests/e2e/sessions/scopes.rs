@@ -187,12 +187,8 @@ fn scopes_survive_exports_and_progress_files() {
     own.ok("session.export", json!({"format": "lines", "file": lines}));
     let whole = world.dir().join("memory.jsonl");
     own.ok("memory.export", json!({"file": whole}));
-    let ways: [(&str, fn(&mut Client, &Value), bool); 3] = [
-        ("lines", |client, file| drop(client.ok("session.import", json!({"file": file}))), true),
-        ("whole", |client, file| drop(client.ok("memory.import", json!({"file": file}))), true),
-        ("progress", |client, file| drop(client.ok("session.resume", json!({"file": file}))), false),
-    ];
-    for (way, take_in, with_notes) in ways {
+    let ways = [("lines", "session.import", true), ("whole", "memory.import", true), ("progress", "session.resume", false)];
+    for (way, method, with_notes) in ways {
         let file = match way {
             "lines" => json!(lines),
             "whole" => json!(whole),
@@ -200,7 +196,7 @@ fn scopes_survive_exports_and_progress_files() {
         };
         let copy = World::new();
         let mut own = copy.client_for("own");
-        take_in(&mut own, &file);
+        own.ok(method, json!({"file": file}));
         assert_eq!(own.ok("session.show", json!({}))["scope"], "session", "{way}");
         let tasks = own.ok("session.task.list", json!({}))["tasks"].clone();
         let scopes: Vec<&Value> = tasks.as_array().expect("tasks").iter().map(|t| &t["scope"]).collect();

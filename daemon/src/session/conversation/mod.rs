@@ -16,6 +16,7 @@ pub mod rolling;
 pub mod search;
 pub mod shapes;
 pub mod summaries;
+mod supersede;
 pub mod typed;
 
 use std::collections::BTreeMap;

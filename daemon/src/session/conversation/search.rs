@@ -9,8 +9,8 @@ use std::collections::{BTreeSet, HashMap};
 use afd_proto::conversation::{FoundMessage, RecordedMessage, Role};
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
-use super::kept;
 use super::messages;
+use super::supersede;
 use crate::store::{Conditions, Result, word};
 use crate::text::{self, cut};
 
@@ -132,7 +132,7 @@ pub fn recall(connection: &Connection, conversation: i64, asked: &str, (after, b
     let mut words: Vec<(f64, String)> = Vec::new();
     for word in text::words(asked).into_iter().filter(|w| !text::is_stop(w) && w.chars().count() > 1) {
         if !words.iter().any(|(_, known)| *known == word) {
-            words.push((kept::weight(connection, conversation, &word)?, word));
+            words.push((supersede::weight(connection, conversation, &word)?, word));
         }
     }
     words.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));

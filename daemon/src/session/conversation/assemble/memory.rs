@@ -324,7 +324,7 @@ fn lines(facts: &[Fact]) -> String {
                 let next = facts[i + n - 1].place + 1 == fact.place;
                 line.push_str(if next { " " } else { " \u{2026} " });
                 if next {
-                    // The sentence before it is there.
+                    // The sentence before it precedes it on the line.
                     line.push_str(&shown(&Fact { about: None, ..fact.clone() }));
                     continue;
                 }
