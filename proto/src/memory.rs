@@ -389,7 +389,7 @@ methods! {
     /// Saves a note at the end of the chain of its app and topic, and returns similar ones.
     MemorySave = "memory.save" (SaveParams, SESSION) -> SavedNote, Admin, [StoreUnavailable, StoreFull], r#"{"app":"com.android.settings","topic":"nav/home-to-wifi","content":"Settings, then Wi-Fi"}"#, NOTE_SAVE;
     /// Searches notes, best match first; without a query, lists the newest ones.
-    MemorySearch = "memory.search" (SearchParams, SESSION) -> Notes, Read, [StoreUnavailable], r#"{"topic":"nav/","query":"wifi"}"#, NOTE_SEARCH;
+    MemorySearch = "memory.search" (SearchParams, SESSION) -> Notes, Read, [StoreUnavailable], r#"{"topic":"nav/","query":"wifi"}"#;
     /// Deletes a note; the other notes of its chain keep their positions.
     MemoryDelete = "memory.delete" (DeleteParams) -> DeletedNote, Admin, [NotFound, StoreUnavailable], r#"{"id":1}"#;
     /// Returns what actions led to and what recovered from failures, first on a page, then in its activity, then in its app.

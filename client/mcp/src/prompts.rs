@@ -21,7 +21,7 @@ const PROMPTS: &[Entry] = &[
             ("app", "Package name, for example com.android.settings", true),
             ("focus", "What to test above all; by default everything that can be reached", false),
         ],
-        text: "Test the app {app} on the phone. Focus: {focus}.\n\nSearch the notes about it first (af_note_search), then open it (af_launch) \
+        text: "Test the app {app} on the phone. Focus: {focus}.\n\nSearch the notes about it first (af_recall), then open it (af_launch) \
                and look. Before you begin, write down what you will test, in order. Take one step at a time: act, read what the result says \
                has changed, and check with af_verify what should be true. What the outline says an element does already (`-> \"Page\" 4/4`) \
                needs no second try. Do not buy, send, delete or publish anything. When something is wrong, note the steps, what you \

@@ -181,13 +181,21 @@ fn after_dropped(
     draft: &Draft<'_>,
 ) -> Stored<Assembled> {
     history.recent.retain(|m| m.position >= first);
-    history.fill.clear();
+    history.fill = fill(c, conversation, first, budget)?;
     let starts_inside = history.recent.first().is_some_and(|m| m.message.role != Role::User);
     let begin = conversation.begins_after();
     history.request = if starts_inside { messages::request_of(c, conversation.id, begin, first)? } else { None };
     history.facts = kept::facts(c, conversation.id, (conversation.cleared_to, first), max_facts(budget))?;
     stand_in(c, conversation, first, &mut history)?;
-    Ok(Assembled { first, ..draft.clone().finish(&history, plan) })
+    // What is dropped now is dropped as far as it takes, not by a step, and what turns leave free goes to the memory.
+    let mut plan = Plan { step: 1, reserve: 0, ..*plan };
+    let mut made = draft.clone().finish(&history, &plan);
+    let unused = budget - made.tokens;
+    if unused * 100 > budget * MAX_UNUSED {
+        plan.memory += unused;
+        made = draft.clone().finish(&history, &plan);
+    }
+    Ok(Assembled { first, ..made })
 }
 
 /// Loads what else stands for the messages before the first turn, and counts them.
