@@ -57,6 +57,10 @@ params! {
         /// a session with the scope `session` learns is for that session.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub scope: Option<PatternScope>,
+        /// Who said it: `user`, `assistant`, `page`, or the name of a tool; by default `assistant`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 100, "default" = "assistant")))]
+        pub source: Option<String>,
         /// Session that learned it; by default `"default"`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
@@ -203,6 +207,9 @@ wire! {
         pub text: String,
         /// Who may be told it.
         pub scope: PatternScope,
+        /// Who said it; absent if that was not recorded.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub source: Option<String>,
         /// Package that it is about; absent if it applies to all apps.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,

@@ -1399,6 +1399,7 @@ class Pattern(TypedDict):
     page: NotRequired[str]
     scope: PatternScope
     session: NotRequired[str]
+    source: NotRequired[str]
     successCount: int
     text: str
     uid: str
@@ -2671,9 +2672,9 @@ class PatternMethods:
     def __init__(self, call: Callable[..., Any]) -> None:
         self._call = call
 
-    def save(self, *, kind: PatternKind, text: str, app: str | None = None, confidence: float | None = None, data: dict[str, Any] | None = None, page: str | None = None, scope: PatternScope | None = None, session: str | None = None, request_key: str | None = None) -> Pattern:
+    def save(self, *, kind: PatternKind, text: str, app: str | None = None, confidence: float | None = None, data: dict[str, Any] | None = None, page: str | None = None, scope: PatternScope | None = None, session: str | None = None, source: str | None = None, request_key: str | None = None) -> Pattern:
         """Saves a learned pattern; saving it again raises its confidence."""
-        return self._call("pattern.save", {"kind": kind, "text": text, "app": app, "confidence": confidence, "data": data, "page": page, "scope": scope, "session": session, "requestKey": request_key}, session=True, key=True)
+        return self._call("pattern.save", {"kind": kind, "text": text, "app": app, "confidence": confidence, "data": data, "page": page, "scope": scope, "session": session, "source": source, "requestKey": request_key}, session=True, key=True)
 
     def find(self, *, app: str | None = None, kind: PatternKind | None = None, limit: int | None = None, min_confidence: float | None = None, page: str | None = None, session: str | None = None, text: str | None = None) -> Patterns:
         """Finds patterns by page, app, kind, session or text."""

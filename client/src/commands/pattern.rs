@@ -82,6 +82,9 @@ pub struct Save {
     /// Who may be told it [default: everybody who uses the app; without one everybody, but a key fact only this session]
     #[arg(long, value_enum)]
     scope: Option<PatternScope>,
+    /// Who said it: user, assistant, page, or the name of a tool [default: assistant]
+    #[arg(long, value_name = "WHO")]
+    source: Option<String>,
 }
 
 /// Options of `find`.
@@ -150,10 +153,10 @@ pub enum PageModel {
 
 impl Save {
     fn params(self) -> Result<PatternSaveParams, Failure> {
-        let Save { text, kind, page, app, data, confidence, scope } = self;
+        let Save { text, kind, page, app, data, confidence, scope, source } = self;
         let data = data.map(|d| serde_json::from_str(&d)).transpose();
         let data = data.map_err(|e| Failure::new("INVALID_PARAMS", format!("--data is not a JSON object: {e}"), USAGE))?;
-        Ok(PatternSaveParams { kind, text, page, app, data, confidence, scope, session: None })
+        Ok(PatternSaveParams { kind, text, page, app, data, confidence, scope, source, session: None })
     }
 }
 

@@ -1278,6 +1278,7 @@ export interface Pattern {
   page?: string;
   scope: PatternScope;
   session?: string;
+  source?: string;
   successCount: number;
   text: string;
   uid: string;
@@ -2580,7 +2581,7 @@ export class PatternMethods {
   }
 
   /** Saves a learned pattern; saving it again raises its confidence. */
-  save(params: { kind: PatternKind; text: string; app?: string; confidence?: number; data?: Record<string, unknown>; page?: string; scope?: PatternScope; session?: string; requestKey?: string }): Promise<Pattern> {
+  save(params: { kind: PatternKind; text: string; app?: string; confidence?: number; data?: Record<string, unknown>; page?: string; scope?: PatternScope; session?: string; source?: string; requestKey?: string }): Promise<Pattern> {
     return this.#call("pattern.save", params, { session: true, key: true });
   }
 

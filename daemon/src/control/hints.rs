@@ -76,7 +76,7 @@ fn pattern_hint(pattern: Pattern) -> Option<Hint> {
     Some(Hint {
         kind,
         // Somebody wrote it: it stays on its line.
-        text: cut::brief(&cut::one_line(&pattern.text), MAX_PATTERN),
+        text: cut::brief(&cut::one_line(&said(&pattern)), MAX_PATTERN),
         first: None,
         target: None,
         alias: None,
@@ -85,6 +85,14 @@ fn pattern_hint(pattern: Pattern) -> Option<Hint> {
         confidence: pattern.confidence,
         evidence: vec![pattern.uid],
     })
+}
+
+/// Returns what a pattern says, with who said it where that was not the agent.
+fn said(pattern: &Pattern) -> String {
+    match pattern.source.as_deref() {
+        None | Some("assistant") => pattern.text.clone(),
+        Some(source) => format!("{} (said by {source})", pattern.text),
+    }
 }
 
 /// Maximum length of such a text, characters.

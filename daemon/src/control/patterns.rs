@@ -44,6 +44,7 @@ pub async fn save(core: &Arc<Core>, params: &PatternSaveParams) -> Result<Patter
     check_text("text", &params.text, MAX_TEXT)?;
     check_optional("page", params.page.as_deref(), pattern::MAX_LENGTH)?;
     check_optional("app", params.app.as_deref(), 255)?;
+    check_optional("source", params.source.as_deref(), 100)?;
     check_fraction("confidence", params.confidence)?;
     let size = params.data.as_ref().map_or(0, |data| crate::session::json(data).len());
     if size > MAX_DATA {
@@ -75,6 +76,7 @@ pub async fn save(core: &Arc<Core>, params: &PatternSaveParams) -> Result<Patter
             data: p.data.as_ref(),
             prior: p.confidence,
             session: Some(session),
+            source: Some(p.source.as_deref().map(str::trim).filter(|s| !s.is_empty()).unwrap_or("assistant")),
         };
         Ok::<_, Error>(patterns::save(c, &origin, &new)?)
     });

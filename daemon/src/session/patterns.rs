@@ -37,6 +37,8 @@ pub struct New<'a> {
     pub prior: Option<f64>,
     /// Row id of the session that learned it.
     pub session: Option<i64>,
+    /// Who said it.
+    pub source: Option<&'a str>,
 }
 
 /// Returns the confidence of a pattern, rounded to three decimals: the mean of a Beta distribution that starts at the prior.
@@ -46,7 +48,7 @@ pub fn confidence(prior: f64, held: f64, failed: f64) -> f64 {
 }
 
 const SELECT: &str =
-    "SELECT p.id, p.uid, p.kind, p.text, p.scope, p.app, p.page, p.data, p.confidence, p.usage_count, p.success_count, p.failure_count,
+    "SELECT p.id, p.uid, p.kind, p.text, p.scope, p.source, p.app, p.page, p.data, p.confidence, p.usage_count, p.success_count, p.failure_count,
         p.last_used_at, s.name, p.created_at
      FROM patterns p LEFT JOIN sessions s ON s.id = p.session_id";
 
@@ -58,6 +60,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Pattern> {
         kind: word(row, "kind")?,
         text: row.get("text")?,
         scope: word(row, "scope")?,
+        source: row.get("source")?,
         app: some("app")?,
         page: some("page")?,
         data: row.get::<_, Option<String>>("data")?.and_then(|text| serde_json::from_str(&text).ok()),
@@ -123,8 +126,10 @@ pub fn save(connection: &Connection, origin: &str, new: &New<'_>) -> Result<Patt
         }
         None => connection
             .prepare_cached(
-                "INSERT INTO patterns (uid, origin, session_id, kind, text, scope, app, page, data, prior, confidence, created_at, updated_at)
-                 VALUES (:uid, :origin, :session_id, :kind, :text, :scope, :app, :page, :data, :prior, :confidence, :now, :now) RETURNING id",
+                "INSERT INTO patterns (uid, origin, session_id, kind, text, scope, source, app, page, data, prior, confidence, created_at,
+                    updated_at)
+                 VALUES (:uid, :origin, :session_id, :kind, :text, :scope, :source, :app, :page, :data, :prior, :confidence, :now, :now)
+                 RETURNING id",
             )?
             .query_row(
                 named_params! {
@@ -134,6 +139,7 @@ pub fn save(connection: &Connection, origin: &str, new: &New<'_>) -> Result<Patt
                     ":kind": new.kind.word(),
                     ":text": new.text,
                     ":scope": new.scope.word(),
+                    ":source": new.source,
                     ":app": new.app,
                     ":page": new.page,
                     ":data": new.data.map(json),

@@ -109,3 +109,23 @@ fn answers_that_say_nothing_are_taken() {
     assert!(!sent.as_array().expect("messages").iter().any(empty), "interfaces refuse messages that say nothing: {sent}");
     client.fails("conversation.append", json!({"messages": [{"role": "user", "content": ""}]}), "INVALID_PARAMS");
 }
+
+#[test]
+fn known_facts_say_who_said_them() {
+    let world = World::new();
+    let mut client = world.client_for("facts");
+    client.ok("session.start", json!({"app": "com.shop"}));
+    client.ok("pattern.save", json!({"kind": "keyFact", "text": "Refunds take 3 days", "app": "com.shop", "source": "page"}));
+    client.ok("pattern.save", json!({"kind": "keyFact", "text": "Coupons stack", "app": "com.shop"}));
+    client.ok("memory.save", json!({"topic": "t", "content": "The cart is behind the menu", "app": "com.shop"}));
+    append(&mut client, vec![user("What do you know?")]);
+    let text = text_of(&client.ok("conversation.context", json!({"budget": 4_000})));
+    for (said, who) in [
+        ("Refunds take 3 days", "said by page"),
+        ("Coupons stack", "said by assistant"),
+        ("The cart is behind the menu", "saved by the agent"),
+    ] {
+        let line = text.lines().find(|line| line.contains(said)).unwrap_or_else(|| panic!("{said}: {text}"));
+        assert!(line.contains(who) && line.contains("session facts"), "{line}");
+    }
+}

@@ -104,7 +104,10 @@ fn knowledge(c: &Connection, session: &Session, app: &str) -> Stored<(Vec<Item>,
 }
 
 fn note(note: &Note) -> Item {
-    item("notes", format!("Note {}: {} (session {}, {})", note.topic, note.content, note.session, day(note.created_at)))
+    item(
+        "notes",
+        format!("Note {}: {} (saved by the agent of session {}, {})", note.topic, note.content, note.session, day(note.created_at)),
+    )
 }
 
 /// Makes an item of an entry: what it says, who said it, and when.
@@ -116,8 +119,9 @@ fn remembered(entry: &RecallEntry) -> Item {
 
 /// Makes an item of a pattern: what it says, who learned it, and when.
 fn learned(pattern: &Pattern) -> Item {
+    let said = pattern.source.as_ref().map_or(String::new(), |source| format!("said by {}, ", text::cut::one_line(source)));
     let from = pattern.session.as_ref().map_or(String::new(), |session| format!("session {session}, "));
-    item("patterns", format!("{} ({from}{})", pattern.text, day(pattern.created_at)))
+    item("patterns", format!("{} ({said}{from}{})", pattern.text, day(pattern.created_at)))
 }
 
 /// Returns what holds right now: the page, patterns, page models and experience for it, and notes that match the request.

@@ -138,6 +138,7 @@ async fn improve(
                 data: None,
                 prior: Some(0.6),
                 session: Some(conversation.session),
+                source: Some("model"),
             };
             patterns::save(c, &origin, &new)?;
         }

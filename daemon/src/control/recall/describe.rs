@@ -166,6 +166,7 @@ fn pattern(c: &Connection, id: i64) -> Result<Option<Described>> {
         app: pattern.app.unwrap_or_default(),
         session: pattern.session.as_deref().map(|name| session::find(c, name)).transpose()?.flatten(),
         private: pattern.scope == PatternScope::Session,
+        source: pattern.source.unwrap_or_else(|| RECORDED.to_owned()),
         confidence: pattern.confidence,
         tags: vec![pattern.kind.word().to_owned()],
         ..blank(EntryType::Pattern, pattern.created_at)

@@ -190,6 +190,7 @@ mod tests {
             kind: PatternKind::ValidationRule,
             text: text.to_owned(),
             scope: PatternScope::App,
+            source: None,
             app: Some("a.b".to_owned()),
             page: None,
             data: None,

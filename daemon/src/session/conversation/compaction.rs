@@ -207,7 +207,17 @@ fn learn(
         let is_preference = fact.role == Role::User && PREFERENCE_PHRASES.iter().any(|w| folded.contains(w));
         let kind = if is_preference { PatternKind::UserPreference } else { PatternKind::KeyFact };
         let app = app.unwrap_or("");
-        let new = patterns::New { kind, text: &fact.text, app, page: "", scope, data: None, prior: None, session: Some(session) };
+        let new = patterns::New {
+            kind,
+            text: &fact.text,
+            app,
+            page: "",
+            scope,
+            data: None,
+            prior: None,
+            session: Some(session),
+            source: Some(fact.role.word()),
+        };
         patterns::save(connection, origin, &new)?;
         learned += 1;
     }

@@ -22,6 +22,7 @@ fn longest(kind: &str, field: &str) -> usize {
         ("bug", "steps") => 1_500_000,
         ("session", "elsewhere") => 16 << 20,
         ("session", _) | ("pageModel", "elements") | ("pattern", "data") => 1 << 20,
+        ("pattern", "source") => 100,
         (_, "uid" | "origin") => 64,
         _ => 10_000,
     }

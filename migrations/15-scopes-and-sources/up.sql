@@ -34,3 +34,6 @@ ALTER TABLE message_facts ADD COLUMN about_by TEXT;
 -- Message that says the same again, and when: while that one is there in full, the statement stands for the message before.
 ALTER TABLE message_facts ADD COLUMN again INTEGER;
 ALTER TABLE message_facts ADD COLUMN again_at INTEGER;
+
+-- Who said what was learned: user, assistant, page, model, or the name of a tool; NULL where that was not recorded.
+ALTER TABLE patterns ADD COLUMN source TEXT;
