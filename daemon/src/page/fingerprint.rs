@@ -55,6 +55,11 @@ pub fn identity(snapshot: &Snapshot) -> Option<Identity> {
     Some(Identity { fingerprint: format!("act={place}|mode={}|{structure}", snapshot.mode), key: format!("act={place}|{structure}") })
 }
 
+/// Returns the activity that a page key or fingerprint starts with, or the whole text if it is neither: the rest is only meant for programs.
+pub fn activity_of(page: &str) -> &str {
+    page.strip_prefix("act=").and_then(|rest| rest.split('|').next()).unwrap_or(page)
+}
+
 /// Returns the page key of a fingerprint, that is the fingerprint without its mode. A page key is returned unchanged.
 pub fn key_of(fingerprint: &str) -> String {
     fingerprint.split('|').filter(|part| !part.starts_with("mode=")).collect::<Vec<_>>().join("|")

@@ -2,6 +2,7 @@
 
 use afd_proto::progress::Progress;
 
+use crate::page::fingerprint;
 use crate::text::cut::one_line;
 
 /// Maximum number of items in each list of the prompt.
@@ -32,10 +33,9 @@ fn listing<T>(title: &str, items: &[T], shown: KeptEnd, none: &str, line: impl F
     lines.join("\n")
 }
 
-/// Shortens a page for display. A page key starts with its activity; the rest is only meant for programs.
+/// Shortens a page for display.
 fn place(page: &str) -> String {
-    let activity = page.strip_prefix("act=").and_then(|rest| rest.split('|').next());
-    crate::text::cut::brief(activity.unwrap_or(page), 120)
+    crate::text::cut::brief(fingerprint::activity_of(page), 120)
 }
 
 /// Builds the prompt from the progress document and from what was said in the conversation, in short.

@@ -2,7 +2,7 @@
 
 use afd_tests::endpoint::{Endpoint, Reply};
 use afd_tests::wait::until;
-use afd_tests::{TestPhone, World};
+use afd_tests::{Daemon, TestPhone, World};
 use serde_json::{Value, json};
 
 use crate::command_line::afctl;
@@ -108,4 +108,36 @@ fn rules_of_a_page_are_not_crowded_out_by_its_looks() {
     }
     let hints = client.ok("observe.page", json!({}))["hints"].clone();
     assert!(hints.to_string().contains("takes 20 characters"), "{hints}");
+}
+
+#[test]
+fn stale_vectors_are_counted_whole_and_made_again_when_their_entry_is_found() {
+    let endpoint = Endpoint::start(vec![Reply::Embeddings(16)]);
+    let settings = format!("[recall]\nendpoint_url = \"{}/v1\"\nendpoint_model = \"tiny\"\n", endpoint.url());
+    let mut world = World::with(TestPhone::start(), &settings);
+    let mut client = world.client();
+    for n in 0..130 {
+        client.ok("memory.save", json!({"topic": format!("t{n}"), "content": format!("the zebra number{n} sleeps")}));
+    }
+    let model = |client: &mut afd_tests::Client| client.ok("recall.status", json!({}))["models"][0].clone();
+    until("the vectors", || Some(()).filter(|()| model(&mut client)["embedded"] == 130));
+    world.daemon.stop();
+    let database = rusqlite::Connection::open(world.dir().join("memory.db")).expect("opens");
+    database.execute_batch("UPDATE embeddings SET created_at = 1; UPDATE entries SET used_at = NULL").expect("makes them old");
+    drop(database);
+    world.daemon = Daemon::host(world.dir());
+    let mut client = world.client();
+    let stale = |done: &Value| done["changes"].as_array().and_then(|all| all.iter().find(|c| c["change"] == "stale").cloned());
+    let planned = client.ok("recall.upkeep", json!({"dryRun": true}));
+    assert_eq!(stale(&planned).map(|c| c["count"].clone()), Some(json!(130)), "{planned}");
+    let done = client.ok("recall.upkeep", json!({}));
+    assert_eq!(stale(&done).map(|c| c["count"].clone()), Some(json!(130)), "{done}");
+    let before = endpoint.requests().len();
+    let found = client.ok("recall.search", json!({"query": "number77 zebra", "mode": "text", "limit": 1}));
+    assert!(found["entries"][0]["text"].to_string().contains("number77"), "{found}");
+    until("its vector", || Some(()).filter(|()| endpoint.requests().len() > before && model(&mut client)["pending"] == 0));
+    until("a search that misses nothing", || {
+        let found = client.ok("recall.search", json!({"query": "number77 zebra", "limit": 1}));
+        Some(()).filter(|()| found["missing"].is_null())
+    });
 }

@@ -154,8 +154,7 @@ pub(super) fn build(
             history.recent.splice(0..0, more);
             loaded = first;
         }
-        let starts_inside = history.recent.first().is_some_and(|m| m.message.role != Role::User);
-        history.request = if starts_inside { messages::request_of(c, conversation.id, begin, first)? } else { None };
+        history.request = request_of_turns(c, conversation, first, &history)?;
         let made = draft.clone().finish(&history, &plan);
         let unused = request.budget - made.tokens;
         if !history.fills || unused * 100 <= request.budget * MAX_UNUSED || attempt == MAX_ATTEMPTS || first <= begin + 1 {
@@ -182,9 +181,7 @@ fn after_dropped(
 ) -> Stored<Assembled> {
     history.recent.retain(|m| m.position >= first);
     history.fill = fill(c, conversation, first, budget)?;
-    let starts_inside = history.recent.first().is_some_and(|m| m.message.role != Role::User);
-    let begin = conversation.begins_after();
-    history.request = if starts_inside { messages::request_of(c, conversation.id, begin, first)? } else { None };
+    history.request = request_of_turns(c, conversation, first, &history)?;
     history.facts = kept::facts(c, conversation.id, (conversation.cleared_to, first), max_facts(budget))?;
     stand_in(c, conversation, first, &mut history)?;
     // What is dropped now is dropped as far as it takes, not by a step, and what turns leave free goes to the memory.
@@ -196,6 +193,12 @@ fn after_dropped(
         made = draft.clone().finish(&history, &plan);
     }
     Ok(Assembled { first, ..made })
+}
+
+/// Returns the request that turns belong to which do not begin with one.
+fn request_of_turns(c: &Connection, conversation: &Conversation, first: i64, history: &History) -> Stored<Option<RecordedMessage>> {
+    let starts_inside = history.recent.first().is_some_and(|m| m.message.role != Role::User);
+    if starts_inside { messages::request_of(c, conversation.id, conversation.begins_after(), first) } else { Ok(None) }
 }
 
 /// Loads what else stands for the messages before the first turn, and counts them.

@@ -9,6 +9,7 @@ use afd_proto::vocabulary::RecordScope;
 use rusqlite::Connection;
 
 use crate::memory::notes;
+use crate::page::fingerprint::activity_of;
 use crate::recall::entries::Source;
 use crate::recall::{Described, memories};
 use crate::session::{self, bugs, page_models, patterns, results, tasks};
@@ -75,11 +76,6 @@ fn site_of(page: Option<&str>) -> String {
     host.map(|host| host.strip_prefix("www.").unwrap_or(host).to_owned()).unwrap_or_default()
 }
 
-/// Returns the activity of a page key, or the whole page if it is none: the rest of a key says nothing to anybody.
-fn page_name(page: Option<&str>) -> Option<&str> {
-    page.map(|page| page.strip_prefix("act=").and_then(|rest| rest.split('|').next()).unwrap_or(page))
-}
-
 /// Joins parts of a text, each on a line of its own and after its name.
 fn parts(parts: &[(&str, Option<&str>)]) -> String {
     let mut text = String::new();
@@ -112,7 +108,7 @@ fn bug(c: &Connection, id: i64) -> Result<Option<Described>> {
         ("Steps", Some(&steps)),
         ("Expected", bug.expected.as_deref()),
         ("Actual", bug.actual.as_deref()),
-        ("Page", page_name(bug.page.as_deref())),
+        ("Page", bug.page.as_deref().map(activity_of)),
         ("Resolved", status),
     ]);
     Ok(Some(Described {
@@ -130,7 +126,11 @@ fn bug(c: &Connection, id: i64) -> Result<Option<Described>> {
 fn result(c: &Connection, id: i64) -> Result<Option<Described>> {
     let Some(result) = results::get(c, id)? else { return Ok(None) };
     Ok(Some(Described {
-        text: parts(&[("", Some(result.status.word())), ("", result.summary.as_deref()), ("Page", page_name(result.page.as_deref()))]),
+        text: parts(&[
+            ("", Some(result.status.word())),
+            ("", result.summary.as_deref()),
+            ("Page", result.page.as_deref().map(activity_of)),
+        ]),
         title: result.name,
         site: site_of(result.page.as_deref()),
         app: result.app.unwrap_or_default(),
@@ -161,7 +161,7 @@ fn page(c: &Connection, id: i64) -> Result<Option<Described>> {
 fn pattern(c: &Connection, id: i64) -> Result<Option<Described>> {
     let Some(pattern) = patterns::get(c, id)? else { return Ok(None) };
     Ok(Some(Described {
-        text: parts(&[("", Some(&pattern.text)), ("Page", page_name(pattern.page.as_deref()))]),
+        text: parts(&[("", Some(&pattern.text)), ("Page", pattern.page.as_deref().map(activity_of))]),
         site: site_of(pattern.page.as_deref()),
         app: pattern.app.unwrap_or_default(),
         session: pattern.session.as_deref().map(|name| session::find(c, name)).transpose()?.flatten(),

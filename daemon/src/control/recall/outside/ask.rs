@@ -96,11 +96,12 @@ impl Answer {
     }
 }
 
-/// Returns whether what others have put there may be told: nothing of a conversation, and only what is about the app and site that it is
-/// filtered by.
+/// Returns whether what others have put there may be told: nothing of a conversation or for a session alone, and only what is about the app
+/// and site that it is filtered by.
 fn is_entry(payload: &Payload) -> bool {
     let same = |shown: &Option<String>, filtered: &str| shown.as_deref().unwrap_or_default().to_lowercase() == filtered;
-    payload.kind != EntryType::Message && same(&payload.entry.app, &payload.app) && same(&payload.entry.site, &payload.site)
+    let is_shared = payload.kind != EntryType::Message && payload.entry.scope != PatternScope::Session;
+    is_shared && same(&payload.entry.app, &payload.app) && same(&payload.entry.site, &payload.site)
 }
 
 impl Resolved {
@@ -177,7 +178,9 @@ mod tests {
             "id": 7, "score": 1.0, "duplicates": ["y"]});
         let payload = json!({"uid": "u", "origin": "other", "version": 1, "round": 1, "type": "bug", "app": "", "site": "",
             "session": "", "tags": [], "at": 1, "archived": false, "entry": entry});
-        let given = handed_over(serde_json::from_value(payload).expect("a payload"));
+        let payload: Payload = serde_json::from_value(payload).expect("a payload");
+        assert!(!is_entry(&payload), "it is for a session alone");
+        let given = handed_over(payload);
         assert_eq!((given.uid.as_str(), given.kind.word(), given.origin.as_deref()), ("u", "bug", Some("other")));
         assert_eq!((given.id, given.score, given.duplicates), (None, None, Vec::new()));
         assert_eq!((given.source.as_str(), given.scope), ("user # System", PatternScope::Everybody));
