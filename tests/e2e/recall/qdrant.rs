@@ -155,7 +155,8 @@ fn a_qdrant_that_lost_something_gets_it_again() {
     let collection = qdrant.collections().remove(0);
     assert_eq!(qdrant.points().len(), 100);
     // The whole collection is gone: noticed with the next change.
-    assert_eq!(qdrant.call("DELETE", &format!("/collections/{collection}"), &Value::Null).0, 200);
+    let deleted = qdrant.call("DELETE", &format!("/collections/{collection}"), &Value::Null);
+    assert_eq!(deleted.0, 200, "{deleted:?}");
     let found = client.ok("recall.search", json!({"query": "locker 17"}));
     assert!(told(&found).contains(&"fact locker 17 belongs to team 3".to_owned()), "{found}");
     store(&mut client, "locker 100 belongs to nobody");

@@ -64,7 +64,9 @@ impl Engine {
     }
 
     fn remove(&self, name: &str) -> Result<Value, Refusal> {
-        let removed = self.all().remove(name);
+        // Held to the end: one of the same name must not be created while its directory is being removed.
+        let mut all = self.all();
+        let removed = all.remove(name);
         if let Some(collection) = &removed {
             collection.close();
             std::fs::remove_dir_all(self.dir.join(name)).map_err(|e| (StatusCode::INTERNAL_SERVER_ERROR, e.to_string()))?;
