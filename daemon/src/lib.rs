@@ -1,7 +1,7 @@
 //! The `afd` daemon. Modules by layer, lowest first; a module may only use modules of lower layers:
 //!
 //! 0. [`store`], [`config`], [`net`], [`task`], [`mod@file`], [`hex`], [`sync`], [`resident`]
-//! 1. [`page`], [`text`], [`picture`], [`artifact`], [`backup`], [`live`], [`job`], [`model`]
+//! 1. [`page`], [`text`], [`belief`], [`picture`], [`artifact`], [`backup`], [`live`], [`job`], [`model`]
 //! 2. [`device`], [`memory`], [`visual`], [`session`], [`recall`]
 //! 3. [`control`]
 //! 4. [`rpc`]
@@ -9,6 +9,7 @@
 
 pub mod artifact;
 pub mod backup;
+pub mod belief;
 pub mod config;
 pub mod control;
 pub mod device;

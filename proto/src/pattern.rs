@@ -131,6 +131,15 @@ params! {
         pub held: Option<bool>,
     }
 
+    /// Parameters of `pattern.merge`.
+    #[derive(Default)]
+    pub struct PatternMergeParams {
+        /// Id of the pattern that says the same as another one; it is deleted.
+        pub id: i64,
+        /// Id of the other one, which is kept and gets the uses of both.
+        pub into: i64,
+    }
+
     /// Parameters of `pattern.delete`.
     #[derive(Default)]
     pub struct PatternDeleteParams {
@@ -301,6 +310,8 @@ methods! {
     PatternPromote = "pattern.promote" (PatternPromoteParams) -> Pattern, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"id":1,"scope":"session"}"#;
     /// Records that a pattern was used, and whether it held.
     PatternUsed = "pattern.used" (PatternUsedParams) -> Pattern, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"id":1,"held":true}"#;
+    /// Merges a pattern into another one that says the same about the same.
+    PatternMerge = "pattern.merge" (PatternMergeParams) -> Pattern, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"id":2,"into":1}"#;
     /// Deletes a pattern.
     PatternDelete = "pattern.delete" (PatternDeleteParams) -> DeleteResult, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"id":1}"#;
     /// Saves the elements of a page; saving the same page again updates its stability.

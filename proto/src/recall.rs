@@ -125,6 +125,9 @@ params! {
         /// Only entries recorded until then, UTC milliseconds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub until: Option<i64>,
+        /// Only entries that stop being true until then, UTC milliseconds.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub expires_until: Option<i64>,
         /// Whether to find what was archived, too; by default not.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = false)))]
@@ -153,6 +156,20 @@ params! {
         /// Uid of the entry.
         pub uid: String,
         /// Session that asks; by default `"default"`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
+        pub session: Option<String>,
+    }
+
+    /// Parameters of `recall.used`.
+    #[derive(Default)]
+    pub struct RecallUsedParams {
+        /// Uid of a pattern, or of an entry that `recall.store` stored.
+        pub uid: String,
+        /// Whether it held; omit it if unknown.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub held: Option<bool>,
+        /// Session that used it: what is known to another session alone is not found; by default `"default"`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
         pub session: Option<String>,
@@ -347,6 +364,8 @@ methods! {
     RecallSearch = "recall.search" (RecallSearchParams, SESSION) -> RecallFound, Read, [NotFound, StoreUnavailable], r#"{"query":"payment is refused","limit":5}"#, RECALL;
     /// Returns a whole entry.
     RecallGet = "recall.get" (RecallGetParams, SESSION) -> RecallEntry, Read, [NotFound, StoreUnavailable], r#"{"uid":"0192f3c2-7b1a-7c3d-8e4f-0123456789ab"}"#;
+    /// Records that an entry was used, and whether it held: its confidence follows.
+    RecallUsed = "recall.used" (RecallUsedParams, SESSION) -> RecallEntry, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"uid":"0192f3c2-7b1a-7c3d-8e4f-0123456789ab","held":true}"#;
     /// Deletes an entry that `recall.store` stored.
     RecallDelete = "recall.delete" (RecallDeleteParams, SESSION) -> RecallDeleted, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"uid":"0192f3c2-7b1a-7c3d-8e4f-0123456789ab"}"#;
     /// Assembles what is known for a task: from the session, and from everything that is remembered.

@@ -63,16 +63,43 @@ wire! {
         pub error: Option<String>,
     }
 
+    /// A row that upkeep changed.
+    pub struct UpkeepRow {
+        /// Its uid.
+        pub uid: String,
+        /// Uid of the pattern that it was merged into.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub into: Option<String>,
+    }
+
     /// What upkeep changed, of one kind.
     pub struct UpkeepChange {
-        /// `expired` memories were deleted, `archived` sessions are found on request only, `merged` patterns said the same as another one,
-        /// `stale` vectors were emptied until their entries are used again, `unused` vectors belonged to other models.
+        /// `merged` patterns said the same as another one, `confidence` follows what reports of uses count by now, `expired` memories were
+        /// deleted, `archived` sessions are found on request only, `resumed` ones are found again, `stale` vectors were emptied until their
+        /// entries are used again, `unused` vectors belonged to other models.
         pub change: String,
         /// Number of changes.
         pub count: i64,
         /// Some of what was changed.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub examples: Vec<String>,
+        /// What was changed, at most 100 rows.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub rows: Vec<UpkeepRow>,
+    }
+
+    /// Two patterns about the same whose vectors are near. Whether they say the same is for somebody who reads them to say.
+    pub struct SimilarPatterns {
+        /// Id of the older one.
+        pub id: i64,
+        /// Its text.
+        pub text: String,
+        /// Id of the newer one.
+        pub other: i64,
+        /// Its text.
+        pub other_text: String,
+        /// Cosine of the angle between their vectors.
+        pub similarity: f64,
     }
 
     /// A run of upkeep that changed something.
@@ -91,6 +118,9 @@ wire! {
         pub changes: Vec<UpkeepChange>,
         /// The runs before, newest first, at most 20.
         pub runs: Vec<UpkeepRun>,
+        /// Pairs of patterns that may say the same, at most 20; `pattern.merge` merges one.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub similar: Vec<SimilarPatterns>,
     }
 
     /// How well a way of searching finds what is expected.
@@ -133,7 +163,7 @@ wire! {
 methods! {
     /// Returns what can be recalled, and how far embeddings have got.
     RecallStatusOf = "recall.status" (RecallStatusParams) -> RecallStatus, Read, [StoreUnavailable], r#"{}"#;
-    /// Tidies what can be recalled: expired memories, old sessions, patterns that say the same, vectors that nobody uses.
+    /// Tidies what can be recalled, and tells which patterns may say the same.
     RecallUpkeepRun = "recall.upkeep" (RecallUpkeepParams) -> RecallUpkeep, Admin, [StoreUnavailable, StoreFull], r#"{"dryRun":true}"#;
     /// Measures how well queries find what is expected.
     RecallEvaluate = "recall.evaluate" (RecallEvaluateParams) -> RecallEvaluated, Read, [StoreUnavailable], r#"{"directory":"/home/me/queries"}"#;

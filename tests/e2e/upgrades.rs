@@ -29,7 +29,8 @@ pub const BACK_TO_11: &str =
     memories; DROP TRIGGER tasks_recalled; ALTER TABLE notes DROP COLUMN scope; ALTER TABLE bugs DROP COLUMN scope;
     ALTER TABLE test_results DROP COLUMN scope; ALTER TABLE tasks DROP COLUMN scope; ALTER TABLE sessions DROP COLUMN scope;
     ALTER TABLE message_facts DROP COLUMN about_by; ALTER TABLE message_facts DROP COLUMN again;
-    ALTER TABLE message_facts DROP COLUMN again_at; ALTER TABLE patterns DROP COLUMN source;
+    ALTER TABLE message_facts DROP COLUMN again_at; ALTER TABLE patterns DROP COLUMN source; DROP INDEX patterns_reported;
+    ALTER TABLE patterns DROP COLUMN held; ALTER TABLE patterns DROP COLUMN failed;
     DROP TABLE baseline_outcomes; DROP TABLE baseline_recoveries; DROP TABLE folds; DROP INDEX events_folded;
     DROP INDEX observations_folded; ALTER TABLE events DROP COLUMN folded; ALTER TABLE observations DROP COLUMN folded;";
 

@@ -1582,6 +1582,7 @@ class RecallUpkeep(TypedDict):
     changes: List[UpkeepChange]
     dryRun: bool
     runs: List[UpkeepRun]
+    similar: NotRequired[List[SimilarPatterns]]
 
 
 class RecentObservation(TypedDict):
@@ -2101,6 +2102,16 @@ class SimilarNote(TypedDict):
     uid: str
 
 
+class SimilarPatterns(TypedDict):
+    """Two patterns about the same whose vectors are near."""
+
+    id: int
+    other: int
+    otherText: str
+    similarity: float
+    text: str
+
+
 class Sizes(TypedDict):
     """Sizes on disk, bytes."""
 
@@ -2416,6 +2427,14 @@ class UpkeepChange(TypedDict):
     change: str
     count: int
     examples: NotRequired[List[str]]
+    rows: NotRequired[List[UpkeepRow]]
+
+
+class UpkeepRow(TypedDict):
+    """A row that upkeep changed."""
+
+    into: NotRequired[str]
+    uid: str
 
 
 class UpkeepRun(TypedDict):
@@ -2622,13 +2641,17 @@ class RecallMethods:
         """Stores a fact, a preference or a procedure."""
         return self._call("recall.store", {"text": text, "app": app, "confidence": confidence, "expiresAt": expires_at, "related": related, "scope": scope, "session": session, "site": site, "source": source, "tags": tags, "title": title, "type": type, "requestKey": request_key}, session=True, key=True)
 
-    def search(self, *, query: str, app: str | None = None, archived: bool | None = None, explain: bool | None = None, limit: int | None = None, mode: SearchMode | None = None, of_session: str | None = None, session: str | None = None, since: int | None = None, site: str | None = None, tag: str | None = None, types: List[EntryType] | None = None, until: int | None = None) -> RecallFound:
+    def search(self, *, query: str, app: str | None = None, archived: bool | None = None, expires_until: int | None = None, explain: bool | None = None, limit: int | None = None, mode: SearchMode | None = None, of_session: str | None = None, session: str | None = None, since: int | None = None, site: str | None = None, tag: str | None = None, types: List[EntryType] | None = None, until: int | None = None) -> RecallFound:
         """Searches everything that is remembered, by words and by meaning."""
-        return self._call("recall.search", {"query": query, "app": app, "archived": archived, "explain": explain, "limit": limit, "mode": mode, "ofSession": of_session, "session": session, "since": since, "site": site, "tag": tag, "types": types, "until": until}, session=True)
+        return self._call("recall.search", {"query": query, "app": app, "archived": archived, "expiresUntil": expires_until, "explain": explain, "limit": limit, "mode": mode, "ofSession": of_session, "session": session, "since": since, "site": site, "tag": tag, "types": types, "until": until}, session=True)
 
     def get(self, *, uid: str, session: str | None = None) -> RecallEntry:
         """Returns a whole entry."""
         return self._call("recall.get", {"uid": uid, "session": session}, session=True)
+
+    def used(self, *, uid: str, held: bool | None = None, session: str | None = None, request_key: str | None = None) -> RecallEntry:
+        """Records that an entry was used, and whether it held: its confidence follows."""
+        return self._call("recall.used", {"uid": uid, "held": held, "session": session, "requestKey": request_key}, session=True, key=True)
 
     def delete(self, *, uid: str, session: str | None = None, request_key: str | None = None) -> RecallDeleted:
         """Deletes an entry that `recall.store` stored."""
@@ -2643,7 +2666,7 @@ class RecallMethods:
         return self._call("recall.status", {})
 
     def upkeep(self, *, dry_run: bool | None = None, request_key: str | None = None) -> RecallUpkeep:
-        """Tidies what can be recalled: expired memories, old sessions, patterns that say the same, vectors that nobody uses."""
+        """Tidies what can be recalled, and tells which patterns may say the same."""
         return self._call("recall.upkeep", {"dryRun": dry_run, "requestKey": request_key}, key=True)
 
     def evaluate(self, *, directory: str) -> RecallEvaluated:
@@ -2691,6 +2714,10 @@ class PatternMethods:
     def used(self, *, id: int, held: bool | None = None, request_key: str | None = None) -> Pattern:
         """Records that a pattern was used, and whether it held."""
         return self._call("pattern.used", {"id": id, "held": held, "requestKey": request_key}, key=True)
+
+    def merge(self, *, id: int, into: int, request_key: str | None = None) -> Pattern:
+        """Merges a pattern into another one that says the same about the same."""
+        return self._call("pattern.merge", {"id": id, "into": into, "requestKey": request_key}, key=True)
 
     def delete(self, *, id: int, request_key: str | None = None) -> DeleteResult:
         """Deletes a pattern."""

@@ -2,8 +2,8 @@
 
 use afd_proto::pattern::{
     PageModelDelete, PageModelDeleteParams, PageModelFind, PageModelFindParams, PageModelSave, PageModelSaveParams, PatternDelete,
-    PatternDeleteParams, PatternFind, PatternFindParams, PatternKind, PatternList, PatternListParams, PatternPromote, PatternPromoteParams,
-    PatternSave, PatternSaveParams, PatternScope, PatternUsed, PatternUsedParams,
+    PatternDeleteParams, PatternFind, PatternFindParams, PatternKind, PatternList, PatternListParams, PatternMerge, PatternMergeParams,
+    PatternPromote, PatternPromoteParams, PatternSave, PatternSaveParams, PatternScope, PatternUsed, PatternUsedParams,
 };
 use clap::{Args, Subcommand};
 
@@ -41,6 +41,15 @@ pub enum Pattern {
         /// Who may be told it
         #[arg(long, value_enum)]
         scope: PatternScope,
+    },
+    /// Merge a pattern into another one that says the same about the same
+    Merge {
+        /// Number of the pattern that is deleted
+        #[arg(long, value_name = "N")]
+        id: i64,
+        /// Number of the pattern that is kept
+        #[arg(long, value_name = "N")]
+        into: i64,
     },
     /// Report that a pattern was used, and whether it held
     Used {
@@ -171,6 +180,7 @@ impl Group for Pattern {
                 Call::of::<PatternList>(PatternListParams { scope, app, session: for_session, limit })
             }
             Pattern::Promote { id, scope } => Call::of::<PatternPromote>(PatternPromoteParams { id, scope }),
+            Pattern::Merge { id, into } => Call::of::<PatternMerge>(PatternMergeParams { id, into }),
             Pattern::Used { id, held } => Call::of::<PatternUsed>(PatternUsedParams { id, held }),
             Pattern::Delete { id } => Call::of::<PatternDelete>(PatternDeleteParams { id }),
         }

@@ -6,12 +6,12 @@ use afd_proto::model::{EmbeddingModel, ModelAdd, ModelAddParams, ModelAdded, Mod
 use afd_proto::pattern::PatternScope;
 use afd_proto::recall::{
     EntryType, RecallContext, RecallContextFor, RecallContextParams, RecallDelete, RecallDeleteParams, RecallDeleted, RecallEntry,
-    RecallFound, RecallGet, RecallGetParams, RecallSearch, RecallSearchParams, RecallStore, RecallStoreParams, RecallStored, SearchMode,
-    StoredType, Why,
+    RecallFound, RecallGet, RecallGetParams, RecallSearch, RecallSearchParams, RecallStore, RecallStoreParams, RecallStored, RecallUsed,
+    RecallUsedParams, SearchMode, StoredType, Why,
 };
 use afd_proto::recall_upkeep::{
     Evaluation, EvaluationGroup, QdrantStatus, RecallEvaluate, RecallEvaluateParams, RecallEvaluated, RecallStatus, RecallStatusOf,
-    RecallStatusParams, RecallUpkeep, RecallUpkeepParams, RecallUpkeepRun, UpkeepChange,
+    RecallStatusParams, RecallUpkeep, RecallUpkeepParams, RecallUpkeepRun, SimilarPatterns, UpkeepChange,
 };
 use clap::{Args, Subcommand};
 
@@ -31,6 +31,14 @@ pub enum Recall {
     Get {
         /// Uid of the entry, as shown by search
         uid: String,
+    },
+    /// Report that a pattern or a stored entry was used, and whether it held
+    Used {
+        /// Uid of the entry, as shown by search
+        uid: String,
+        /// Whether it held
+        #[arg(long, value_name = "BOOL")]
+        held: Option<bool>,
     },
     /// Delete an entry that `recall store` stored
     Delete {
@@ -104,6 +112,9 @@ pub struct Search {
     /// Only entries recorded until then, UTC milliseconds
     #[arg(long, value_name = "MS")]
     until: Option<i64>,
+    /// Only entries that stop being true until then, UTC milliseconds
+    #[arg(long, value_name = "MS")]
+    expires_until: Option<i64>,
     /// Find what was archived, too
     #[arg(long)]
     archived: bool,
@@ -159,7 +170,8 @@ impl Group for Recall {
     fn call(self, _: &Context) -> Call {
         match self {
             Recall::Search(search) => {
-                let Search { query, types, app, site, tag, for_session, since, until, archived, mode, explain, limit } = search;
+                let Search { query, types, app, site, tag, for_session, since, until, expires_until, archived, mode, explain, limit } =
+                    search;
                 let (archived, explain, query) = (true_if(archived), true_if(explain), query.join(" "));
                 let of_session = for_session;
                 Call::of::<RecallSearch>(RecallSearchParams {
@@ -171,6 +183,7 @@ impl Group for Recall {
                     of_session,
                     since,
                     until,
+                    expires_until,
                     archived,
                     mode,
                     explain,
@@ -184,6 +197,7 @@ impl Group for Recall {
                 RecallStoreParams { text, title, kind, app, site, scope, source, confidence, tags, related, expires_at, session: None },
             ),
             Recall::Get { uid } => Call::of::<RecallGet>(RecallGetParams { uid, session: None }),
+            Recall::Used { uid, held } => Call::of::<RecallUsed>(RecallUsedParams { uid, held, session: None }),
             Recall::Delete { uid } => Call::of::<RecallDelete>(RecallDeleteParams { uid, session: None }),
             Recall::Context { task, budget, app } => Call::of::<RecallContextFor>(RecallContextParams { task, budget, app, session: None }),
             Recall::Status => Call::of::<RecallStatusOf>(RecallStatusParams {}),
@@ -207,6 +221,7 @@ human! {
     RecallSearch => found;
     RecallStore => stored;
     RecallGet => |entry: &RecallEntry| entry_lines(entry);
+    RecallUsed => |entry: &RecallEntry| entry_lines(entry);
     RecallContextFor => |context: &RecallContext| {
         let missing = missing(&context.missing);
         format!("{}\n{missing}{}\n", context.text, paint(DIM, &format!("{} tokens", context.tokens)))
@@ -334,7 +349,14 @@ fn upkeep(upkeep: &RecallUpkeep) -> String {
     let before = upkeep.runs.iter().skip(usize::from(!upkeep.dry_run && !upkeep.changes.is_empty()));
     let before = before.flat_map(|run| run.changes.iter().map(move |change| row(time(run.at), change)));
     let all: Vec<[String; 4]> = rows.chain(before).collect();
-    if all.is_empty() { "nothing to do\n".to_owned() } else { table(["when", "change", "count", "such as"], all) }
+    let mut out = if all.is_empty() { "nothing to do\n".to_owned() } else { table(["when", "change", "count", "such as"], all) };
+    if !upkeep.similar.is_empty() {
+        out.push_str("\npatterns that may say the same; `afctl pattern merge --id N --into N` merges one:\n");
+    }
+    for SimilarPatterns { id, text, other, other_text, similarity } in &upkeep.similar {
+        let _ = writeln!(out, "{similarity:.2}  {id}: {text}\n      {other}: {other_text}");
+    }
+    out
 }
 
 fn evaluated(evaluated: &RecallEvaluated) -> String {

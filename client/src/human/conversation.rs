@@ -14,7 +14,7 @@ use afd_proto::conversation::{
 };
 use afd_proto::pattern::{
     DeleteResult, PageModel, PageModelDelete, PageModelFind, PageModelSave, PageModels, Pattern, PatternDelete, PatternFind, PatternList,
-    PatternPromote, PatternSave, PatternUsed, Patterns,
+    PatternMerge, PatternPromote, PatternSave, PatternUsed, Patterns,
 };
 use serde_json::Value;
 
@@ -35,6 +35,7 @@ human! {
     PatternSave => |p: &Pattern| pattern_table(std::slice::from_ref(p));
     PatternFind => |p: &Patterns| pattern_table(&p.patterns);
     PatternList => |p: &Patterns| pattern_table(&p.patterns);
+    PatternMerge => |p: &Pattern| pattern_table(std::slice::from_ref(p));
     PatternPromote => |p: &Pattern| pattern_table(std::slice::from_ref(p));
     PatternUsed => |p: &Pattern| pattern_table(std::slice::from_ref(p));
     PatternDelete => deleted;

@@ -1454,6 +1454,7 @@ export interface RecallUpkeep {
   changes: UpkeepChange[];
   dryRun: boolean;
   runs: UpkeepRun[];
+  similar?: SimilarPatterns[];
 }
 
 /** Summary of an observation. */
@@ -1982,6 +1983,15 @@ export interface SimilarNote {
   uid: string;
 }
 
+/** Two patterns about the same whose vectors are near. */
+export interface SimilarPatterns {
+  id: number;
+  other: number;
+  otherText: string;
+  similarity: number;
+  text: string;
+}
+
 /** Sizes on disk, bytes. */
 export interface Sizes {
   artifactBytes: number;
@@ -2302,6 +2312,13 @@ export interface UpkeepChange {
   change: string;
   count: number;
   examples?: string[];
+  rows?: UpkeepRow[];
+}
+
+/** A row that upkeep changed. */
+export interface UpkeepRow {
+  into?: string;
+  uid: string;
 }
 
 /** A run of upkeep that changed something. */
@@ -2517,13 +2534,18 @@ export class RecallMethods {
   }
 
   /** Searches everything that is remembered, by words and by meaning. */
-  search(params: { query: string; app?: string; archived?: boolean; explain?: boolean; limit?: number; mode?: SearchMode; ofSession?: string; session?: string; since?: number; site?: string; tag?: string; types?: EntryType[]; until?: number }): Promise<RecallFound> {
+  search(params: { query: string; app?: string; archived?: boolean; expiresUntil?: number; explain?: boolean; limit?: number; mode?: SearchMode; ofSession?: string; session?: string; since?: number; site?: string; tag?: string; types?: EntryType[]; until?: number }): Promise<RecallFound> {
     return this.#call("recall.search", params, { session: true });
   }
 
   /** Returns a whole entry. */
   get(params: { uid: string; session?: string }): Promise<RecallEntry> {
     return this.#call("recall.get", params, { session: true });
+  }
+
+  /** Records that an entry was used, and whether it held: its confidence follows. */
+  used(params: { uid: string; held?: boolean; session?: string; requestKey?: string }): Promise<RecallEntry> {
+    return this.#call("recall.used", params, { session: true, key: true });
   }
 
   /** Deletes an entry that `recall.store` stored. */
@@ -2541,7 +2563,7 @@ export class RecallMethods {
     return this.#call("recall.status", {}, {});
   }
 
-  /** Tidies what can be recalled: expired memories, old sessions, patterns that say the same, vectors that nobody uses. */
+  /** Tidies what can be recalled, and tells which patterns may say the same. */
   upkeep(params: { dryRun?: boolean; requestKey?: string } = {}): Promise<RecallUpkeep> {
     return this.#call("recall.upkeep", params, { key: true });
   }
@@ -2603,6 +2625,11 @@ export class PatternMethods {
   /** Records that a pattern was used, and whether it held. */
   used(params: { id: number; held?: boolean; requestKey?: string }): Promise<Pattern> {
     return this.#call("pattern.used", params, { key: true });
+  }
+
+  /** Merges a pattern into another one that says the same about the same. */
+  merge(params: { id: number; into: number; requestKey?: string }): Promise<Pattern> {
+    return this.#call("pattern.merge", params, { key: true });
   }
 
   /** Deletes a pattern. */

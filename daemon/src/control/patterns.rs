@@ -5,9 +5,12 @@ use std::sync::Arc;
 use afd_proto::ErrorCode;
 use afd_proto::pattern::{
     DeleteResult, PageModel, PageModelDeleteParams, PageModelFindParams, PageModelSaveParams, PageModels, Pattern, PatternDeleteParams,
-    PatternFindParams, PatternKind, PatternListParams, PatternPromoteParams, PatternSaveParams, PatternScope, PatternUsedParams, Patterns,
+    PatternFindParams, PatternKind, PatternListParams, PatternMergeParams, PatternPromoteParams, PatternSaveParams, PatternScope,
+    PatternUsedParams, Patterns,
 };
 use afd_proto::vocabulary::{DEFAULT_SESSION, RecordScope};
+
+use rusqlite::Connection;
 
 use super::paging::limit;
 use super::session::{check_optional, check_text, known, scope_of};
@@ -16,7 +19,7 @@ use crate::memory::requests;
 use crate::page::pattern;
 use crate::session::patterns::Promoted;
 use crate::session::{page_models, patterns};
-use crate::store::Reader;
+use crate::store::{Reader, Result as Stored};
 
 /// Maximum length of a text, in characters.
 const MAX_TEXT: usize = 2_000;
@@ -154,14 +157,44 @@ pub async fn delete(core: &Arc<Core>, params: &PatternDeleteParams) -> Result<De
     let id = params.id;
     let uid = core.store.write(move |c| {
         let uid = patterns::delete(c, id)?;
-        for method in ["pattern.save", "pattern.used", "pattern.promote"] {
-            uid.as_ref().map_or(Ok(()), |uid| requests::forget_results_about(c, method, uid))?;
-        }
+        uid.as_ref().map_or(Ok(()), |uid| forget_results(c, uid))?;
         Ok(uid)
     });
     let uid = uid.await?;
     core.store.scrub().await?;
     uid.map(|uid| DeleteResult { id, uid }).ok_or_else(|| not_found("pattern", id))
+}
+
+/// Forgets the recorded results of calls that hold the text of a pattern.
+///
+/// # Errors
+/// If the database cannot be written.
+pub fn forget_results(c: &Connection, uid: &str) -> Stored<()> {
+    let methods = ["pattern.save", "pattern.used", "pattern.promote", "pattern.merge", "recall.used"];
+    methods.iter().try_for_each(|method| requests::forget_results_about(c, method, uid))
+}
+
+/// `pattern.merge`: merges a pattern into another one.
+///
+/// # Errors
+/// If there is no such pattern, or `CONFLICT` if they are not about the same.
+pub async fn merge(core: &Arc<Core>, params: &PatternMergeParams) -> Result<Pattern> {
+    let (id, into) = (params.id, params.into);
+    if id == into {
+        return Err(Error::param("into", "another pattern than id", into));
+    }
+    let merged = core.store.write_or_refuse(move |c| {
+        let gone = patterns::get(c, id)?.ok_or_else(|| not_found("pattern", id))?;
+        let kept = patterns::get(c, into)?.ok_or_else(|| not_found("pattern", into))?;
+        if let Some(field) = patterns::difference(&kept, &gone) {
+            let why = format!("patterns {id} and {into} are not about the same: their {field} differs");
+            return Err(Error::new(ErrorCode::Conflict, why).details(serde_json::json!({"field": field})));
+        }
+        super::recall::merge_pattern(c, id, into)?.ok_or_else(|| not_found("pattern", into))
+    });
+    let merged = merged.await?;
+    core.store.scrub().await?;
+    Ok(merged)
 }
 
 /// `pageModel.save`

@@ -25,6 +25,15 @@ pub struct Filter {
     pub page: Page,
 }
 
+/// Returns whether a session did something since a time, UTC milliseconds.
+pub fn acted_since(connection: &Connection, session: i64, since: i64) -> Result<bool> {
+    let last: Option<i64> = connection
+        .prepare_cached("SELECT at FROM events WHERE session_id = :session ORDER BY seq DESC LIMIT 1")?
+        .query_row(named_params! {":session": session}, |row| row.get("at"))
+        .optional()?;
+    Ok(last.is_some_and(|at| at >= since))
+}
+
 const COLUMNS: &str = "e.id, e.uid, e.seq, e.at, s.name AS session, d.name AS device, e.trace_id, e.category, e.op, e.status, e.action,
     e.failure_cause, e.evidence, e.duration_ms, e.app, nullif(p.activity, '') AS activity,
     nullif(p.page_key, '') AS page_key, p.fingerprint, e.parent_uid";

@@ -189,31 +189,52 @@ pub fn used(connection: &Connection, entries: &[i64]) -> Result<()> {
     Ok(())
 }
 
-/// Archives entries of some rows of a kind that are not archived yet, up to `limit`. Returns them.
-pub fn archive(connection: &Connection, kind: &str, rows: &[i64], limit: usize) -> Result<Vec<i64>> {
-    let mut update = connection.prepare_cached(
-        "UPDATE entries SET archived_at = :now WHERE kind = :kind AND row_id = :row AND gone = 0 AND archived_at IS NULL RETURNING id",
-    )?;
-    let (now, mut archived) = (now_ms(), Vec::new());
-    for row in rows {
-        if archived.len() == limit {
-            break;
-        }
-        let of = named_params! {":now": now, ":kind": kind, ":row": row};
-        archived.extend(update.query_row(of, |row| row.get::<_, i64>("id")).optional()?);
-    }
-    archived.iter().try_for_each(|id| announce(connection, *id))?;
-    Ok(archived)
+/// Archives an entry of a row of a kind, or takes it back from the archive. Returns the entry if that changes something.
+pub fn archive(connection: &Connection, kind: &str, row: i64, archived: bool) -> Result<Option<i64>> {
+    let changed: Option<i64> = connection
+        .prepare_cached(
+            "UPDATE entries SET archived_at = CASE WHEN :archived THEN :now END
+             WHERE kind = :kind AND row_id = :row AND gone = 0 AND words > 0 AND (archived_at IS NOT NULL) <> :archived
+             RETURNING id",
+        )?
+        .query_row(named_params! {":now": now_ms(), ":kind": kind, ":row": row, ":archived": archived}, |row| row.get("id"))
+        .optional()?;
+    changed.map_or(Ok(()), |id| announce(connection, id))?;
+    Ok(changed)
 }
 
-/// Returns pairs of rows of a kind whose entries say the same, apart from case, space and punctuation; the older one first.
-pub fn same(connection: &Connection, kind: &str, limit: i64) -> Result<Vec<(i64, i64)>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT a.row_id AS one, b.row_id AS other FROM entries a JOIN entries b ON b.kind = a.kind AND b.gist = a.gist AND b.id > a.id
-         WHERE a.kind = :kind AND a.gone = 0 AND b.gone = 0 AND a.gist <> 0 LIMIT :limit",
-    )?;
-    let rows = statement.query_map(named_params! {":kind": kind, ":limit": limit}, |row| Ok((row.get("one")?, row.get("other")?)))?;
+/// Returns the rows of a kind whose entries are archived.
+pub fn archived(connection: &Connection, kind: &str) -> Result<Vec<i64>> {
+    let mut statement =
+        connection.prepare_cached("SELECT row_id FROM entries WHERE kind = :kind AND archived_at IS NOT NULL AND gone = 0")?;
+    let rows = statement.query_map(named_params! {":kind": kind}, |row| row.get("row_id"))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Returns whether a session recorded something since a time.
+pub fn recorded_since(connection: &Connection, session: i64, since: i64) -> Result<bool> {
+    Ok(connection
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM entries WHERE session_id = :session AND gone = 0 AND kind <> 'session' AND at >= :since) AS found")?
+        .query_row(named_params! {":session": session, ":since": since}, |row| row.get("found"))?)
+}
+
+/// Returns entries of a kind and their rows, newest first.
+pub fn of_kind(connection: &Connection, kind: &str, limit: i64) -> Result<Vec<(i64, i64)>> {
+    let mut statement = connection
+        .prepare_cached("SELECT id, row_id FROM entries WHERE kind = :kind AND gone = 0 AND words > 0 ORDER BY row_id DESC LIMIT :limit")?;
+    let rows = statement.query_map(named_params! {":kind": kind, ":limit": limit}, |row| Ok((row.get("id")?, row.get("row_id")?)))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Returns the rows of a kind whose entries say the same as that of another row, see [`text::gist`]: such rows together, older ones first.
+pub fn repeated(connection: &Connection, kind: &str) -> Result<Vec<Vec<i64>>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT gist, row_id FROM entries WHERE kind = :kind AND gone = 0 AND gist IN (SELECT gist FROM entries
+            WHERE kind = :kind AND gone = 0 AND gist <> 0 GROUP BY gist HAVING count(*) > 1) ORDER BY gist, row_id",
+    )?;
+    let rows = statement.query_map(named_params! {":kind": kind}, |row| Ok((row.get::<_, i64>("gist")?, row.get::<_, i64>("row_id")?)))?;
+    let rows: Vec<(i64, i64)> = rows.collect::<rusqlite::Result<_>>()?;
+    Ok(rows.chunk_by(|a, b| a.0 == b.0).map(|same| same.iter().map(|(_, row)| *row).collect()).collect())
 }
 
 /// An entry as the index in memory has it.

@@ -4,6 +4,7 @@ use afd_proto::pattern::PatternScope;
 use afd_proto::recall::StoredType;
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
+use crate::belief::{self, Evidence};
 use crate::store::exchange::{Kind, LoadError, Loaded, Loader, Record};
 use crate::store::{Result, json, new_uid, now_ms, word};
 
@@ -59,6 +60,9 @@ fn memory(row: &Row<'_>) -> rusqlite::Result<Memory> {
     })
 }
 
+/// Maximum number of uses that a record may claim.
+const MAX_USES: f64 = 1e9;
+
 /// The kind of records that another copy of the memory can take in.
 pub const KIND: Kind = Kind { name: "memory", table: "memories", skipped: &[], natural: &[] };
 
@@ -66,7 +70,7 @@ pub const KIND: Kind = Kind { name: "memory", table: "memories", skipped: &[], n
 ///
 /// # Errors
 /// If it does not fit.
-pub fn load(connection: &Connection, loader: &mut Loader, record: Record) -> std::result::Result<Loaded, LoadError> {
+pub fn load(connection: &Connection, loader: &mut Loader, mut record: Record) -> std::result::Result<Loaded, LoadError> {
     let length = |field: &str| record.get(field).and_then(|v| v.as_str()).map_or(0, |text| text.chars().count());
     for (field, most) in
         [("text", 16_000), ("title", 300), ("app", 255), ("site", 255), ("source", 100), ("tags", 10_000), ("related", 10_000)]
@@ -81,9 +85,20 @@ pub fn load(connection: &Connection, loader: &mut Loader, record: Record) -> std
             return Err(LoadError::Invalid(format!("{field}: expected a list of texts as JSON")));
         }
     }
-    let share = record.get("confidence").and_then(serde_json::Value::as_f64);
-    if share.is_none_or(|share| !(0.0..=1.0).contains(&share)) {
-        return Err(LoadError::Invalid("confidence: expected 0 to 1".to_owned()));
+    let number = |field: &str| record.get(field).and_then(serde_json::Value::as_f64);
+    for field in ["confidence", "prior"] {
+        // Copies of before had no prior.
+        if !number(field).map_or(field == "prior" && !record.contains_key(field), |share| (0.0..=1.0).contains(&share)) {
+            return Err(LoadError::Invalid(format!("{field}: expected 0 to 1")));
+        }
+    }
+    for field in ["held", "failed"] {
+        if record.contains_key(field) && !number(field).is_some_and(|count| (0.0..=MAX_USES).contains(&count)) {
+            return Err(LoadError::Invalid(format!("{field}: expected 0 to {MAX_USES}")));
+        }
+    }
+    if !record.contains_key("prior") {
+        record.insert("prior".to_owned(), record["confidence"].clone());
     }
     loader.load(connection, &KIND, record)
 }
@@ -116,14 +131,15 @@ pub fn store(connection: &Connection, origin: &str, new: &Memory) -> Result<(Str
         )
         .optional()?;
     if let Some(uid) = same {
+        let evidence = Evidence { prior: new.confidence, ..evidence_of(connection, &uid)?.unwrap_or(Evidence::new(new.confidence)) };
         connection
             .prepare_cached(
-                "UPDATE memories SET title = coalesce(:title, title), confidence = :confidence, tags = CASE :tags WHEN '[]' THEN tags ELSE :tags END,
+                "UPDATE memories SET title = coalesce(:title, title), prior = :prior, confidence = :confidence, tags = CASE :tags WHEN '[]' THEN tags ELSE :tags END,
                     related = CASE :related WHEN '[]' THEN related ELSE :related END, expires_at = :expires_at, updated_at = :now
                  WHERE uid = :uid",
             )?
             .execute(named_params! {
-                ":uid": uid, ":title": new.title, ":confidence": new.confidence, ":tags": list(&new.tags),
+                ":uid": uid, ":title": new.title, ":prior": new.confidence, ":confidence": evidence.confidence(now), ":tags": list(&new.tags),
                 ":related": list(&new.related), ":expires_at": new.expires_at, ":now": now,
             })?;
         return Ok((uid, true));
@@ -131,9 +147,9 @@ pub fn store(connection: &Connection, origin: &str, new: &Memory) -> Result<(Str
     let uid = new_uid();
     connection
         .prepare_cached(
-            "INSERT INTO memories (uid, origin, session_id, kind, title, text, app, site, scope, source, confidence, tags, related, expires_at,
+            "INSERT INTO memories (uid, origin, session_id, kind, title, text, app, site, scope, source, prior, confidence, tags, related, expires_at,
                 created_at, updated_at)
-             VALUES (:uid, :origin, :session_id, :kind, :title, :text, :app, :site, :scope, :source, :confidence, :tags, :related,
+             VALUES (:uid, :origin, :session_id, :kind, :title, :text, :app, :site, :scope, :source, :confidence, :confidence, :tags, :related,
                 :expires_at, :created_at, :now)",
         )?
         .execute(named_params! {
@@ -155,6 +171,51 @@ pub fn store(connection: &Connection, origin: &str, new: &Memory) -> Result<(Str
             ":now": now,
         })?;
     Ok((uid, false))
+}
+
+fn evidence(row: &Row<'_>) -> rusqlite::Result<Evidence> {
+    Ok(Evidence { prior: row.get("prior")?, held: row.get("held")?, failed: row.get("failed")?, at: row.get("last_used_at")? })
+}
+
+fn evidence_of(connection: &Connection, uid: &str) -> Result<Option<Evidence>> {
+    Ok(connection
+        .prepare_cached("SELECT prior, held, failed, last_used_at FROM memories WHERE uid = :uid AND deleted_at IS NULL")?
+        .query_row(named_params! {":uid": uid}, evidence)
+        .optional()?)
+}
+
+/// Records that a memory was used, and whether it held (`None`: unknown). Returns whether there is one with this uid.
+pub fn used(connection: &Connection, uid: &str, held: Option<bool>) -> Result<bool> {
+    let Some(before) = evidence_of(connection, uid)? else { return Ok(false) };
+    let now = now_ms();
+    let after = before.used(held, now);
+    connection
+        .prepare_cached(
+            "UPDATE memories SET held = :held, failed = :failed, last_used_at = :now, confidence = :confidence, updated_at = :now
+             WHERE uid = :uid",
+        )?
+        .execute(named_params! {
+            ":uid": uid, ":held": after.held, ":failed": after.failed, ":confidence": after.confidence(now), ":now": now,
+        })?;
+    Ok(true)
+}
+
+/// Lets confidence follow what reports of uses count by now, of up to `limit` memories. Returns their uids. The rows are as new as before:
+/// nothing was reported.
+pub fn refresh(connection: &Connection, now: i64, limit: usize) -> Result<Vec<String>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT uid, confidence, prior, held, failed, last_used_at FROM memories WHERE held + failed > 0 AND deleted_at IS NULL",
+    )?;
+    let rows = statement
+        .query_map([], |row| Ok((row.get::<_, String>("uid")?, row.get::<_, f64>("confidence")?, evidence(row)?.confidence(now))))?;
+    let rows: Vec<(String, f64, f64)> = rows.collect::<rusqlite::Result<_>>()?;
+    let mut update = connection.prepare_cached("UPDATE memories SET confidence = :confidence WHERE uid = :uid")?;
+    let mut refreshed = Vec::new();
+    for (uid, _, confidence) in rows.into_iter().filter(|(_, old, new)| belief::differ(*old, *new)).take(limit) {
+        update.execute(named_params! {":uid": uid, ":confidence": confidence})?;
+        refreshed.push(uid);
+    }
+    Ok(refreshed)
 }
 
 /// Returns the session that stored a memory, and whether only that may be told.
@@ -193,12 +254,13 @@ pub fn erase_of(connection: &Connection, session: i64, all: bool) -> Result<usiz
         .execute(named_params! {":session_id": session, ":all": all, ":now": now_ms()})?)
 }
 
-/// Deletes what has expired. Returns the uids.
-pub fn delete_expired(connection: &Connection, now: i64) -> Result<Vec<String>> {
+/// Deletes up to `limit` memories that have expired. Returns the uids.
+pub fn delete_expired(connection: &Connection, now: i64, limit: usize) -> Result<Vec<String>> {
     let mut statement = connection.prepare_cached(
         "UPDATE memories SET title = NULL, text = '', tags = '[]', related = '[]', source = '', deleted_at = :now, updated_at = :now
-             WHERE expires_at <= :now AND deleted_at IS NULL RETURNING uid",
+         WHERE id IN (SELECT id FROM memories WHERE expires_at <= :now AND deleted_at IS NULL LIMIT :limit) RETURNING uid",
     )?;
-    let rows = statement.query_map(named_params! {":now": now}, |row| row.get("uid"))?;
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let rows = statement.query_map(named_params! {":now": now, ":limit": limit}, |row| row.get("uid"))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }

@@ -107,6 +107,8 @@ pub struct Filters {
     pub since: Option<i64>,
     /// Until when.
     pub until: Option<i64>,
+    /// Only what stops being true until then.
+    pub expires_until: Option<i64>,
     /// Now: what has expired is not found.
     pub now: i64,
     /// Whether to find what was archived.
@@ -136,6 +138,9 @@ impl Filters {
         if let Some(until) = self.until {
             must.push(json!({"key": "at", "range": {"lte": until}}));
         }
+        if let Some(until) = self.expires_until {
+            must.push(json!({"key": "expires_at", "range": {"lte": until}}));
+        }
         json!({"must": must, "must_not": [{"key": "expires_at", "range": {"lte": self.now}}]})
     }
 }
@@ -164,6 +169,7 @@ mod tests {
             app: Some("Com.Shop".to_owned()),
             tag: Some("Öffnen".to_owned()),
             since: Some(5),
+            expires_until: Some(11),
             now: 9,
             ..Filters::default()
         };
@@ -176,6 +182,7 @@ mod tests {
                     {"key": "tags", "match": {"value": text::fold("Öffnen")}},
                     {"key": "archived", "match": {"value": false}},
                     {"key": "at", "range": {"gte": 5}},
+                    {"key": "expires_at", "range": {"lte": 11}},
                 ],
                 "must_not": [{"key": "expires_at", "range": {"lte": 9}}],
             })

@@ -64,6 +64,8 @@ pub struct Scope {
     pub since: Option<i64>,
     /// Until when.
     pub until: Option<i64>,
+    /// Only what stops being true until then.
+    pub expires_until: Option<i64>,
     /// Now, UTC milliseconds: what has expired is not found.
     pub now: i64,
     /// Whether to find what was archived.
@@ -80,6 +82,7 @@ impl Scope {
             && self.of_session.is_none_or(|session| entry.session == session)
             && self.since.is_none_or(|since| entry.at >= since)
             && self.until.is_none_or(|until| entry.at <= until)
+            && self.expires_until.is_none_or(|until| entry.expires_at <= until)
             && entry.expires_at > self.now
             && (self.archived || !entry.archived)
     }

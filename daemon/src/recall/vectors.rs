@@ -182,21 +182,22 @@ pub fn count(connection: &Connection, model: i64) -> Result<i64> {
         .query_row(named_params! {":model": model}, |row| row.get("count"))?)
 }
 
-/// Deletes some vectors of all models but some. Returns how many. The rows of the models stay, so that their ids are not given again.
-pub fn delete_others(connection: &Connection, keep: &[&str], limit: i64) -> Result<i64> {
+/// Deletes some vectors of all models but some. Returns the entries that they were of. The rows of the models stay, so that their ids are not given again.
+pub fn delete_others(connection: &Connection, keep: &[&str], limit: i64) -> Result<Vec<i64>> {
     let mut statement = connection.prepare_cached("SELECT id, identity FROM embedding_models")?;
     let rows = statement.query_map([], |row| Ok((row.get::<_, i64>("id")?, row.get::<_, String>("identity")?)))?;
     let models: Vec<(i64, String)> = rows.collect::<rusqlite::Result<_>>()?;
-    let mut deleted = 0;
+    let mut deleted: Vec<i64> = Vec::new();
     for (model, _) in models.iter().filter(|(_, identity)| !keep.contains(&identity.as_str())) {
         let mut of = connection.prepare_cached("SELECT entry_id FROM embeddings WHERE model_id = :model LIMIT :limit")?;
-        let rows = of.query_map(named_params! {":model": model, ":limit": limit - deleted}, |row| row.get("entry_id"))?;
+        let rows =
+            of.query_map(named_params! {":model": model, ":limit": limit.saturating_sub(deleted.len() as i64)}, |row| row.get("entry_id"))?;
         let entries: Vec<i64> = rows.collect::<rusqlite::Result<_>>()?;
         for entry in entries {
             let of = named_params! {":model": model, ":entry": entry};
             delete_sketch(connection, *model, entry)?;
             connection.prepare_cached("DELETE FROM embeddings WHERE model_id = :model AND entry_id = :entry")?.execute(of)?;
-            deleted += 1;
+            deleted.push(entry);
         }
     }
     Ok(deleted)

@@ -1,7 +1,8 @@
 //! Handlers of the `pattern.*` and `pageModel.*` methods.
 
 use afd_proto::pattern::{
-    PageModelDelete, PageModelFind, PageModelSave, PatternDelete, PatternFind, PatternList, PatternPromote, PatternSave, PatternUsed,
+    PageModelDelete, PageModelFind, PageModelSave, PatternDelete, PatternFind, PatternList, PatternMerge, PatternPromote, PatternSave,
+    PatternUsed,
 };
 
 use super::register::{Module, method};
@@ -12,6 +13,7 @@ pub(super) fn register(module: &mut Module) {
     method::<PatternFind, _, _>(module, |core, p| async move { patterns::find(&core, &p).await });
     method::<PatternList, _, _>(module, |core, p| async move { patterns::list(&core, &p).await });
     method::<PatternPromote, _, _>(module, |core, p| async move { patterns::promote(&core, &p).await });
+    method::<PatternMerge, _, _>(module, |core, p| async move { patterns::merge(&core, &p).await });
     method::<PatternUsed, _, _>(module, |core, p| async move { patterns::used(&core, &p).await });
     method::<PatternDelete, _, _>(module, |core, p| async move { patterns::delete(&core, &p).await });
     method::<PageModelSave, _, _>(module, |core, p| async move { patterns::save_page(&core, &p).await });

@@ -50,10 +50,15 @@ pub fn find(connection: &Connection, name: &str) -> Result<Option<i64>> {
         .optional()?)
 }
 
-/// Returns the row ids of the sessions that ended before a time.
-pub fn ended_before(connection: &Connection, before: i64) -> Result<Vec<i64>> {
-    let mut statement = connection.prepare_cached("SELECT id FROM sessions WHERE ended_at < :before AND deleted_at IS NULL")?;
-    let rows = statement.query_map(named_params! {":before": before}, |row| row.get("id"))?;
+/// Returns the sessions that ended before a time, and those that were not ended but in which nothing was said or recorded since: their row
+/// ids, and whether they ended.
+pub fn idle_since(connection: &Connection, before: i64) -> Result<Vec<(i64, bool)>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, ended_at IS NOT NULL AS ended FROM sessions s WHERE deleted_at IS NULL AND CASE WHEN ended_at IS NULL
+            THEN updated_at < :before AND NOT EXISTS (SELECT 1 FROM conversations c WHERE c.session_id = s.id AND c.updated_at >= :before)
+            ELSE ended_at < :before END",
+    )?;
+    let rows = statement.query_map(named_params! {":before": before}, |row| Ok((row.get("id")?, row.get("ended")?)))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 

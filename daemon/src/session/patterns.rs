@@ -1,7 +1,6 @@
-//! Learned patterns: statements that hold for a page, an app, or everywhere, each with a confidence.
+//! Learned patterns: statements that hold for a page, an app, or everywhere, each with a confidence that follows its reported uses.
 //!
-//! Confidence is the mean of a Beta distribution: the prior counts as `PRIOR_WEIGHT` uses, and each reported use counts as one success or
-//! failure. Saving a pattern again raises its prior. An empty `app` or `page` column means that the pattern is not limited to one.
+//! Saving a pattern again raises its prior. An empty `app` or `page` column means that the pattern is not limited to one.
 
 use std::collections::HashSet;
 
@@ -9,12 +8,12 @@ use afd_proto::pattern::{Pattern, PatternKind, PatternScope};
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use super::json;
+use crate::belief::{self, Evidence};
+use crate::store::exchange::Record;
 use crate::store::{Reader, Result, new_uid, now_ms, word};
 
 /// Prior confidence of a pattern that is saved without one.
 const DEFAULT_PRIOR: f64 = 0.5;
-/// Number of uses the prior counts as.
-const PRIOR_WEIGHT: f64 = 2.0;
 /// Fraction of the remaining doubt that is removed when a pattern is saved again.
 const RELEARN_STEP: f64 = 0.25;
 
@@ -41,10 +40,16 @@ pub struct New<'a> {
     pub source: Option<&'a str>,
 }
 
-/// Returns the confidence of a pattern, rounded to three decimals: the mean of a Beta distribution that starts at the prior.
-pub fn confidence(prior: f64, held: f64, failed: f64) -> f64 {
-    let mean = (prior * PRIOR_WEIGHT + held) / (PRIOR_WEIGHT + held + failed);
-    (mean * 1000.0).round() / 1000.0
+/// What a pattern is believed by.
+const EVIDENCE: &str = "prior, held, failed, last_used_at";
+
+fn evidence(row: &Row<'_>) -> rusqlite::Result<Evidence> {
+    Ok(Evidence { prior: row.get("prior")?, held: row.get("held")?, failed: row.get("failed")?, at: row.get("last_used_at")? })
+}
+
+fn evidence_of(connection: &Connection, id: i64) -> Result<Option<Evidence>> {
+    let sql = format!("SELECT {EVIDENCE} FROM patterns WHERE id = :id AND deleted_at IS NULL");
+    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":id": id}, evidence).optional()?)
 }
 
 const SELECT: &str =
@@ -85,7 +90,7 @@ pub fn save(connection: &Connection, origin: &str, new: &New<'_>) -> Result<Patt
     let (now, prior) = (now_ms(), new.prior.unwrap_or(DEFAULT_PRIOR));
     let known = connection
         .prepare_cached(
-            "SELECT id, prior, success_count, failure_count FROM patterns WHERE kind = :kind AND app = :app AND page = :page
+            "SELECT id FROM patterns WHERE kind = :kind AND app = :app AND page = :page
             AND text = :text AND scope = :scope AND (scope <> 'session' OR session_id IS :session) AND deleted_at IS NULL",
         )?
         .query_row(
@@ -97,19 +102,14 @@ pub fn save(connection: &Connection, origin: &str, new: &New<'_>) -> Result<Patt
                 ":scope": new.scope.word(),
                 ":session": new.session,
             },
-            |row| {
-                Ok((
-                    row.get::<_, i64>("id")?,
-                    row.get::<_, f64>("prior")?,
-                    row.get::<_, i64>("success_count")?,
-                    row.get::<_, i64>("failure_count")?,
-                ))
-            },
+            |row| row.get::<_, i64>("id"),
         )
         .optional()?;
     let id = match known {
-        Some((id, before, held, failed)) => {
-            let prior = new.prior.unwrap_or(0.0).max(before + (1.0 - before) * RELEARN_STEP);
+        Some(id) => {
+            let known = evidence_of(connection, id)?.unwrap_or(Evidence::new(prior));
+            let again = known.prior + (1.0 - known.prior) * RELEARN_STEP;
+            let evidence = Evidence { prior: new.prior.unwrap_or(0.0).max(again), ..known };
             connection
                 .prepare_cached(
                     "UPDATE patterns SET prior = :prior, confidence = :confidence, data = coalesce(:data, data), updated_at = :updated_at
@@ -117,8 +117,8 @@ pub fn save(connection: &Connection, origin: &str, new: &New<'_>) -> Result<Patt
                 )?
                 .execute(named_params! {
                     ":id": id,
-                    ":prior": prior,
-                    ":confidence": confidence(prior, held as f64, failed as f64),
+                    ":prior": evidence.prior,
+                    ":confidence": evidence.confidence(now),
                     ":data": new.data.map(json),
                     ":updated_at": now,
                 })?;
@@ -144,13 +144,22 @@ pub fn save(connection: &Connection, origin: &str, new: &New<'_>) -> Result<Patt
                     ":page": new.page,
                     ":data": new.data.map(json),
                     ":prior": prior,
-                    ":confidence": confidence(prior, 0.0, 0.0),
+                    ":confidence": Evidence::new(prior).confidence(now),
                     ":now": now,
                 },
                 |row| row.get("id"),
             )?,
     };
     Ok(get(connection, id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
+}
+
+/// Gives a record of a copy of before what it lacks: there, uses did not count less with time.
+pub fn complete(record: &mut Record) {
+    for (field, counted) in [("held", "successCount"), ("failed", "failureCount")] {
+        if let Some(count) = record.get(counted).cloned().filter(|_| !record.contains_key(field)) {
+            record.insert(field.to_owned(), count);
+        }
+    }
 }
 
 /// Conditions that listed patterns must meet.
@@ -205,24 +214,56 @@ pub fn find(connection: &Connection, filter: &Filter) -> Result<Vec<Pattern>> {
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Adds the uses of a pattern to those of another one that says the same, and deletes it.
-pub fn merge(connection: &Connection, keep: i64, other: i64) -> Result<()> {
+/// Returns in what two patterns differ apart from their texts, so that they are not about the same; `None` if in nothing.
+pub fn difference(one: &Pattern, other: &Pattern) -> Option<&'static str> {
+    let fields = [
+        ("kind", one.kind != other.kind),
+        ("scope", one.scope != other.scope),
+        ("app", one.app != other.app),
+        ("page", one.page != other.page),
+        ("session", one.scope == PatternScope::Session && one.session != other.session),
+        ("data", one.data != other.data),
+    ];
+    fields.into_iter().find_map(|(field, differs)| differs.then_some(field))
+}
+
+/// Adds the uses of a pattern to those of another one that says the same, and deletes it. Returns the other one, or `None` if one of them
+/// is missing.
+pub fn merge(connection: &Connection, keep: i64, other: i64) -> Result<Option<Pattern>> {
+    let (Some(kept), Some(gone)) = (evidence_of(connection, keep)?, evidence_of(connection, other)?) else { return Ok(None) };
+    let now = now_ms();
+    let both = kept.with(gone, now);
     connection
         .prepare_cached(
-            "UPDATE patterns SET prior = max(patterns.prior, o.prior), success_count = patterns.success_count + o.success_count,
-                failure_count = patterns.failure_count + o.failure_count, usage_count = patterns.usage_count + o.usage_count,
-                last_used_at = max(coalesce(patterns.last_used_at, 0), coalesce(o.last_used_at, 0)), updated_at = :now
-             FROM (SELECT * FROM patterns WHERE id = :other AND deleted_at IS NULL) o WHERE patterns.id = :keep",
+            "UPDATE patterns SET prior = :prior, held = :held, failed = :failed, confidence = :confidence, updated_at = :now,
+                success_count = patterns.success_count + o.success_count, failure_count = patterns.failure_count + o.failure_count,
+                usage_count = patterns.usage_count + o.usage_count, last_used_at = :used_at
+             FROM (SELECT * FROM patterns WHERE id = :other) o WHERE patterns.id = :keep",
         )?
-        .execute(named_params! {":keep": keep, ":other": other, ":now": now_ms()})?;
-    let (prior, held, failed): (f64, i64, i64) = connection
-        .prepare_cached("SELECT prior, success_count, failure_count FROM patterns WHERE id = :keep")?
-        .query_row(named_params! {":keep": keep}, |row| Ok((row.get("prior")?, row.get("success_count")?, row.get("failure_count")?)))?;
-    connection
-        .prepare_cached("UPDATE patterns SET confidence = :confidence, last_used_at = nullif(last_used_at, 0) WHERE id = :keep")?
-        .execute(named_params! {":keep": keep, ":confidence": confidence(prior, held as f64, failed as f64)})?;
+        .execute(named_params! {
+            ":keep": keep, ":other": other, ":prior": both.prior, ":held": both.held, ":failed": both.failed,
+            ":confidence": both.confidence(now), ":used_at": both.at, ":now": now,
+        })?;
     delete(connection, other)?;
-    Ok(())
+    get(connection, keep)
+}
+
+/// Lets confidence follow what reports of uses count by now, of up to `limit` patterns. Returns their uids. The rows are as new as before:
+/// nothing was reported.
+pub fn refresh(connection: &Connection, now: i64, limit: usize) -> Result<Vec<String>> {
+    let sql = format!("SELECT id, uid, confidence, {EVIDENCE} FROM patterns WHERE held + failed > 0 AND deleted_at IS NULL");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let rows = statement.query_map([], |row| {
+        Ok((row.get::<_, i64>("id")?, row.get::<_, String>("uid")?, row.get::<_, f64>("confidence")?, evidence(row)?.confidence(now)))
+    })?;
+    let rows: Vec<(i64, String, f64, f64)> = rows.collect::<rusqlite::Result<_>>()?;
+    let mut update = connection.prepare_cached("UPDATE patterns SET confidence = :confidence WHERE id = :id")?;
+    let mut refreshed = Vec::new();
+    for (id, uid, _, confidence) in rows.into_iter().filter(|(_, _, old, new)| belief::differ(*old, *new)).take(limit) {
+        update.execute(named_params! {":id": id, ":confidence": confidence})?;
+        refreshed.push(uid);
+    }
+    Ok(refreshed)
 }
 
 /// Returns what a reader may be told about exactly these normalised pages of an app, by decreasing confidence: rules of fields, flaky
@@ -274,27 +315,23 @@ pub fn list(
 
 /// Records that a pattern was used and whether it held (`None`: unknown). Returns it, or `None` if there is no such pattern.
 pub fn used(connection: &Connection, id: i64, held: Option<bool>) -> Result<Option<Pattern>> {
-    let found = connection
-        .prepare_cached("SELECT prior, success_count, failure_count FROM patterns WHERE id = :id AND deleted_at IS NULL")?
-        .query_row(named_params! {":id": id}, |row| {
-            Ok((row.get::<_, f64>("prior")?, row.get::<_, i64>("success_count")?, row.get::<_, i64>("failure_count")?))
-        })
-        .optional()?;
-    let Some((prior, mut successes, mut failures)) = found else { return Ok(None) };
-    successes += i64::from(held == Some(true));
-    failures += i64::from(held == Some(false));
+    let Some(before) = evidence_of(connection, id)? else { return Ok(None) };
+    let now = now_ms();
+    let after = before.used(held, now);
     connection
         .prepare_cached(
-            "UPDATE patterns SET success_count = :success_count, failure_count = :failure_count, usage_count = usage_count + 1,
-                confidence = :confidence, last_used_at = :now,
+            "UPDATE patterns SET success_count = success_count + :success, failure_count = failure_count + :failure,
+                usage_count = usage_count + 1, held = :held, failed = :failed, confidence = :confidence, last_used_at = :now,
                 updated_at = :now WHERE id = :id",
         )?
         .execute(named_params! {
             ":id": id,
-            ":success_count": successes,
-            ":failure_count": failures,
-            ":confidence": confidence(prior, successes as f64, failures as f64),
-            ":now": now_ms(),
+            ":success": held == Some(true),
+            ":failure": held == Some(false),
+            ":held": after.held,
+            ":failed": after.failed,
+            ":confidence": after.confidence(now),
+            ":now": now,
         })?;
     get(connection, id)
 }
@@ -341,16 +378,4 @@ pub fn delete(connection: &Connection, id: i64) -> Result<Option<String>> {
         .prepare_cached("UPDATE patterns SET text = '', data = NULL, deleted_at = :now, updated_at = :now WHERE id = :id AND deleted_at IS NULL RETURNING uid")?
         .query_row(named_params! {":id": id, ":now": now_ms()}, |row| row.get("uid"))
         .optional()?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn confidence_follows_reported_uses() {
-        assert_eq!(confidence(0.5, 0.0, 0.0), 0.5);
-        assert!(confidence(0.5, 3.0, 0.0) > 0.75 && confidence(0.5, 0.0, 3.0) < 0.25);
-        assert!(confidence(0.9, 0.0, 1.0) > confidence(0.5, 0.0, 1.0));
-    }
 }

@@ -15,7 +15,7 @@ pub(super) mod limits;
 use super::conversation::messages::brief_limit;
 use super::conversation::summaries;
 use super::elsewhere::Elsewhere;
-use super::{Session, json};
+use super::{Session, json, patterns};
 use crate::store::exchange::{LoadError, Loaded, Record, Table};
 use crate::store::{Result, now_ms};
 
@@ -190,7 +190,10 @@ impl Loader {
         }
         match name {
             // What a file of somebody else says is told to this session only, until somebody promotes it.
-            "pattern" => drop(record.insert("scope".to_owned(), Value::from("session"))),
+            "pattern" => {
+                patterns::complete(&mut record);
+                record.insert("scope".to_owned(), Value::from("session"));
+            }
             "message" => drop(record.insert("indexed".to_owned(), Value::from(0))),
             // A language model is asked for what this copy summarised itself.
             "summary" => drop(record.remove("dueAt")),

@@ -4,6 +4,7 @@ use rusqlite::{Connection, OptionalExtension, named_params};
 use serde_json::Value;
 
 use super::conversation::summaries;
+use super::patterns;
 use super::records::limits;
 use crate::store::exchange::{self, Kind, LoadError, Loaded, Loader, Record};
 use crate::store::now_ms;
@@ -59,10 +60,13 @@ pub fn load(connection: &Connection, loader: &mut Loader, kind: &Kind, mut recor
             }
             done => done,
         },
-        "pattern" => match loader.load(connection, kind, record) {
-            Err(LoadError::Taken(_)) => Ok(Loaded::Present),
-            done => done,
-        },
+        "pattern" => {
+            patterns::complete(&mut record);
+            match loader.load(connection, kind, record) {
+                Err(LoadError::Taken(_)) => Ok(Loaded::Present),
+                done => done,
+            }
+        }
         _ => loader.load(connection, kind, record),
     }
 }

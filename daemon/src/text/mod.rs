@@ -7,6 +7,7 @@
 //! to find those of one.
 
 pub mod cut;
+mod gist;
 mod stop;
 
 use std::collections::HashSet;
@@ -14,6 +15,7 @@ use std::collections::HashSet;
 use sha2::{Digest, Sha256};
 use unicode_normalization::UnicodeNormalization;
 
+pub use gist::gist;
 pub use stop::is_stop;
 
 /// Minimum length of a word that gets trigrams in addition to its own token, characters.
@@ -112,14 +114,6 @@ fn camel_parts(word: &str) -> Vec<String> {
     parts.push(part);
     parts.retain(|p| !p.is_empty());
     if parts.len() > 1 { parts } else { Vec::new() }
-}
-
-/// Returns a hash of what a text says: its words in their order. Texts that differ in case, accents, space and punctuation only have the
-/// same; even a short word turns a statement around, so all of them count.
-pub fn gist(text: &str) -> i64 {
-    let folded = fold(text);
-    let words = folded.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty());
-    hash(&words.collect::<Vec<_>>().join(" "))
 }
 
 /// Returns a hash of a text, the same on every machine.

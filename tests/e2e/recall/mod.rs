@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 mod evaluation;
 mod handing;
 mod qdrant;
+mod upkeep;
 
 /// Where vectors are searched: each test below runs with both.
 struct Backend {
@@ -149,6 +150,12 @@ fn everything_that_was_recorded_is_found_at_once(backend: &Backend) {
     {
         none(&mut client, filter);
     }
+    let now = client.ok("daemon.version", json!({}))["startedAt"].as_i64().expect("a time");
+    for (text, ends) in [("invoices are late until March", now + 1_000_000), ("invoices are paid until April", now + 9_000_000)] {
+        client.ok("recall.store", json!({"text": text, "app": "com.shop", "expiresAt": ends}));
+    }
+    let ending = recall(&mut client, json!({"query": "invoices", "expiresUntil": now + 2_000_000}));
+    assert_eq!(told(&ending), ["fact invoices are late until March"], "{ending}");
     let tagged = recall(&mut client, json!({"query": "crashes list coupon invoices", "tag": "open"}));
     assert_eq!(told(&tagged).len(), 1, "{tagged}");
 }
@@ -405,9 +412,11 @@ fn upkeep_archives_merges_and_expires_and_a_dry_run_changes_nothing(backend: &Ba
     ] {
         client.ok("pattern.save", json!({"kind": "validationRule", "text": text, "app": "com.a"}));
     }
+    let patterns = client.ok("pattern.list", json!({}))["patterns"].clone();
+    let (kept, gone) = (&patterns[3]["uid"], &patterns[2]["uid"]);
     assert_eq!(
         client.ok("recall.upkeep", json!({}))["changes"],
-        json!([{"change": "merged", "count": 1, "examples": ["The flamingo needs 8 characters."]}])
+        json!([{"change": "merged", "count": 1, "examples": ["The flamingo needs 8 characters."], "rows": [{"uid": gone, "into": kept}]}])
     );
     assert_eq!(client.ok("pattern.list", json!({}))["patterns"].as_array().map(Vec::len), Some(3));
     assert!(finds(&mut client, "flamingos", "session old"));
@@ -424,6 +433,8 @@ fn upkeep_archives_merges_and_expires_and_a_dry_run_changes_nothing(backend: &Ba
     assert!(told(&archived).contains(&"session old".to_owned()), "{archived}");
     let runs = client.ok("recall.upkeep", json!({"dryRun": true}));
     assert_eq!((runs["runs"].as_array().map(Vec::len), &runs["changes"]), (Some(2), &json!([])), "{runs}");
+    let logged = &runs["runs"][1]["changes"][0];
+    assert_eq!((&logged["rows"], &logged["examples"]), (&json!([{"uid": gone, "into": kept}]), &Value::Null), "no texts are kept");
 }
 
 fn stored_memories_move_with_an_export(backend: &Backend) {

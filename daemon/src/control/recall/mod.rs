@@ -11,8 +11,10 @@ mod moments;
 pub mod outside;
 mod search;
 mod show;
+mod similar;
 mod store;
 mod upkeep;
+mod used;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,7 +32,9 @@ pub use models::{add as add_model, remove as remove_model, status};
 pub(super) use moments::{for_request, for_task, near_rows, rows_about, with_remembered};
 pub use search::{get, search};
 pub use store::{delete, store};
+pub(super) use upkeep::merge_pattern;
 pub use upkeep::{JOB as UPKEEP_JOB, run_job as run_upkeep, upkeep};
+pub use used::used;
 
 use crate::config::RecallSettings;
 use crate::model::embed::{BUILTIN, Embedder, EmbeddingEndpoint, SentenceModel};

@@ -62,11 +62,11 @@ pub async fn remove(core: &Arc<Core>, _: &ModelRemoveParams) -> Result<ModelRemo
     for key in [SETTING, ENDPOINT] {
         config::unset(core, KeyParams { key: key.to_owned() }).await?;
     }
-    let mut deleted = 0;
+    let mut deleted: i64 = 0;
     loop {
         let some = core.store.write(|c| vectors::delete_others(c, &[BUILTIN], DELETED)).await?;
-        deleted += some;
-        if some == 0 {
+        deleted += some.len() as i64;
+        if some.is_empty() {
             break;
         }
     }

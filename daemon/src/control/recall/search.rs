@@ -155,6 +155,7 @@ pub async fn search(core: &Arc<Core>, params: &RecallSearchParams) -> Result<Rec
             only: p.tag.as_deref().map(|tag| entries::tagged(c, tag)).transpose()?.map(HashSet::from_iter),
             since: p.since,
             until: p.until,
+            expires_until: p.expires_until,
             now: now_ms(),
             archived: p.archived.unwrap_or(false),
         };
@@ -219,6 +220,7 @@ async fn filters(core: &Arc<Core>, p: &RecallSearchParams, of_session: Option<i6
         tag: p.tag.clone(),
         since: p.since,
         until: p.until,
+        expires_until: p.expires_until,
         now: now_ms(),
         archived: p.archived.unwrap_or(false),
     })
@@ -233,7 +235,7 @@ pub fn site_name(site: &str) -> String {
 
 /// Returns whether messages of the asking session can be found.
 fn wants_messages(p: &RecallSearchParams, mode: SearchMode) -> bool {
-    let filtered = p.app.is_some() || p.site.is_some() || p.tag.is_some() || p.of_session.is_some();
+    let filtered = p.app.is_some() || p.site.is_some() || p.tag.is_some() || p.of_session.is_some() || p.expires_until.is_some();
     mode != SearchMode::Vector && (p.types.contains(&EntryType::Message) || p.types.is_empty() && !filtered)
 }
 

@@ -141,7 +141,7 @@ pub async fn delete(core: &Arc<Core>, params: &RecallDeleteParams) -> Result<Rec
         }
         let deleted = memories::delete(c, &uid)?;
         if deleted.is_some() {
-            requests::forget_results_about(c, "recall.store", &uid)?;
+            forget_results(c, &uid)?;
         }
         let other = if deleted.is_none() { entries::find(c, &uid)?.map(|source| source.kind) } else { None };
         Ok::<_, StoreError>((deleted, other))
@@ -161,6 +161,11 @@ pub async fn delete(core: &Arc<Core>, params: &RecallDeleteParams) -> Result<Rec
             Err(why) => Err(no_entry(&params.uid).hint(why)),
         },
     }
+}
+
+/// Forgets the recorded results of calls that hold a stored text.
+pub fn forget_results(c: &Connection, uid: &str) -> Stored<()> {
+    ["recall.store", "recall.used"].iter().try_for_each(|method| requests::forget_results_about(c, method, uid))
 }
 
 /// Returns the command that deletes a kind of row.

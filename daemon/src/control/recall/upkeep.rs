@@ -4,28 +4,31 @@
 
 use std::sync::Arc;
 
-use afd_proto::pattern::{Pattern, PatternScope};
-use afd_proto::recall_upkeep::{RecallUpkeep, RecallUpkeepParams, UpkeepChange, UpkeepRun};
+use afd_proto::pattern::Pattern;
+use afd_proto::recall_upkeep::{RecallUpkeep, RecallUpkeepParams, UpkeepChange, UpkeepRow, UpkeepRun};
 use rusqlite::Connection;
 
 use super::super::{Core, Result};
+use super::similar;
+use super::store::forget_results;
 use crate::job::Outcome;
-use crate::memory::requests;
+use crate::memory::log as events;
 use crate::model::embed::BUILTIN;
 use crate::recall::{entries, log, memories, vectors};
 use crate::session::{self, patterns};
 use crate::store::{Result as Stored, StoreError, now_ms};
-use crate::text::{self, cut};
+use crate::text::cut;
 
 /// Name of the job.
 pub const JOB: &str = "recall-upkeep";
 
 const DAY_MS: i64 = 86_400_000;
-/// After this time an ended session is archived, and a vector that nobody used is emptied.
+/// After this time a session that ended, or in which nothing happened, is archived, and a vector that nobody used is emptied.
 const ARCHIVED: i64 = 30 * DAY_MS;
 const STALE: i64 = 90 * DAY_MS;
-/// Rows that are changed in one write, and examples that are told.
-const BATCH: i64 = 100;
+/// Rows that are changed in one write, that are logged, and examples that are told.
+const BATCH: usize = 100;
+const LOGGED: usize = 100;
 const EXAMPLES: usize = 5;
 /// Runs that are shown.
 const RUNS: i64 = 20;
@@ -40,7 +43,8 @@ pub async fn upkeep(core: &Arc<Core>, params: &RecallUpkeepParams) -> Result<Rec
     let dry_run = params.dry_run.unwrap_or(false);
     let changes = run(core, dry_run).await?;
     let runs = core.store.read_all(|c| log::newest(c, RUNS)).await?;
-    Ok(RecallUpkeep { dry_run, changes, runs: runs.into_iter().map(|(at, changes)| UpkeepRun { at, changes }).collect() })
+    let runs = runs.into_iter().map(|(at, changes)| UpkeepRun { at, changes }).collect();
+    Ok(RecallUpkeep { dry_run, changes, runs, similar: similar::patterns(core).await? })
 }
 
 /// Runs the job.
@@ -53,7 +57,31 @@ pub async fn run_job(core: &Arc<Core>) -> Outcome {
     Ok(if told.is_empty() { "nothing to do".to_owned() } else { told.join(", ") })
 }
 
-type Step = fn(&Connection, &Known) -> Stored<Vec<String>>;
+/// A row that was changed, with what may be told of it now.
+#[derive(Debug, Clone, PartialEq)]
+struct Changed {
+    row: UpkeepRow,
+    example: Option<String>,
+}
+
+impl Changed {
+    fn row(uid: String) -> Self {
+        Self { row: UpkeepRow { uid, into: None }, example: None }
+    }
+}
+
+type Step = fn(&Connection, &Known) -> Stored<Vec<Changed>>;
+
+/// In this order: what is merged or expires needs nothing else.
+const STEPS: [(&str, Step); 7] = [
+    ("merged", merge),
+    ("confidence", refresh),
+    ("expired", expire),
+    ("archived", archive),
+    ("resumed", resume),
+    ("stale", empty_stale),
+    ("unused", delete_unused),
+];
 
 /// What the steps need to know.
 #[derive(Clone)]
@@ -64,26 +92,28 @@ struct Known {
     /// Whether the settings name a model that cannot be used now: its vectors are kept.
     broken: bool,
     /// Rows that are changed at a time.
-    limit: i64,
+    limit: usize,
 }
 
 async fn run(core: &Arc<Core>, dry_run: bool) -> std::result::Result<Vec<UpkeepChange>, StoreError> {
     let current = core.recall.model(&core.config.get().recall.clone()).await;
     let (model, broken) = (current.model.map(|m| m.identity().to_owned()), current.error.is_some());
     // What is only counted is counted whole.
-    let known = Known { now: now_ms(), model, broken, limit: if dry_run { i64::MAX } else { BATCH } };
-    let steps: [(&str, Step); 4] = [("expired", expire), ("archived", archive), ("stale", empty_stale), ("unused", delete_unused)];
-    let mut changes = vec![merge(core, dry_run).await?];
-    for (change, step) in steps {
-        let mut done = UpkeepChange { change: change.to_owned(), count: 0, examples: Vec::new() };
+    let known = Known { now: now_ms(), model, broken, limit: if dry_run { i64::MAX as usize } else { BATCH } };
+    let mut changes = Vec::new();
+    for (change, step) in STEPS {
+        let mut done = UpkeepChange { change: change.to_owned(), count: 0, examples: Vec::new(), rows: Vec::new() };
         loop {
             let known = known.clone();
             let work = move |c: &Connection| step(c, &known);
             let changed = if dry_run { core.store.dry_run(work).await? } else { core.store.write(work).await? };
+            let last = dry_run || changed.is_empty();
             done.count += i64::try_from(changed.len()).unwrap_or(i64::MAX);
-            let more = changed.len() as i64 >= BATCH && !dry_run;
-            done.examples.extend(changed.into_iter().filter(|e| !e.is_empty()).take(EXAMPLES - done.examples.len().min(EXAMPLES)));
-            if !more {
+            for Changed { row, example } in changed {
+                done.rows.extend(Some(row).filter(|_| done.rows.len() < LOGGED));
+                done.examples.extend(example.filter(|_| done.examples.len() < EXAMPLES));
+            }
+            if last {
                 break;
             }
         }
@@ -92,7 +122,7 @@ async fn run(core: &Arc<Core>, dry_run: bool) -> std::result::Result<Vec<UpkeepC
     changes.retain(|change| change.count > 0);
     if !dry_run {
         core.recall.nudge();
-        // What it says may be erased later: only numbers are kept.
+        // What it says may be erased later: only which rows it was is kept.
         let logged: Vec<UpkeepChange> = changes.iter().map(|c| UpkeepChange { examples: Vec::new(), ..c.clone() }).collect();
         core.store
             .write(move |c| {
@@ -106,112 +136,124 @@ async fn run(core: &Arc<Core>, dry_run: bool) -> std::result::Result<Vec<UpkeepC
     Ok(changes)
 }
 
-fn expire(c: &Connection, known: &Known) -> Stored<Vec<String>> {
-    let expired = memories::delete_expired(c, known.now)?;
-    expired.iter().try_for_each(|uid| requests::forget_results_about(c, "recall.store", uid))?;
-    Ok(vec![String::new(); expired.len()])
-}
-
-fn archive(c: &Connection, known: &Known) -> Stored<Vec<String>> {
-    let mut names = Vec::new();
-    let ended = session::ended_before(c, known.now - ARCHIVED)?;
-    for entry in entries::archive(c, "session", &ended, usize::try_from(known.limit).unwrap_or(usize::MAX))? {
-        let source = entries::source_of(c, entry)?;
-        names.push(source.map(|source| session::name_of(c, source.row)).transpose()?.flatten().unwrap_or_default());
-    }
-    Ok(names)
-}
-
-fn empty_stale(c: &Connection, known: &Known) -> Stored<Vec<String>> {
-    let Some(model) = known.model.as_deref().map(|identity| vectors::find_model(c, identity)).transpose()?.flatten() else {
-        return Ok(Vec::new());
-    };
-    let stale = vectors::empty_stale(c, model.id, known.now - STALE, known.limit)?;
-    stale.iter().try_for_each(|entry| entries::announce(c, *entry))?;
-    Ok(vec![String::new(); stale.len()])
-}
-
-fn delete_unused(c: &Connection, known: &Known) -> Stored<Vec<String>> {
-    if known.broken {
-        return Ok(Vec::new());
-    }
-    let keep: Vec<&str> = known.model.as_deref().into_iter().chain([BUILTIN]).collect();
-    let deleted = vectors::delete_others(c, &keep, known.limit)?;
-    Ok(vec![String::new(); usize::try_from(deleted).unwrap_or(0)])
-}
-
-/// Merges patterns that say the same.
-async fn merge(core: &Arc<Core>, dry_run: bool) -> std::result::Result<UpkeepChange, StoreError> {
-    let mut done = UpkeepChange { change: "merged".to_owned(), count: 0, examples: Vec::new() };
-    loop {
-        let work = |c: &Connection| merge_some(c);
-        let merged = if dry_run { core.store.dry_run(work).await? } else { core.store.write(work).await? };
-        done.count += i64::try_from(merged.len()).unwrap_or(i64::MAX);
-        let more = !merged.is_empty() && !dry_run;
-        let room = EXAMPLES - done.examples.len();
-        done.examples.extend(merged.into_iter().take(room));
-        if !more {
-            return Ok(done);
-        }
-    }
-}
-
-fn merge_some(c: &Connection) -> Stored<Vec<String>> {
+/// Merges patterns that say the same of the same, word for word: near vectors are not enough, as another figure, a negation or another order
+/// turns a statement around. Those that are only near are told, see [`similar`].
+fn merge(c: &Connection, known: &Known) -> Stored<Vec<Changed>> {
     let mut merged = Vec::new();
-    for (one, other) in entries::same(c, "pattern", BATCH)? {
-        let (Some(one), Some(other)) = (patterns::get(c, one)?, patterns::get(c, other)?) else { continue };
-        if says_the_same(&one, &other) {
+    for rows in entries::repeated(c, "pattern")? {
+        let mut kept: Vec<Pattern> = Vec::new();
+        for row in rows {
+            let Some(mut other) = patterns::get(c, row)? else { continue };
+            let Some(one) = kept.iter_mut().find(|one| patterns::difference(one, &other).is_none()) else {
+                kept.push(other);
+                continue;
+            };
+            if merged.len() == known.limit {
+                return Ok(merged);
+            }
             // Of two that are believed the same the older one stays.
-            let (keep, gone) = if other.confidence > one.confidence { (&other, &one) } else { (&one, &other) };
-            patterns::merge(c, keep.id, gone.id)?;
-            merged.push(cut::brief(&cut::one_line(&gone.text), BRIEF));
+            if other.confidence > one.confidence {
+                std::mem::swap(one, &mut other);
+            }
+            let row = UpkeepRow { uid: other.uid.clone(), into: Some(one.uid.clone()) };
+            merged.push(Changed { row, example: Some(cut::brief(&cut::one_line(&other.text), BRIEF)) });
+            if let Some(both) = merge_pattern(c, other.id, one.id)? {
+                *one = both;
+            }
         }
     }
     Ok(merged)
 }
 
-/// Returns whether two patterns say the same of the same: word for word, apart from case, space and punctuation. Near vectors are not
-/// enough, as another figure, a negation or another order turns a statement around.
-fn says_the_same(a: &Pattern, b: &Pattern) -> bool {
-    let session = a.scope != PatternScope::Session || a.session == b.session;
-    let about = a.kind == b.kind && a.scope == b.scope && a.app == b.app && a.page == b.page && session && a.data == b.data;
-    about && text::gist(&a.text) == text::gist(&b.text)
+/// Merges a pattern into another one.
+///
+/// # Errors
+/// If the database cannot be written.
+pub fn merge_pattern(c: &Connection, id: i64, into: i64) -> Stored<Option<Pattern>> {
+    let Some(gone) = patterns::get(c, id)? else { return Ok(None) };
+    let kept = patterns::merge(c, into, id)?;
+    if kept.is_some() {
+        super::super::patterns::forget_results(c, &gone.uid)?;
+    }
+    Ok(kept)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use afd_proto::pattern::PatternKind;
+fn refresh(c: &Connection, known: &Known) -> Stored<Vec<Changed>> {
+    let mut uids = patterns::refresh(c, known.now, known.limit)?;
+    uids.extend(memories::refresh(c, known.now, known.limit)?);
+    Ok(uids.into_iter().map(Changed::row).collect())
+}
 
-    fn pattern(text: &str) -> Pattern {
-        Pattern {
-            id: 1,
-            uid: String::new(),
-            kind: PatternKind::ValidationRule,
-            text: text.to_owned(),
-            scope: PatternScope::App,
-            source: None,
-            app: Some("a.b".to_owned()),
-            page: None,
-            data: None,
-            confidence: 0.5,
-            usage_count: 0,
-            success_count: 0,
-            failure_count: 0,
-            last_used_at: None,
-            session: None,
-            created_at: 0,
+fn expire(c: &Connection, known: &Known) -> Stored<Vec<Changed>> {
+    let expired = memories::delete_expired(c, known.now, known.limit)?;
+    expired.iter().try_for_each(|uid| forget_results(c, uid))?;
+    Ok(expired.into_iter().map(Changed::row).collect())
+}
+
+fn archive(c: &Connection, known: &Known) -> Stored<Vec<Changed>> {
+    let (since, mut archived) = (known.now - ARCHIVED, Vec::new());
+    for (row, ended) in session::idle_since(c, since)? {
+        if archived.len() == known.limit {
+            break;
+        }
+        if !ended && is_active(c, row, since)? {
+            continue;
+        }
+        if entries::archive(c, "session", row, true)?.is_some() {
+            archived.push(session_changed(c, row)?);
         }
     }
+    Ok(archived)
+}
 
-    #[test]
-    fn figures_negations_and_order_make_a_difference() {
-        let same = |a: &str, b: &str| says_the_same(&pattern(a), &pattern(b));
-        assert!(same("The password needs 8 characters", "the password needs 8 characters."));
-        assert!(!same("The password needs 8 characters", "The password needs 9 characters"));
-        assert!(!same("The field accepts blanks", "The field does not accept blanks"));
-        assert!(!same("Das Feld nimmt Leerzeichen", "Das Feld nimmt keine Leerzeichen"));
-        assert!(!same("Pay the buyer from the seller account", "Pay the seller from the buyer account"));
-        assert!(!same("use staging, never production", "use production, never staging"));
+/// Takes sessions back from the archive that went on.
+fn resume(c: &Connection, known: &Known) -> Stored<Vec<Changed>> {
+    let (since, mut resumed) = (known.now - ARCHIVED, Vec::new());
+    let archived = entries::archived(c, "session")?;
+    if archived.is_empty() {
+        return Ok(resumed);
     }
+    let idle: std::collections::HashMap<i64, bool> = session::idle_since(c, since)?.into_iter().collect();
+    for row in archived {
+        let goes_on = match idle.get(&row) {
+            Some(true) => false,
+            Some(false) => is_active(c, row, since)?,
+            None => true,
+        };
+        if goes_on && resumed.len() < known.limit && entries::archive(c, "session", row, false)?.is_some() {
+            resumed.push(session_changed(c, row)?);
+        }
+    }
+    Ok(resumed)
+}
+
+/// Returns whether a session did or recorded something since a time.
+fn is_active(c: &Connection, session: i64, since: i64) -> Stored<bool> {
+    Ok(events::acted_since(c, session, since)? || entries::recorded_since(c, session, since)?)
+}
+
+fn session_changed(c: &Connection, row: i64) -> Stored<Changed> {
+    Ok(Changed { example: session::name_of(c, row)?, ..Changed::row(session::uid_of(c, row)?) })
+}
+
+fn empty_stale(c: &Connection, known: &Known) -> Stored<Vec<Changed>> {
+    let Some(model) = known.model.as_deref().map(|identity| vectors::find_model(c, identity)).transpose()?.flatten() else {
+        return Ok(Vec::new());
+    };
+    let stale = vectors::empty_stale(c, model.id, known.now - STALE, i64::try_from(known.limit).unwrap_or(i64::MAX))?;
+    stale.iter().try_for_each(|entry| entries::announce(c, *entry))?;
+    of_entries(c, &stale)
+}
+
+fn delete_unused(c: &Connection, known: &Known) -> Stored<Vec<Changed>> {
+    if known.broken {
+        return Ok(Vec::new());
+    }
+    let keep: Vec<&str> = known.model.as_deref().into_iter().chain([BUILTIN]).collect();
+    of_entries(c, &vectors::delete_others(c, &keep, i64::try_from(known.limit).unwrap_or(i64::MAX))?)
+}
+
+fn of_entries(c: &Connection, ids: &[i64]) -> Stored<Vec<Changed>> {
+    let uids = ids.iter().map(|id| Ok(Changed::row(entries::source_of(c, *id)?.map(|source| source.uid).unwrap_or_default())));
+    uids.collect()
 }

@@ -96,10 +96,14 @@ impl Answer {
     }
 }
 
-/// Returns whether what others have put there may be told: nothing of a conversation or for a session alone, and only what is about the app
-/// and site that it is filtered by.
+/// Returns whether what others have put there may be told: nothing of a conversation or for a session alone, and only what says the app,
+/// site and end that it is filtered by.
 fn is_entry(payload: &Payload) -> bool {
     let same = |shown: &Option<String>, filtered: &str| shown.as_deref().unwrap_or_default().to_lowercase() == filtered;
+    // What it is filtered by must be what it says.
+    if payload.entry.expires_at != payload.expires_at {
+        return false;
+    }
     let is_shared = payload.kind != EntryType::Message && payload.entry.scope != PatternScope::Session;
     is_shared && same(&payload.entry.app, &payload.app) && same(&payload.entry.site, &payload.site)
 }

@@ -1,0 +1,42 @@
+//! `recall.used`: what came of using what was recalled.
+
+use std::sync::Arc;
+
+use afd_proto::pattern::PatternScope;
+use afd_proto::recall::{RecallEntry, RecallUsedParams};
+use afd_proto::vocabulary::DEFAULT_SESSION;
+use serde_json::json;
+
+use super::super::{Core, Error, Result, check_session};
+use super::search::no_entry;
+use super::show;
+use crate::recall::{entries, memories};
+use crate::session::{self, patterns};
+
+/// `recall.used`
+///
+/// # Errors
+/// `NOT_FOUND` if there is no such entry that the session may be told, `INVALID_PARAMS` if its confidence does not follow uses.
+pub async fn used(core: &Arc<Core>, params: &RecallUsedParams) -> Result<RecallEntry> {
+    let name = params.session.clone().unwrap_or_else(|| DEFAULT_SESSION.to_owned());
+    check_session(&name)?;
+    let (uid, held) = (params.uid.clone(), params.held);
+    let recorded = core.store.write_or_refuse(move |c| {
+        let asking = session::find(c, &name)?;
+        let source = entries::find(c, &uid)?.ok_or_else(|| no_entry(&uid))?;
+        let told = show::whole(c, &source)?.filter(|(e, owner)| e.scope != PatternScope::Session || owner.is_some() && *owner == asking);
+        if told.is_none() {
+            return Err(no_entry(&uid));
+        }
+        match source.kind.as_str() {
+            "pattern" => drop(patterns::used(c, source.row, held)?),
+            "memory" => drop(memories::used(c, &uid, held)?),
+            kind => {
+                return Err(Error::param("uid", "a pattern, or an entry that `recall.store` stored", format!("a {kind}"))
+                    .details(json!({"uid": uid, "kind": kind})));
+            }
+        }
+        Ok(show::whole(c, &source)?.ok_or_else(|| no_entry(&uid))?.0)
+    });
+    recorded.await
+}

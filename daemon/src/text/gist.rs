@@ -1,0 +1,79 @@
+//! What a text says, for comparison with others.
+
+use super::{fold, hash};
+
+/// Returns a hash of what a text says: its words and signs in their order. Texts that differ in case, accents, space, the punctuation of
+/// prose and the English article only have the same. Even a short word turns a statement around, so all others count (in German, articles
+/// do, too), and so do signs as in `a < b`, `-5` and `3.5`.
+pub fn gist(text: &str) -> i64 {
+    let letters: Vec<char> = fold(text).chars().collect();
+    let mut said = String::with_capacity(letters.len());
+    for (i, c) in letters.iter().copied().enumerate() {
+        let (before, after) = (i.checked_sub(1).map(|at| letters[at]), letters.get(i + 1).copied());
+        if c.is_alphanumeric() || !is_prose(before, c, after) {
+            said.push(c);
+        } else if !said.ends_with(' ') {
+            said.push(' ');
+        }
+    }
+    let words = said.split(' ').filter(|word| !word.is_empty() && *word != "the");
+    hash(&words.collect::<Vec<_>>().join(" "))
+}
+
+/// Returns whether a character that is no letter and no digit only separates words or ends a sentence, given its neighbours.
+fn is_prose(before: Option<char>, c: char, after: Option<char>) -> bool {
+    let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let is_digit = |c: Option<char>| c.is_some_and(char::is_numeric);
+    match c {
+        // Within a number, a version, a host or a time.
+        '.' => !(is_word(before) && is_word(after)),
+        ',' | ':' => !(is_digit(before) && is_digit(after)),
+        '-' | '\u{2212}' => is_word(before) || !is_digit(after),
+        '!' => after != Some('='),
+        ';' | '?' | '"' | '\'' | '(' | ')' | '[' | ']' | '{' | '}' | '`' => true,
+        // Quotation marks, dashes, ellipses and bullets of general punctuation, of other scripts and of full width.
+        '\u{a1}' | '\u{ab}' | '\u{b7}' | '\u{bb}' | '\u{bf}' | '\u{60c}' | '\u{61b}' | '\u{61f}' | '\u{6d4}' => true,
+        '\u{964}' | '\u{2010}'..='\u{2027}' | '\u{3001}' | '\u{3002}' | '\u{3008}'..='\u{3011}' | '\u{30fb}' => true,
+        '\u{ff01}' | '\u{ff08}' | '\u{ff09}' | '\u{ff0c}' | '\u{ff0e}' | '\u{ff1a}' | '\u{ff1b}' | '\u{ff1f}' => true,
+        _ => c.is_whitespace() || c.is_control(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::gist;
+
+    #[test]
+    fn what_only_looks_different_says_the_same() {
+        for (one, other) in [
+            ("The password needs 8 characters", "the password needs 8 characters."),
+            ("Tap the Save button", "tap Save button!"),
+            ("- Wait; then (again) \u{201c}OK\u{201d}", "wait, then again 'OK'"),
+            ("\u{5bc6}\u{7801}\u{ff1a}8\u{4f4d}\u{3002}", "\u{5bc6}\u{7801} 8\u{4f4d}"),
+            ("Wi-Fi is off", "wi fi is off"),
+        ] {
+            assert_eq!(gist(one), gist(other), "{one} / {other}");
+        }
+    }
+
+    #[test]
+    fn words_signs_and_order_make_a_difference() {
+        for (one, other) in [
+            ("8 characters", "9 characters"),
+            ("a < b", "a > b"),
+            ("the offset is -5", "the offset is 5"),
+            ("price * 1.5", "price * 15"),
+            ("at most 3,5 kg", "at most 35 kg"),
+            ("x != y", "x = y"),
+            ("discount +5%", "discount 5"),
+            ("opens at 10:30", "opens at 1030"),
+            ("The field accepts blanks", "The field does not accept blanks"),
+            ("Der Kunde mahnt den H\u{e4}ndler", "Den Kunden mahnt der H\u{e4}ndler"),
+            ("use staging, never production", "use production, never staging"),
+            ("a/b", "a b"),
+            ("reply with \u{1f44d}", "reply with \u{1f44e}"),
+        ] {
+            assert_ne!(gist(one), gist(other), "{one} / {other}");
+        }
+    }
+}
