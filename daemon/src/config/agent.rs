@@ -120,6 +120,8 @@ sections! {
         qdrant_timeout_ms: u64 [range 1..=600_000] = 2_000;
         /// Delay before what could not be sent to the Qdrant is sent again, milliseconds; doubled after each further failure, up to a minute.
         qdrant_retry_ms: u64 [range 1..=60_000] = 1_000;
+        /// How long a search waits for the vector of its query, milliseconds; without it, it finds by the rest and says so.
+        search_wait_ms: u64 [range 1..=600_000] = 3_000;
         /// Interval of the job that tidies what can be recalled, hours; takes effect after a restart of the daemon.
         upkeep_hours: u64 [range 1..=8_760] = 24;
         /// Age at which half of what age counts in the ranking is lost, days.

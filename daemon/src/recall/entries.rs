@@ -8,6 +8,9 @@ use crate::model::embed::{BUILTIN, Builtin};
 use crate::store::{Result, now_ms, word};
 use crate::text;
 
+/// Source of what the user said.
+const USER: &str = "user";
+
 /// Row of another table that an entry stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
@@ -108,7 +111,7 @@ pub fn settle(connection: &Connection, source: &Source, described: Option<&Descr
         .prepare_cached(
             "UPDATE entries SET due = 0, version = :version, archived_at = CASE WHEN :alive THEN NULL ELSE archived_at END, app = :app, site = :site, session_id = :session_id, private = :private,
                 type = :type, confidence = :confidence, at = :at, expires_at = :expires_at, content = :content, words = :words, gist = :gist,
-                terms = :terms
+                by_user = :by_user, terms = :terms
              WHERE id = :id",
         )?
         .execute(named_params! {
@@ -127,6 +130,7 @@ pub fn settle(connection: &Connection, source: &Source, described: Option<&Descr
             ":content": content,
             ":words": terms.words,
             ":gist": text::gist(&searched_text),
+            ":by_user": d.source == USER,
             ":terms": terms.keys(),
         })?;
     Ok(())
@@ -145,7 +149,7 @@ fn withdraw(connection: &Connection, entry: i64) -> Result<()> {
     connection
         .prepare_cached(
             "UPDATE entries SET due = 0, version = :version, app = '', site = '', session_id = NULL, type = '', content = 0, words = 0,
-                gist = 0, terms = x'' WHERE id = :id",
+                gist = 0, by_user = 0, terms = x'' WHERE id = :id",
         )?
         .execute(named_params! {":id": entry, ":version": next_version(connection)?})?;
     Ok(())
@@ -273,6 +277,8 @@ pub struct Filtered {
     pub words: u32,
     /// Hash of what it says.
     pub gist: i64,
+    /// Whether the user said it.
+    pub by_user: bool,
 }
 
 /// Returns the hash of a name for comparison; 0 for an empty one.
@@ -283,7 +289,8 @@ pub fn name_hash(name: &str) -> u64 {
 /// Returns entries that changed after a version, in the order of their versions.
 pub fn changed(connection: &Connection, after: i64, limit: i64) -> Result<Vec<Entry>> {
     let mut statement = connection.prepare_cached(
-        "SELECT id, version, type, app, site, session_id, private, archived_at IS NOT NULL AS archived, confidence, at, expires_at, words, gist
+        "SELECT id, version, type, app, site, session_id, private, archived_at IS NOT NULL AS archived, confidence, at, expires_at, words, gist,
+            by_user
          FROM entries WHERE version > :after ORDER BY version LIMIT :limit",
     )?;
     let rows = statement.query_map(named_params! {":after": after, ":limit": limit}, |row| {
@@ -303,6 +310,7 @@ pub fn changed(connection: &Connection, after: i64, limit: i64) -> Result<Vec<En
                 expires_at: row.get::<_, Option<i64>>("expires_at")?.unwrap_or(i64::MAX),
                 words,
                 gist: row.get("gist")?,
+                by_user: row.get("by_user")?,
             })
         };
         Ok(Entry { id: row.get("id")?, version: row.get("version")?, found_by })

@@ -66,6 +66,8 @@ impl Payload {
             expires_at: self.expires_at.unwrap_or(i64::MAX),
             words: 1,
             gist: text::gist(self.searched().trim_start()),
+            // Whose user that was nobody can tell.
+            by_user: false,
         }
     }
 }

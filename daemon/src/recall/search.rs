@@ -225,7 +225,7 @@ fn factors(entry: &Filtered, ask: &Ask) -> (f64, f64) {
     (age, 1.0 - BY_CONFIDENCE * (1.0 - f64::from(entry.confidence).clamp(0.0, 1.0)))
 }
 
-/// Folds entries that say the same into the first of them; the one that is believed most stands for all.
+/// Folds entries that say the same into the first of them; one that the user said, else the one that is believed most stands for all.
 fn fold(index: &dyn VectorIndex, ask: &Ask, ranked: Vec<Ranked>) -> Vec<Ranked> {
     let mut kept: Vec<Ranked> = Vec::new();
     for mut hit in ranked {
@@ -233,8 +233,8 @@ fn fold(index: &dyn VectorIndex, ask: &Ask, ranked: Vec<Ranked>) -> Vec<Ranked> 
         let alike = |a: &Filtered, b: &Filtered| a.kind == b.kind && a.gist == b.gist && a.app == b.app && a.site == b.site;
         let same = kept.iter_mut().find(|other| own.zip(index.get(other.entry)).is_some_and(|(a, b)| alike(a, b)));
         if let Some(other) = same {
-            // One's own stands for those of other stores, which may claim what they like.
-            let believed = |entry: i64| (entry > 0, index.get(entry).map_or(0.0, |f| f.confidence));
+            // One's own stands for those of other stores, which may claim what they like, and what the user said for what pages and tools say.
+            let believed = |entry: i64| index.get(entry).map_or((false, false, 0.0), |f| (entry > 0, f.by_user, f.confidence));
             if believed(hit.entry) > believed(other.entry) {
                 std::mem::swap(&mut other.entry, &mut hit.entry);
             }

@@ -223,6 +223,7 @@ pub fn difference(one: &Pattern, other: &Pattern) -> Option<&'static str> {
         ("page", one.page != other.page),
         ("session", one.scope == PatternScope::Session && one.session != other.session),
         ("data", one.data != other.data),
+        ("source", one.source != other.source),
     ];
     fields.into_iter().find_map(|(field, differs)| differs.then_some(field))
 }

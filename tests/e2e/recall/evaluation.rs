@@ -81,6 +81,29 @@ fn hybrid_search_with_a_sentence_model_beats_its_halves() {
 }
 
 #[test]
+fn a_sentence_model_that_is_replaced_in_its_directory_makes_new_vectors() {
+    let Some(directory) = test_model() else { return };
+    let world = World::new();
+    let mut client = world.client();
+    let dir = world.dir().join("model");
+    std::fs::create_dir(&dir).expect("creates");
+    for file in ["config.json", "tokenizer.json"] {
+        std::fs::copy(directory.join(file), dir.join(file)).expect("copies");
+    }
+    std::os::unix::fs::symlink(directory.join("model.safetensors"), dir.join("model.safetensors")).expect("links");
+    client.ok("memory.save", json!({"topic": "t", "content": "the application terminates unexpectedly"}));
+    let before = client.ok("model.add", json!({"directory": dir}))["identity"].clone();
+    until("the vectors", || Some(client.ok("recall.status", json!({}))).filter(|s| s["models"][0]["pending"] == 0));
+    let query = json!({"query": "program quits by itself", "mode": "vector"});
+    assert_eq!(client.ok("recall.search", query.clone())["model"], before);
+    let tokenizer = std::fs::read_to_string(dir.join("tokenizer.json")).expect("reads");
+    std::fs::write(dir.join("tokenizer.json"), tokenizer + "\n").expect("writes");
+    let found = until("the new model", || Some(client.ok("recall.search", query.clone())).filter(|found| found["missing"].is_null()));
+    assert_ne!(found["model"], before, "{found}");
+    assert_eq!(told(&found), ["note t"]);
+}
+
+#[test]
 fn a_directory_that_holds_no_model_is_refused_by_name() {
     let world = World::new();
     let mut client = world.client();

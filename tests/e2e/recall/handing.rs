@@ -141,3 +141,15 @@ fn stale_vectors_are_counted_whole_and_made_again_when_their_entry_is_found() {
         Some(()).filter(|()| found["missing"].is_null())
     });
 }
+
+#[test]
+fn a_search_does_not_wait_for_a_slow_endpoint() {
+    let endpoint = Endpoint::start(vec![Reply::Hang]);
+    let settings = format!("[recall]\nendpoint_url = \"{}/v1\"\nendpoint_model = \"m\"\nsearch_wait_ms = 50\n", endpoint.url());
+    let world = World::with(TestPhone::start(), &settings);
+    let mut client = world.client();
+    client.ok("memory.save", json!({"topic": "t", "content": "the stork has landed"}));
+    let found = client.ok("recall.search", json!({"query": "stork"}));
+    assert_eq!(found["entries"][0]["title"], "t", "{found}");
+    assert!(found["missing"][0].as_str().is_some_and(|why| why.contains("not made within 50 ms")), "{found}");
+}

@@ -186,3 +186,21 @@ fn entries_that_differ_in_a_sign_are_both_handed_over() {
     assert_eq!(texts.len(), 2, "{texts:?}");
     assert!(texts.iter().any(|t| t.contains('>')) && texts.iter().any(|t| t.contains('<')), "{texts:?}");
 }
+
+#[test]
+fn what_the_user_said_is_not_folded_into_what_a_page_says() {
+    let world = World::new();
+    let mut client = world.client();
+    for (source, confidence) in [("user", 0.4), ("page", 0.99)] {
+        let text = "refunds are sent to account 778";
+        client.ok("recall.store", json!({"text": text, "source": source, "confidence": confidence, "app": "com.shop"}));
+        client.ok("pattern.save", json!({"kind": "keyFact", "text": text, "source": source, "confidence": confidence, "app": "com.pay"}));
+    }
+    // A page saves again what the user said: the pattern is the user's, and stays so.
+    assert_eq!(change(&client.ok("recall.upkeep", json!({})), "merged"), Value::Null);
+    let found = client.ok("recall.search", json!({"query": "refunds account"}));
+    for entry in found["entries"].as_array().expect("entries") {
+        assert_eq!(entry["source"], "user", "{found}");
+    }
+    assert_eq!(found["entries"][0]["duplicates"].as_array().map(Vec::len), Some(1), "{found}");
+}

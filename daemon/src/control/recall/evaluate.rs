@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use afd_proto::pattern::PatternScope;
 use afd_proto::recall::{SearchMode, StoredType};
@@ -26,6 +26,9 @@ use crate::session;
 use crate::store::{self, Result as Stored, now_ms};
 use crate::task::run_blocking;
 use crate::text;
+
+/// How long it is waited for the vector of a query.
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// Maximum size of a file, bytes, and maximum number of entries and of queries.
 const MAX_FILE: u64 = 64 << 20;
@@ -259,7 +262,7 @@ pub async fn evaluate(core: &Arc<Core>, params: &RecallEvaluateParams) -> Result
     for set in &sets {
         for query in &set.queries {
             let started = Instant::now();
-            let (embedded, failed) = Embedded::of(&query.query, current.model.as_ref()).await;
+            let (embedded, failed) = Embedded::of(&query.query, current.model.as_ref(), PATIENCE).await;
             if let Some(why) = failed {
                 return Err(Error::param("directory", "queries that the model can embed", why));
             }

@@ -20,11 +20,7 @@ pub async fn examine(core: &Arc<Core>) -> Vec<Examined> {
     let settings = core.config.get().recall.clone();
     let current = core.recall.model(&settings).await;
     let mut found = Vec::new();
-    let embedding = Embedded::of("Does it work?", current.model.as_ref());
-    let (embedded, failed) = match tokio::time::timeout(PATIENCE, embedding).await {
-        Ok(done) => done,
-        Err(_) => (Embedded::of("Does it work?", None).await.0, Some(format!("no vector within {} s", PATIENCE.as_secs()))),
-    };
+    let (embedded, failed) = Embedded::of("Does it work?", current.model.as_ref(), PATIENCE).await;
     match (current.error.or(failed), embedded.identity()) {
         (Some(error), _) => found.push(("embeddings", Err(error))),
         (None, Some(identity)) => found.push(("embeddings", Ok(format!("{identity} makes vectors")))),

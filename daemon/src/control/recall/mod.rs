@@ -114,11 +114,12 @@ pub struct Current {
 }
 
 impl Recall {
-    /// Returns the model of the settings. Reads its files when the settings have changed.
+    /// Returns the model of the settings. Reads its files when the settings or the files have changed.
     pub async fn model(&self, settings: &RecallSettings) -> Current {
         let mut configured = self.model.lock().await;
+        let changed = configured.sentence.as_ref().is_some_and(|sentence| sentence.has_changed());
         let failed = configured.error.is_some() && configured.tried.is_none_or(|at| at.elapsed() > RETRIED);
-        if failed || configured.by.as_ref() != Some(settings) {
+        if failed || changed || configured.by.as_ref() != Some(settings) {
             *configured = Configured::of(settings).await;
         }
         Current { model: configured.model.clone(), error: configured.error.clone() }

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use afd_proto::ErrorCode;
 use afd_proto::conversation::{FoundMessage, Role};
@@ -15,6 +16,7 @@ use super::super::session::{check_optional, check_text, known};
 use super::super::{Core, Error, Result, check_session};
 use super::outside;
 use super::show::{self, Asked};
+use crate::model::ModelError;
 use crate::model::embed::{BUILTIN, Builtin, Embedder};
 use crate::recall::entries::{self, name_hash};
 use crate::recall::nearest::VectorIndex;
@@ -47,11 +49,13 @@ pub struct Embedded {
 }
 
 impl Embedded {
-    /// Makes the vectors of a query. Also returns what is missing.
-    pub async fn of(text: &str, model: Option<&Arc<dyn Embedder>>) -> (Self, Option<String>) {
+    /// Makes the vectors of a query, if that does not take longer than `wait`. Also returns what is missing.
+    pub async fn of(text: &str, model: Option<&Arc<dyn Embedder>>, wait: Duration) -> (Self, Option<String>) {
         let builtin = Builtin::vector(text);
         let Some(model) = model else { return (Self { builtin, other: None, known: 0.0 }, None) };
-        match model.embed_query(text.to_owned()).await {
+        let made = tokio::time::timeout(wait, model.embed_query(text.to_owned())).await;
+        let late = || ModelError::Temporary(format!("that of the query was not made within {} ms", wait.as_millis()));
+        match made.unwrap_or_else(|_| Err(late())) {
             Ok((vector, known)) => (Self { builtin, other: Some((model.identity().to_owned(), vector)), known }, None),
             Err(error) => (Self { builtin, other: None, known: 0.0 }, Some(format!("vectors of {}: {error}", model.identity()))),
         }
@@ -130,7 +134,8 @@ pub async fn search(core: &Arc<Core>, params: &RecallSearchParams) -> Result<Rec
     let settings = core.config.get().recall.clone();
     let mode = params.mode.unwrap_or(SearchMode::Hybrid);
     let current = core.recall.model(&settings).await;
-    let (embedded, failed) = Embedded::of(&params.query, current.model.as_ref().filter(|_| mode != SearchMode::Text)).await;
+    let wait = Duration::from_millis(settings.search_wait_ms);
+    let (embedded, failed) = Embedded::of(&params.query, current.model.as_ref().filter(|_| mode != SearchMode::Text), wait).await;
     // Vectors of the built-in model stand in for those of one that cannot be used, but are not what an index outside has.
     let usable = mode != SearchMode::Text && current.error.is_none() && failed.is_none();
     let mut missing: Vec<String> = current.error.into_iter().chain(failed).collect();

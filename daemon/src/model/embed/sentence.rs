@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use afd_encoder::{Encoder, Shape};
 use parking_lot::Mutex;
@@ -46,6 +46,8 @@ struct Loaded {
 pub struct SentenceModel {
     directory: PathBuf,
     identity: String,
+    /// Sizes and times of the files that the identity is of.
+    stamp: Stamp,
     loaded: Arc<Mutex<Option<Arc<Loaded>>>>,
     used: Mutex<Instant>,
 }
@@ -92,6 +94,13 @@ impl std::io::Write for HashWriter<'_> {
     fn flush(&mut self) -> std::io::Result<()> {
         Ok(())
     }
+}
+
+/// Sizes and modification times of the files of a model; `None` for one that is missing.
+type Stamp = [Option<(u64, Option<SystemTime>)>; FILES.len()];
+
+fn stamp_of(directory: &Path) -> Stamp {
+    FILES.map(|(name, _)| std::fs::metadata(directory.join(name)).ok().map(|meta| (meta.len(), meta.modified().ok())))
 }
 
 impl Loaded {
@@ -162,9 +171,16 @@ impl SentenceModel {
     /// # Errors
     /// If a file cannot be read.
     pub fn open(directory: &Path) -> Result<Self, String> {
+        // Taken first: files that change meanwhile are noticed.
+        let stamp = stamp_of(directory);
         let identity = identity_of(directory)?;
         Shape::read(&directory.join("config.json"))?;
-        Ok(Self { directory: directory.to_owned(), identity, loaded: Arc::default(), used: Mutex::new(Instant::now()) })
+        Ok(Self { directory: directory.to_owned(), identity, stamp, loaded: Arc::default(), used: Mutex::new(Instant::now()) })
+    }
+
+    /// Returns whether the files are others than those that it was opened with: its identity is not theirs then.
+    pub fn has_changed(&self) -> bool {
+        stamp_of(&self.directory) != self.stamp
     }
 
     /// Drops the model from memory if it was not used for some time. Returns whether it was there.
@@ -174,12 +190,15 @@ impl SentenceModel {
         unused && self.loaded.lock().take().map(|model| Arc::downgrade(&model)).is_some_and(|weak: Weak<Loaded>| weak.strong_count() == 0)
     }
 
-    fn load(directory: &Path, loaded: &Mutex<Option<Arc<Loaded>>>) -> Result<Arc<Loaded>, String> {
+    fn load(directory: &Path, stamp: &Stamp, loaded: &Mutex<Option<Arc<Loaded>>>) -> Result<Arc<Loaded>, String> {
         let mut loaded = loaded.lock();
         if let Some(model) = &*loaded {
             return Ok(model.clone());
         }
         let model = Arc::new(Loaded::read(directory)?);
+        if stamp_of(directory) != *stamp {
+            return Err("its files have changed".to_owned());
+        }
         *loaded = Some(model.clone());
         Ok(model)
     }
@@ -187,8 +206,8 @@ impl SentenceModel {
     /// Runs work with the model in memory.
     async fn run<T: Send + 'static>(&self, work: impl FnOnce(&Loaded) -> Result<T, String> + Send + 'static) -> Result<T, ModelError> {
         *self.used.lock() = Instant::now();
-        let (directory, loaded) = (self.directory.clone(), self.loaded.clone());
-        let done = run_blocking(move || work(&*Self::load(&directory, &loaded)?)).await;
+        let (directory, stamp, loaded) = (self.directory.clone(), self.stamp, self.loaded.clone());
+        let done = run_blocking(move || work(&*Self::load(&directory, &stamp, &loaded)?)).await;
         *self.used.lock() = Instant::now();
         done.map_err(|e| ModelError::Temporary(e.to_string()))?.map_err(ModelError::Permanent)
     }
