@@ -267,6 +267,9 @@ wire! {
         /// Why a search found it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub why: Option<Why>,
+        /// Whether little speaks for it: it has few of the words that were sought, and its vector is not near.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        pub weak: bool,
         /// Uids of entries that say the same, apart from case, space and punctuation.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub duplicates: Vec<String>,
@@ -281,6 +284,9 @@ wire! {
         /// Score of BM25.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub bm25: Option<f64>,
+        /// Share of the query that it has, by the rarity of the words, 0 to 1.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub share: Option<f64>,
         /// Words of the query that it has, as far as they are written the same.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub words: Vec<String>,

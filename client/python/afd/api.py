@@ -1539,6 +1539,7 @@ class RecallEntry(TypedDict):
     type: EntryType
     uid: str
     useCount: NotRequired[int]
+    weak: NotRequired[bool]
     why: NotRequired[Why]
 
 
@@ -2557,6 +2558,7 @@ class Why(TypedDict):
     builtinRank: NotRequired[int]
     confidenceFactor: float
     cosine: NotRequired[float]
+    share: NotRequired[float]
     textRank: NotRequired[int]
     vectorRank: NotRequired[int]
     words: NotRequired[List[str]]

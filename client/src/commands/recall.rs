@@ -246,7 +246,8 @@ pub(crate) fn entry_lines(entry: &RecallEntry) -> String {
     let mut out = String::new();
     let title = entry.title.as_deref().map_or(String::new(), |title| format!(" {title}"));
     let id = entry.id.map_or(String::new(), |id| format!(" {id}"));
-    let score = entry.score.map_or(String::new(), |score| format!(" {score:.2}"));
+    let weak = if entry.weak { ", little speaks for it" } else { "" };
+    let score = entry.score.map_or(String::new(), |score| format!(" {score:.2}{weak}"));
     let _ = writeln!(out, "{}{title}{}", paint(BOLD, &format!("{}{id}", entry.kind)), paint(DIM, &score));
     for line in entry.text.lines() {
         let _ = writeln!(out, "  {line}");
@@ -295,6 +296,8 @@ fn found(found: &RecallFound) -> String {
     let mut out: String = found.entries.iter().map(entry_lines).collect();
     if found.entries.is_empty() {
         out.push_str("nothing was found\n");
+    } else if found.entries.iter().all(|entry| entry.weak) {
+        let _ = writeln!(out, "{}", paint(WARN, "nothing clearly answers this; the above is only nearest"));
     }
     out + &missing(&found.missing)
 }

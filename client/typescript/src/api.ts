@@ -1416,6 +1416,7 @@ export interface RecallEntry {
   type: EntryType;
   uid: string;
   useCount?: number;
+  weak?: boolean;
   why?: Why;
 }
 
@@ -2434,6 +2435,7 @@ export interface Why {
   builtinRank?: number;
   confidenceFactor: number;
   cosine?: number;
+  share?: number;
   textRank?: number;
   vectorRank?: number;
   words?: string[];

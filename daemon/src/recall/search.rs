@@ -97,6 +97,8 @@ pub struct Ask {
     pub vectors: Vec<QueryVector>,
     /// How well the model of the settings knows the language of the text, 0 to 1; 0 without such a model.
     pub fluency: f64,
+    /// Whether it knows at least the script of the text.
+    pub knows_script: bool,
     /// Which lists are used.
     pub mode: SearchMode,
     /// What may be found.
@@ -135,6 +137,8 @@ pub struct Ranked {
     pub places: Vec<Place>,
     /// Factors by age and confidence.
     pub factors: (f64, f64),
+    /// Whether little speaks for it.
+    pub is_weak: bool,
     /// Near duplicates that it stands for.
     pub folded: Vec<i64>,
 }
@@ -143,7 +147,7 @@ impl Ranked {
     /// Returns an entry that was found by a vector of the built-in model alone.
     pub fn by_vector(entry: i64, cosine: f64) -> Self {
         let places = vec![Place { list: List::Builtin, rank: 1, measure: cosine, share: cosine }];
-        Self { entry, score: cosine, places, factors: (1.0, 1.0), folded: Vec::new() }
+        Self { entry, score: cosine, places, factors: (1.0, 1.0), is_weak: false, folded: Vec::new() }
     }
 }
 
@@ -179,12 +183,30 @@ pub fn run(connection: &Connection, index: &dyn VectorIndex, corpus: Corpus, ask
         let fused: f64 = places.iter().map(|place| weight_of(&weights, place.list) / (K + place.rank as f64)).sum();
         let filtered = index.get(entry)?;
         let factors = factors(filtered, ask);
-        Some(Ranked { entry, score: fused / most * factors.0 * factors.1, places, factors, folded: Vec::new() })
+        let is_weak = is_weak(&places, ask);
+        Some(Ranked { entry, score: fused / most * factors.0 * factors.1, places, factors, is_weak, folded: Vec::new() })
     });
     let mut ranked: Vec<Ranked> = ranked.collect();
     ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.entry.cmp(&a.entry)));
     let ranked = own_first_half(ranked, ask.limit);
     Ok(if ask.fold { fold(index, ask, ranked) } else { ranked.into_iter().take(ask.limit).collect() })
+}
+
+/// Share of the words of the query, by their rarity, from which on they speak for an entry.
+const HAS_WORDS: f64 = 0.25;
+/// Cosines from which on vectors speak for an entry: of the built-in model, of one that knows the language of the query, and what is added
+/// for one that knows its script only.
+const NEAR_BUILTIN: f64 = 0.17;
+const NEAR: (f64, f64) = (0.35, 0.1);
+
+/// Returns whether little speaks for an entry: something is always nearest, also to what has no answer.
+fn is_weak(places: &[Place], ask: &Ask) -> bool {
+    let speaks = |place: &Place| match place.list {
+        List::Text => place.share >= HAS_WORDS,
+        List::Builtin => place.measure >= NEAR_BUILTIN,
+        List::Vectors => ask.knows_script && place.measure >= NEAR.0 + NEAR.1 * (1.0 - ask.fluency),
+    };
+    !places.iter().any(speaks)
 }
 
 /// Moves entries of other stores behind one's own once half of the results are theirs: whatever they hold, they do not crowd these out.

@@ -153,3 +153,34 @@ fn a_search_does_not_wait_for_a_slow_endpoint() {
     assert_eq!(found["entries"][0]["title"], "t", "{found}");
     assert!(found["missing"][0].as_str().is_some_and(|why| why.contains("not made within 50 ms")), "{found}");
 }
+
+#[test]
+fn what_is_only_nearest_is_told_apart_from_what_answers() {
+    let world = World::new();
+    let mut client = world.client();
+    for (topic, text) in [
+        ("coupons", "the coupon field accepts SPRING10 once per account"),
+        ("login", "the login button stays grey until the terms are accepted"),
+        ("invoices", "invoices are sent by e-mail on the first of the month"),
+    ] {
+        client.ok("memory.save", json!({"topic": topic, "content": text}));
+    }
+    for (query, answered) in [
+        ("when are invoices sent", true),
+        ("SPRING10", true),
+        ("login button grey", true),
+        ("how long do tulip bulbs rest", false),
+        ("zxqv wkjr pptl", false),
+    ] {
+        let found = client.ok("recall.search", json!({"query": query}));
+        let entries = found["entries"].as_array().expect("entries");
+        let clear = entries.iter().filter(|e| e["weak"].is_null()).count();
+        assert_eq!(clear > 0, answered, "{query}: {found}");
+    }
+    let mut command = afctl(world.dir());
+    let mut print = |query: &str| {
+        let done = command.env("AFD_SOCKET", world.socket()).args(["-o", "human", "recall", "search", query]).output().expect("runs");
+        String::from_utf8_lossy(&done.stdout).into_owned()
+    };
+    assert!(!print("SPRING10").contains("only nearest"));
+}

@@ -181,6 +181,7 @@ impl Bench {
                 text: query.query.clone(),
                 vectors,
                 fluency: embedded.fluency(),
+                knows_script: embedded.knows_script(),
                 mode,
                 scope: Scope { now: now_ms(), app: query.app.as_deref().map(entries::name_hash), ..Scope::default() },
                 effort: Effort::SEARCH,

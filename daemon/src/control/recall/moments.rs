@@ -63,6 +63,7 @@ fn clear(recall: &Recall, c: &Connection, wanted: &Wanted<'_>) -> Result<Vec<Ran
             text: wanted.text.to_owned(),
             vectors: embedded.lists(builtin, other),
             fluency: 0.0,
+            knows_script: false,
             mode: afd_proto::recall::SearchMode::Hybrid,
             scope: Scope {
                 session: wanted.session,

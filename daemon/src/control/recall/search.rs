@@ -95,6 +95,11 @@ impl Embedded {
         ((self.known - FOREIGN) / (1.0 - FOREIGN)).max(0.0)
     }
 
+    /// Returns whether the model of the settings knows at least the script of the query.
+    pub fn knows_script(&self) -> bool {
+        self.known >= FOREIGN
+    }
+
     /// Returns the lists of vectors, given the row ids of the models.
     pub fn lists(&self, builtin: Option<i64>, other: Option<i64>) -> Vec<QueryVector> {
         let mut lists = Vec::new();
@@ -176,6 +181,7 @@ pub async fn search(core: &Arc<Core>, params: &RecallSearchParams) -> Result<Rec
                 text: p.query.clone(),
                 vectors: embedded.lists(builtin, other),
                 fluency: embedded.fluency(),
+                knows_script: embedded.knows_script(),
                 mode,
                 scope,
                 effort: Effort::SEARCH,
@@ -248,6 +254,9 @@ fn wants_messages(p: &RecallSearchParams, mode: SearchMode) -> bool {
 /// has one.
 const MESSAGE: (f64, f64) = (0.85, 0.45);
 
+/// Share of the words of a query below which little speaks for a message.
+const FEW: f64 = 0.34;
+
 /// Returns messages of a session that have the words of a query.
 fn said(c: &Connection, session: i64, p: &RecallSearchParams, limit: usize) -> Stored<Vec<RecallEntry>> {
     let terms: Vec<String> = messages::terms(&p.query).into_iter().filter(|term| !crate::text::is_stop(term)).collect();
@@ -271,6 +280,7 @@ fn said(c: &Connection, session: i64, p: &RecallSearchParams, limit: usize) -> S
         let most = if terms.len() > 1 { MESSAGE.0 } else { MESSAGE.1 };
         let score = most * share * share / (1.0 + rank as f64 * 0.1);
         entry.score = Some((score * 1_000.0).round() / 1_000.0);
+        entry.weak = share < FEW;
         if p.explain.unwrap_or(false) {
             let text_rank = Some(u32::try_from(rank + 1).unwrap_or(u32::MAX));
             entry.why = Some(Why { text_rank, words, age_factor: 1.0, confidence_factor: 1.0, ..Why::default() });
@@ -307,6 +317,7 @@ fn of_message(message: FoundMessage) -> RecallEntry {
         origin: None,
         score: None,
         why: None,
+        weak: false,
         duplicates: Vec::new(),
     }
 }

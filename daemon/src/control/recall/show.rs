@@ -49,6 +49,7 @@ pub fn whole(c: &Connection, source: &Source) -> Result<Option<(RecallEntry, Opt
         origin: None,
         score: None,
         why: None,
+        weak: false,
         duplicates: Vec::new(),
     };
     Ok(Some((entry, session)))
@@ -78,6 +79,7 @@ pub fn found(c: &Connection, ranked: &[Ranked], asked: &Asked<'_>, foreign: &Has
         if asked.explain {
             entry.why = Some(why(&entry, hit, &terms));
         }
+        entry.weak = hit.is_weak;
         excerpt(&mut entry, &terms);
         entry.score = Some((hit.score * 1_000.0).round() / 1_000.0);
         for duplicate in &hit.folded {
@@ -126,6 +128,7 @@ fn why(entry: &RecallEntry, hit: &Ranked, terms: &[&str]) -> Why {
     Why {
         text_rank: rank(List::Text),
         bm25: place(List::Text).map(|p| rounded(p.measure)),
+        share: place(List::Text).map(|p| rounded(p.share)),
         words: terms.iter().filter(|term| folded.contains(text::stem(term))).map(|term| (*term).to_owned()).collect(),
         vector_rank: rank(List::Vectors),
         cosine: place(List::Vectors).map(|p| rounded(p.measure)),

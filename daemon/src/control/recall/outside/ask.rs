@@ -148,6 +148,7 @@ fn handed_over(payload: Payload) -> RecallEntry {
         origin: Some(name(&payload.origin)),
         score: None,
         why: None,
+        weak: false,
         duplicates: Vec::new(),
     }
 }
