@@ -376,6 +376,20 @@ fn a_failure_tells_what_solved_the_like_before(backend: &Backend) {
     let failed = client.fails("verify.textContains", json!({"text": "Payment settings"}), "ASSERTION_FAILED");
     let details = format!("{failed:?}");
     assert!(details.contains("scroll down first"), "{details}");
+    // Notes that only speak of it do not crowd out what solved it.
+    for n in 0..6 {
+        client.ok("memory.save", json!({"topic": format!("t{n}"), "content": format!("\"Payment settings\" is row {n} of the list")}));
+    }
+    let bug = client.ok("session.bug.add", json!({"title": "\"Payment settings\" is missing", "description": "not there ".repeat(30)}));
+    let remembered = |client: &mut Client| {
+        let failed = client.fails("verify.textContains", json!({"text": "Payment settings"}), "ASSERTION_FAILED");
+        failed.details["remembered"].clone()
+    };
+    assert!(remembered(&mut client)[0]["text"].to_string().contains("scroll down first"));
+    client.ok("session.bug.resolve", json!({"id": bug["bug"]["id"], "reason": "sign in, then it is there"}));
+    let told = remembered(&mut client);
+    let solved: Vec<&Value> = told.as_array().expect("entries").iter().take(2).collect();
+    assert!(format!("{solved:?}").contains("scroll down first") && format!("{solved:?}").contains("sign in, then"), "{told}");
     let failed = client.fails("verify.textContains", json!({"text": "Quux"}), "ASSERTION_FAILED");
     assert!(!format!("{failed:?}").contains("remembered"), "{failed:?}");
 }

@@ -65,6 +65,9 @@ pub async fn context(core: &Arc<Core>, params: &RecallContextParams) -> Result<R
     Ok(RecallContext { text: draft.text, tokens, task, entries, missing: found.missing })
 }
 
+/// Maximum number of entries for which little speaks.
+const MAX_WEAK: usize = 3;
+
 /// A text that grows by lines while they fit.
 struct Draft<'a> {
     counter: &'a Counter,
@@ -103,9 +106,14 @@ impl Draft<'_> {
     /// Adds entries, best first, each with where it comes from. Returns the uids of those that fit.
     fn entries(&mut self, found: &[RecallEntry]) -> Vec<String> {
         let mut shown = Vec::new();
-        for (heading, of_session) in [("Said in this session", true), ("Remembered", false)] {
+        let parts: [(&str, bool, bool, usize); 3] = [
+            ("Said in this session", true, false, usize::MAX),
+            ("Remembered", false, false, usize::MAX),
+            ("Perhaps about the same", false, true, MAX_WEAK),
+        ];
+        for (heading, of_session, weak, most) in parts {
             let mut heading = Some(heading);
-            for entry in found.iter().filter(|e| (e.kind == EntryType::Message) == of_session) {
+            for entry in found.iter().filter(|e| (e.kind == EntryType::Message) == of_session && e.weak == weak).take(most) {
                 if self.add(heading, &line(entry)) {
                     heading = None;
                     shown.push(entry.uid.clone());

@@ -104,12 +104,13 @@ fn bug(c: &Connection, id: i64) -> Result<Option<Described>> {
         BugStatus::Resolved => Some(bug.resolution.as_deref().unwrap_or("resolved")),
     };
     let text = parts(&[
+        // What solved it comes first: it is what somebody wants who fails at the same.
+        ("Resolved", status),
         ("", bug.description.as_deref()),
         ("Steps", Some(&steps)),
         ("Expected", bug.expected.as_deref()),
         ("Actual", bug.actual.as_deref()),
         ("Page", bug.page.as_deref().map(activity_of)),
-        ("Resolved", status),
     ]);
     Ok(Some(Described {
         title: bug.title,

@@ -6,6 +6,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use afd_proto::findings::BugStatus;
+use afd_proto::pattern::PatternKind;
 use afd_proto::recall::{EntryType, RecallEntry};
 use afd_proto::tasks::Task;
 use rusqlite::Connection;
@@ -93,6 +95,8 @@ fn is_clear(hit: &Ranked) -> bool {
 const FOR_REQUEST: usize = 4;
 const FOR_TASK: usize = 5;
 const FOR_FAILURE: usize = 3;
+/// Number of entries among which those are looked for that tell what solved a failure.
+const LOOKED_AT: usize = 12;
 /// Length of an entry beside an error, characters.
 const BRIEF: usize = 200;
 
@@ -133,6 +137,17 @@ fn quoted(message: &str) -> String {
     message.split('"').skip(1).step_by(2).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
+/// Returns whether an entry tells what solved something.
+fn is_solution(entry: &RecallEntry) -> bool {
+    let has = |tag: &str| entry.tags.iter().any(|t| t == tag);
+    match entry.kind {
+        EntryType::Procedure => true,
+        EntryType::Pattern => has(PatternKind::Solution.word()),
+        EntryType::Bug => has(BugStatus::Resolved.word()),
+        _ => false,
+    }
+}
+
 /// Adds what is remembered about failures like an error to its details.
 pub async fn with_remembered(core: &Arc<Core>, mut error: Error, app: Option<String>, session: i64) -> Error {
     if error.details.as_ref().is_some_and(|details| !details.is_object()) {
@@ -144,9 +159,12 @@ pub async fn with_remembered(core: &Arc<Core>, mut error: Error, app: Option<Str
     }
     let found = core.store.read(move |c| {
         let types = [EntryType::Pattern, EntryType::Note, EntryType::Procedure, EntryType::Fact, EntryType::Bug];
-        about(&own.recall, c, &Wanted { text: &text, types: &types, app: app.as_deref(), session: Some(session), limit: FOR_FAILURE })
+        about(&own.recall, c, &Wanted { text: &text, types: &types, app: app.as_deref(), session: Some(session), limit: LOOKED_AT })
     });
-    let Ok(found) = found.await else { return error };
+    let Ok(mut found) = found.await else { return error };
+    // What solved the like before what only speaks of it; else the clearest first, as they are.
+    found.sort_by_key(|entry| !is_solution(entry));
+    found.truncate(FOR_FAILURE);
     if !found.is_empty() {
         let brief = |entry: &RecallEntry| {
             let title = entry.title.as_ref().map_or(String::new(), |title| format!("{title}: "));
