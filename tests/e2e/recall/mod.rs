@@ -386,7 +386,7 @@ fn a_failure_tells_what_solved_the_like_before(backend: &Backend) {
         failed.details["remembered"].clone()
     };
     assert!(remembered(&mut client)[0]["text"].to_string().contains("scroll down first"));
-    client.ok("session.bug.resolve", json!({"id": bug["bug"]["id"], "reason": "sign in, then it is there"}));
+    client.ok("session.bug.resolve", json!({"id": bug["bug"]["id"], "reason": "sign in, then look again"}));
     let told = remembered(&mut client);
     let solved: Vec<&Value> = told.as_array().expect("entries").iter().take(2).collect();
     assert!(format!("{solved:?}").contains("scroll down first") && format!("{solved:?}").contains("sign in, then"), "{told}");
