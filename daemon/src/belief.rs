@@ -42,10 +42,10 @@ impl Evidence {
         Self { held: before.held + one(held == Some(true)), failed: before.failed + one(held == Some(false)), at: Some(now), ..before }
     }
 
-    /// Returns it with what is known of another statement that says the same.
-    pub fn with(self, other: Self, now: i64) -> Self {
-        let (one, two) = (self.at(now), other.at(now));
-        let at = self.at.or(other.at).map(|_| now);
+    /// Returns it with what is known of another statement that says the same, as of the later use of both.
+    pub fn with(self, other: Self) -> Self {
+        let at = self.at.max(other.at);
+        let (one, two) = (self.at(at.unwrap_or_default()), other.at(at.unwrap_or_default()));
         Self { prior: one.prior.max(two.prior), held: one.held + two.held, failed: one.failed + two.failed, at }
     }
 
@@ -92,8 +92,11 @@ mod tests {
 
     #[test]
     fn evidence_of_two_is_that_of_their_uses() {
-        let both = evidence(0.5, 2.0, 1.0).with(Evidence::new(0.8), 0);
+        let both = evidence(0.5, 2.0, 1.0).with(Evidence::new(0.8));
         assert_eq!((both.prior, both.held, both.failed, both.at), (0.8, 2.0, 1.0, Some(0)));
-        assert_eq!(Evidence::new(0.5).with(Evidence::new(0.5), 9).at, None);
+        assert_eq!(Evidence::new(0.5).with(Evidence::new(0.5)).at, None);
+        let later = Evidence { at: Some(HALF_LIFE), ..evidence(0.5, 3.0, 0.0) };
+        let both = evidence(0.5, 4.0, 0.0).with(later);
+        assert_eq!((both.held, both.at), (5.0, Some(HALF_LIFE)), "merging is no use");
     }
 }

@@ -171,7 +171,9 @@ pub async fn delete(core: &Arc<Core>, params: &PatternDeleteParams) -> Result<De
 /// If the database cannot be written.
 pub fn forget_results(c: &Connection, uid: &str) -> Stored<()> {
     let methods = ["pattern.save", "pattern.used", "pattern.promote", "pattern.merge", "recall.used"];
-    methods.iter().try_for_each(|method| requests::forget_results_about(c, method, uid))
+    methods.iter().try_for_each(|method| requests::forget_results_about(c, method, uid))?;
+    // It tells patterns by their texts.
+    requests::forget_results_about(c, "recall.upkeep", "")
 }
 
 /// `pattern.merge`: merges a pattern into another one.

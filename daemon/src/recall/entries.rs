@@ -198,7 +198,7 @@ pub fn archive(connection: &Connection, kind: &str, row: i64, archived: bool) ->
     let changed: Option<i64> = connection
         .prepare_cached(
             "UPDATE entries SET archived_at = CASE WHEN :archived THEN :now END
-             WHERE kind = :kind AND row_id = :row AND gone = 0 AND words > 0 AND (archived_at IS NOT NULL) <> :archived
+             WHERE kind = :kind AND row_id = :row AND gone = 0 AND due = 0 AND words > 0 AND (archived_at IS NOT NULL) <> :archived
              RETURNING id",
         )?
         .query_row(named_params! {":now": now_ms(), ":kind": kind, ":row": row, ":archived": archived}, |row| row.get("id"))
@@ -233,8 +233,8 @@ pub fn of_kind(connection: &Connection, kind: &str, limit: i64) -> Result<Vec<(i
 /// Returns the rows of a kind whose entries say the same as that of another row, see [`text::gist`]: such rows together, older ones first.
 pub fn repeated(connection: &Connection, kind: &str) -> Result<Vec<Vec<i64>>> {
     let mut statement = connection.prepare_cached(
-        "SELECT gist, row_id FROM entries WHERE kind = :kind AND gone = 0 AND gist IN (SELECT gist FROM entries
-            WHERE kind = :kind AND gone = 0 AND gist <> 0 GROUP BY gist HAVING count(*) > 1) ORDER BY gist, row_id",
+        "SELECT gist, row_id FROM entries WHERE kind = :kind AND gone = 0 AND due = 0 AND gist IN (SELECT gist FROM entries
+            WHERE kind = :kind AND gone = 0 AND due = 0 AND gist <> 0 GROUP BY gist HAVING count(*) > 1) ORDER BY gist, row_id",
     )?;
     let rows = statement.query_map(named_params! {":kind": kind}, |row| Ok((row.get::<_, i64>("gist")?, row.get::<_, i64>("row_id")?)))?;
     let rows: Vec<(i64, i64)> = rows.collect::<rusqlite::Result<_>>()?;

@@ -100,6 +100,9 @@ pub fn load(connection: &Connection, loader: &mut Loader, mut record: Record) ->
     if !record.contains_key("prior") {
         record.insert("prior".to_owned(), record["confidence"].clone());
     }
+    for field in ["held", "failed"] {
+        record.entry(field).or_insert_with(|| 0.into());
+    }
     loader.load(connection, &KIND, record)
 }
 

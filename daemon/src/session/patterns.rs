@@ -233,7 +233,7 @@ pub fn difference(one: &Pattern, other: &Pattern) -> Option<&'static str> {
 pub fn merge(connection: &Connection, keep: i64, other: i64) -> Result<Option<Pattern>> {
     let (Some(kept), Some(gone)) = (evidence_of(connection, keep)?, evidence_of(connection, other)?) else { return Ok(None) };
     let now = now_ms();
-    let both = kept.with(gone, now);
+    let both = kept.with(gone);
     connection
         .prepare_cached(
             "UPDATE patterns SET prior = :prior, held = :held, failed = :failed, confidence = :confidence, updated_at = :now,

@@ -4,13 +4,19 @@ use super::{fold, hash};
 
 /// Returns a hash of what a text says: its words and signs in their order. Texts that differ in case, accents, space, the punctuation of
 /// prose and the English article only have the same. Even a short word turns a statement around, so all others count (in German, articles
-/// do, too), and so do signs as in `a < b`, `-5` and `3.5`.
+/// do, too), and so do signs as in `a < b`, `-5`, `!done` and `3.5`; a sign that may be either counts.
 pub fn gist(text: &str) -> i64 {
-    let letters: Vec<char> = fold(text).chars().collect();
-    let mut said = String::with_capacity(letters.len());
+    let letters: Vec<char> = text.chars().collect();
+    let mut said = String::with_capacity(text.len());
     for (i, c) in letters.iter().copied().enumerate() {
-        let (before, after) = (i.checked_sub(1).map(|at| letters[at]), letters.get(i + 1).copied());
-        if c.is_alphanumeric() || !is_prose(before, c, after) {
+        let before = i.checked_sub(1).map(|at| letters[at]);
+        if c.is_ascii_alphanumeric() {
+            said.push(c.to_ascii_lowercase());
+        } else if c.is_alphanumeric() {
+            said.push_str(&fold(c.encode_utf8(&mut [0; 4])));
+        } else if ('\u{300}'..='\u{36f}').contains(&c) && before.is_some_and(char::is_alphabetic) {
+            // The accent of a letter that was written in two parts.
+        } else if !is_prose(&letters[..i], c, &letters[i + 1..]) {
             said.push(c);
         } else if !said.ends_with(' ') {
             said.push(' ');
@@ -20,20 +26,27 @@ pub fn gist(text: &str) -> i64 {
     hash(&words.collect::<Vec<_>>().join(" "))
 }
 
-/// Returns whether a character that is no letter and no digit only separates words or ends a sentence, given its neighbours.
-fn is_prose(before: Option<char>, c: char, after: Option<char>) -> bool {
+/// Returns whether a character that is no letter and no digit only separates words or ends a sentence, given what stands around it.
+fn is_prose(before: &[char], c: char, after: &[char]) -> bool {
+    let (previous, next) = (before.last().copied(), after.first().copied());
     let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
     let is_digit = |c: Option<char>| c.is_some_and(char::is_numeric);
+    let is_figure = |c: Option<&char>| c.is_some_and(|c| c.is_numeric() || "+-*/^=<>%".contains(*c));
     match c {
         // Within a number, a version, a host or a time.
-        '.' => !(is_word(before) && is_word(after)),
-        ',' | ':' => !(is_digit(before) && is_digit(after)),
-        '-' | '\u{2212}' => is_word(before) || !is_digit(after),
-        '!' => after != Some('='),
-        ';' | '?' | '"' | '\'' | '(' | ')' | '[' | ']' | '{' | '}' | '`' => true,
-        // Quotation marks, dashes, ellipses and bullets of general punctuation, of other scripts and of full width.
+        '.' => !(is_digit(next) || is_word(previous) && is_word(next)),
+        ',' | ':' => !(is_digit(previous) && is_digit(next)),
+        // A hyphen, or the bullet of a line.
+        '-' | '\u{2010}'..='\u{2015}' | '\u{2212}' => {
+            is_word(previous) && is_word(next) || previous.is_none_or(|c| c == '\n') && next.is_none_or(char::is_whitespace)
+        }
+        '!' => !is_word(next) && next != Some('='),
+        '(' => !is_figure(before.iter().rfind(|c| !c.is_whitespace())) && !is_figure(after.first()),
+        ')' => !is_figure(before.last()) && !is_figure(after.iter().find(|c| !c.is_whitespace())),
+        ';' | '?' | '"' | '\'' | '[' | ']' | '{' | '}' | '`' => true,
+        // Quotation marks, ellipses and bullets of general punctuation, of other scripts and of full width.
         '\u{a1}' | '\u{ab}' | '\u{b7}' | '\u{bb}' | '\u{bf}' | '\u{60c}' | '\u{61b}' | '\u{61f}' | '\u{6d4}' => true,
-        '\u{964}' | '\u{2010}'..='\u{2027}' | '\u{3001}' | '\u{3002}' | '\u{3008}'..='\u{3011}' | '\u{30fb}' => true,
+        '\u{964}' | '\u{2016}'..='\u{2027}' | '\u{3001}' | '\u{3002}' | '\u{3008}'..='\u{3011}' | '\u{30fb}' => true,
         '\u{ff01}' | '\u{ff08}' | '\u{ff09}' | '\u{ff0c}' | '\u{ff0e}' | '\u{ff1a}' | '\u{ff1b}' | '\u{ff1f}' => true,
         _ => c.is_whitespace() || c.is_control(),
     }
@@ -51,6 +64,7 @@ mod tests {
             ("- Wait; then (again) \u{201c}OK\u{201d}", "wait, then again 'OK'"),
             ("\u{5bc6}\u{7801}\u{ff1a}8\u{4f4d}\u{3002}", "\u{5bc6}\u{7801} 8\u{4f4d}"),
             ("Wi-Fi is off", "wi fi is off"),
+            ("Caf\u{e9} \u{dc}BER", "cafe\u{301} uber"),
         ] {
             assert_eq!(gist(one), gist(other), "{one} / {other}");
         }
@@ -72,6 +86,14 @@ mod tests {
             ("use staging, never production", "use production, never staging"),
             ("a/b", "a b"),
             ("reply with \u{1f44d}", "reply with \u{1f44e}"),
+            ("x \u{2260} y", "x = y"),
+            ("the balance is -$5", "the balance is $5"),
+            ("-.5", "5"),
+            ("\u{2013}5", "5"),
+            ("a - b", "a b"),
+            ("sort by -date", "sort by date"),
+            ("visible if !loading", "visible if loading"),
+            ("2 * (3 + 4)", "2 * 3 + 4"),
         ] {
             assert_ne!(gist(one), gist(other), "{one} / {other}");
         }

@@ -79,10 +79,14 @@ fn confidence_follows_reported_uses_and_what_is_long_ago_counts_less() {
     let note = client.ok("memory.save", json!({"topic": "lift", "content": "it is blue"}))["note"]["uid"].clone();
     let refused = client.fails("recall.used", json!({"uid": note}), "INVALID_PARAMS");
     assert!(refused.message.contains("a note"), "{refused:?}");
+    let now = client.ok("daemon.version", json!({}))["startedAt"].as_i64().expect("a time");
+    let brief = json!({"text": "the lift is closed today", "scope": "everybody", "expiresAt": now + DAY});
+    let brief = client.ok("recall.store", brief)["entry"]["uid"].clone();
     // Nothing changes at once, and a year later the reports count a quarter.
     assert_eq!(change(&client.ok("recall.upkeep", json!({})), "confidence"), Value::Null);
     world.advance(360 * DAY);
     let mut client = world.client_for("own");
+    client.fails("recall.used", json!({"uid": brief, "held": true}), "NOT_FOUND");
     let faded = change(&client.ok("recall.upkeep", json!({})), "confidence");
     assert_eq!(faded["count"], 2, "{faded}");
     let after = confidence(&mut client, &uid);
@@ -98,6 +102,11 @@ fn confidence_follows_reported_uses_and_what_is_long_ago_counts_less() {
     let mut other = copy.client_for("own");
     other.ok("memory.import", json!({"file": file}));
     assert_eq!(confidence(&mut other, &uid), confidence(&mut client, &uid));
+    // A file whose figures are none.
+    let forged = lines.lines().find(|line| line.contains("\"pattern\"")).expect("a pattern").replace("\"held\":1.0", "\"held\":\"1e999\"");
+    assert!(forged.contains("1e999"), "{forged}");
+    let error = refusal(&mut other, world.dir(), &lines, &forged);
+    assert!(error.contains("held: expected a number"), "{error}");
     // A file from before, without what is reported of memories.
     let before: String = lines.lines().map(|line| format!("{}\n", without(line, &["prior", "held", "failed"]))).collect();
     std::fs::write(&file, before).expect("writes");
@@ -107,6 +116,19 @@ fn confidence_follows_reported_uses_and_what_is_long_ago_counts_less() {
     assert_eq!(confidence(&mut old, &uid), confidence(&mut client, &uid));
     old.ok("recall.used", json!({"uid": pattern, "held": false}));
     assert_eq!(confidence(&mut old, &pattern), 0.5, "one held, one failed");
+}
+
+/// Imports an export in which a pattern is replaced, with a new uid. Returns what is told.
+fn refusal(client: &mut Client, dir: &std::path::Path, lines: &str, pattern: &str) -> String {
+    let file = dir.join("forged.jsonl");
+    let mut record: Value = serde_json::from_str(pattern).expect("JSON");
+    record["uid"] = json!("01a20591-bf23-70a3-8087-e8baaf01bb99");
+    let all: String = lines
+        .lines()
+        .map(|line| format!("{}\n", if line.contains("\"pattern\"") { record.to_string() } else { line.to_owned() }))
+        .collect();
+    std::fs::write(&file, all).expect("writes");
+    client.call("memory.import", json!({"file": file})).map_or_else(|e| format!("{e:?}"), |done| done.to_string())
 }
 
 /// Returns a memory or pattern of an export without some fields; other lines as they are.
@@ -134,7 +156,7 @@ fn patterns_that_are_only_near_are_told_and_merged_when_somebody_says_so() {
     let second = save(&mut client, &long.replace("working days", "working day"), "a");
     let negated = save(&mut client, &long.replace("has confirmed", "has not confirmed"), "a");
     let elsewhere = save(&mut client, long, "b");
-    client.ok("pattern.used", json!({"id": second, "held": true}));
+    let used = client.ok("pattern.used", json!({"id": second, "held": true}))["lastUsedAt"].clone();
     let done = client.ok("recall.upkeep", json!({}));
     assert_eq!(done["changes"], json!([]), "nothing is merged by a measure");
     let similar = done["similar"].as_array().expect("pairs").clone();
@@ -145,6 +167,7 @@ fn patterns_that_are_only_near_are_told_and_merged_when_somebody_says_so() {
     assert!(!similar.iter().any(is_elsewhere), "another page: {similar:?}");
     let merged = client.ok("pattern.merge", json!({"id": second, "into": first}));
     assert_eq!((&merged["id"], &merged["successCount"], &merged["usageCount"]), (&json!(first), &json!(1), &json!(1)), "{merged}");
+    assert_eq!(merged["lastUsedAt"], used, "merging is no use");
     client.fails("pattern.merge", json!({"id": second, "into": first}), "NOT_FOUND");
     client.fails("pattern.merge", json!({"id": first, "into": first}), "INVALID_PARAMS");
     let refused = client.fails("pattern.merge", json!({"id": elsewhere, "into": first}), "CONFLICT");

@@ -118,6 +118,9 @@ impl Recall {
     pub async fn model(&self, settings: &RecallSettings) -> Current {
         let mut configured = self.model.lock().await;
         let changed = configured.sentence.as_ref().is_some_and(|sentence| sentence.has_changed());
+        if changed && configured.by.as_ref() == Some(settings) && configured.sentence.as_ref().is_some_and(|s| s.is_changing()) {
+            return Current { model: None, error: Some("the files of the sentence model are changing".to_owned()) };
+        }
         let failed = configured.error.is_some() && configured.tried.is_none_or(|at| at.elapsed() > RETRIED);
         if failed || changed || configured.by.as_ref() != Some(settings) {
             *configured = Configured::of(settings).await;

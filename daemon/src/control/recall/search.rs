@@ -14,8 +14,8 @@ use serde_json::json;
 
 use super::super::session::{check_optional, check_text, known};
 use super::super::{Core, Error, Result, check_session};
-use super::outside;
 use super::show::{self, Asked};
+use super::{Current, outside};
 use crate::model::ModelError;
 use crate::model::embed::{BUILTIN, Builtin, Embedder};
 use crate::recall::entries::{self, name_hash};
@@ -138,8 +138,12 @@ pub async fn search(core: &Arc<Core>, params: &RecallSearchParams) -> Result<Rec
     };
     let settings = core.config.get().recall.clone();
     let mode = params.mode.unwrap_or(SearchMode::Hybrid);
-    let current = core.recall.model(&settings).await;
     let wait = Duration::from_millis(settings.search_wait_ms);
+    let current = tokio::time::timeout(wait, core.recall.model(&settings)).await.unwrap_or_else(|_| {
+        // What makes vectors behind reads it to the end.
+        core.recall.nudge();
+        Current { model: None, error: Some("the model is still being read".to_owned()) }
+    });
     let (embedded, failed) = Embedded::of(&params.query, current.model.as_ref().filter(|_| mode != SearchMode::Text), wait).await;
     // Vectors of the built-in model stand in for those of one that cannot be used, but are not what an index outside has.
     let usable = mode != SearchMode::Text && current.error.is_none() && failed.is_none();

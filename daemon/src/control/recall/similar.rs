@@ -8,6 +8,7 @@ use rusqlite::Connection;
 
 use super::super::Core;
 use super::Recall;
+use crate::recall::entries::Filtered;
 use crate::recall::index::Index;
 use crate::recall::{entries, vectors};
 use crate::session::patterns;
@@ -20,7 +21,7 @@ const NEAR: f64 = 0.95;
 const TOLD: usize = 20;
 const LOOKED_AT: i64 = 2_000;
 const AT_A_TIME: usize = 50;
-const NEIGHBOURS: usize = 6;
+const NEIGHBOURS: usize = 40;
 /// Length of a text that is told, characters.
 const BRIEF: usize = 200;
 
@@ -71,7 +72,9 @@ fn neighbours(index: &Index, c: &Connection, model: i64, entry: i64) -> Result<V
     let (Some(own), Some(vector)) = (index.get(entry), vectors::get(c, model, entry)?.filter(|v| !v.is_empty())) else {
         return Ok(Vec::new());
     };
-    let mut near = index.nearest(c, model, &vector, NEIGHBOURS, |f| f.kind == own.kind && f.app == own.app && f.private == own.private)?;
+    // The same text is on other pages, or is merged by itself.
+    let other = |f: &Filtered| f.gist != own.gist && f.kind == own.kind && f.app == own.app && f.private == own.private;
+    let mut near = index.nearest(c, model, &vector, NEIGHBOURS, other)?;
     near.retain(|(id, cosine)| *id != entry && *cosine >= NEAR);
     Ok(near)
 }

@@ -17,7 +17,7 @@ use crate::model::embed::BUILTIN;
 use crate::recall::{entries, log, memories, vectors};
 use crate::session::{self, patterns};
 use crate::store::{Result as Stored, StoreError, now_ms};
-use crate::text::cut;
+use crate::text::{self, cut};
 
 /// Name of the job.
 pub const JOB: &str = "recall-upkeep";
@@ -97,7 +97,8 @@ struct Known {
 
 async fn run(core: &Arc<Core>, dry_run: bool) -> std::result::Result<Vec<UpkeepChange>, StoreError> {
     let current = core.recall.model(&core.config.get().recall.clone()).await;
-    let (model, broken) = (current.model.map(|m| m.identity().to_owned()), current.error.is_some());
+    let failing = current.error.is_some() || core.recall.failing.lock().is_some();
+    let (model, broken) = (current.model.map(|m| m.identity().to_owned()), failing);
     // What is only counted is counted whole.
     let known = Known { now: now_ms(), model, broken, limit: if dry_run { i64::MAX as usize } else { BATCH } };
     let mut changes = Vec::new();
@@ -121,6 +122,10 @@ async fn run(core: &Arc<Core>, dry_run: bool) -> std::result::Result<Vec<UpkeepC
     }
     changes.retain(|change| change.count > 0);
     if !dry_run {
+        if changes.iter().any(|change| change.change == "unused") {
+            // Should their model come back, its vectors are made again.
+            core.recall.look_again();
+        }
         core.recall.nudge();
         // What it says may be erased later: only which rows it was is kept.
         let logged: Vec<UpkeepChange> = changes.iter().map(|c| UpkeepChange { examples: Vec::new(), ..c.clone() }).collect();
@@ -144,7 +149,8 @@ fn merge(c: &Connection, known: &Known) -> Stored<Vec<Changed>> {
         let mut kept: Vec<Pattern> = Vec::new();
         for row in rows {
             let Some(mut other) = patterns::get(c, row)? else { continue };
-            let Some(one) = kept.iter_mut().find(|one| patterns::difference(one, &other).is_none()) else {
+            let same = |one: &&mut Pattern| patterns::difference(one, &other).is_none() && text::gist(&one.text) == text::gist(&other.text);
+            let Some(one) = kept.iter_mut().find(same) else {
                 kept.push(other);
                 continue;
             };

@@ -12,6 +12,7 @@ use super::search::no_entry;
 use super::show;
 use crate::recall::{entries, memories};
 use crate::session::{self, patterns};
+use crate::store::now_ms;
 
 /// `recall.used`
 ///
@@ -25,7 +26,7 @@ pub async fn used(core: &Arc<Core>, params: &RecallUsedParams) -> Result<RecallE
         let asking = session::find(c, &name)?;
         let source = entries::find(c, &uid)?.ok_or_else(|| no_entry(&uid))?;
         let told = show::whole(c, &source)?.filter(|(e, owner)| e.scope != PatternScope::Session || owner.is_some() && *owner == asking);
-        if told.is_none() {
+        if told.is_none_or(|(entry, _)| entry.expires_at.is_some_and(|at| at <= now_ms())) {
             return Err(no_entry(&uid));
         }
         match source.kind.as_str() {

@@ -26,6 +26,9 @@ const LANGUAGE: (f64, f64) = (2.6, 3.2);
 /// Length of the text by which the language is told, characters: fewer than a model reads.
 const MAX_TOLD: usize = 240;
 
+/// How long files stay as they are before they are read again.
+const CHANGING: Duration = Duration::from_secs(2);
+
 /// How the outputs for the tokens become one vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Pooling {
@@ -181,6 +184,12 @@ impl SentenceModel {
     /// Returns whether the files are others than those that it was opened with: its identity is not theirs then.
     pub fn has_changed(&self) -> bool {
         stamp_of(&self.directory) != self.stamp
+    }
+
+    /// Returns whether its files were written to just now, as by a copy that goes on: they are not to be read yet.
+    pub fn is_changing(&self) -> bool {
+        let times = stamp_of(&self.directory).into_iter().flatten().filter_map(|(_, modified)| modified);
+        times.max().and_then(|last| last.elapsed().ok()).is_some_and(|since| since < CHANGING)
     }
 
     /// Drops the model from memory if it was not used for some time. Returns whether it was there.

@@ -70,5 +70,9 @@ pub(in crate::session) fn check(kind: &str, record: &Record) -> Result<(), Strin
     if kind == "pattern" && !PatternKind::ALL.iter().any(|known| Some(known.word()) == text("kind")) {
         return Err(format!("kind: expected a kind of pattern, got {:?}", text("kind").unwrap_or_default()));
     }
+    let is_number = |field: &&str| record.get(*field).is_none_or(Value::is_number);
+    if let Some(field) = ["prior", "confidence", "held", "failed"].iter().find(|field| kind == "pattern" && !is_number(field)) {
+        return Err(format!("{field}: expected a number, got {}", record[*field]));
+    }
     Ok(())
 }
