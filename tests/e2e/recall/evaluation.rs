@@ -1,9 +1,10 @@
 //! Evaluation of searches, and models.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use afd_tests::docs::repository;
-use afd_tests::wait::until;
+use afd_tests::wait::{until, until_for};
 use afd_tests::{Client, World};
 use serde_json::{Value, json};
 
@@ -98,7 +99,10 @@ fn a_sentence_model_that_is_replaced_in_its_directory_makes_new_vectors() {
     assert_eq!(client.ok("recall.search", query.clone())["model"], before);
     let tokenizer = std::fs::read_to_string(dir.join("tokenizer.json")).expect("reads");
     std::fs::write(dir.join("tokenizer.json"), tokenizer + "\n").expect("writes");
-    let found = until("the new model", || Some(client.ok("recall.search", query.clone())).filter(|found| found["missing"].is_null()));
+    // A machine that has much to do reads the model slowly.
+    let found = until_for("the new model", Duration::from_secs(120), || {
+        Some(client.ok("recall.search", query.clone())).filter(|found| found["missing"].is_null())
+    });
     assert_ne!(found["model"], before, "{found}");
     assert_eq!(told(&found), ["note t"]);
 }

@@ -16,6 +16,7 @@ use super::super::session::{check_optional, check_text, known};
 use super::super::{Core, Error, Result, check_session};
 use super::show::{self, Asked};
 use super::{Current, outside};
+use crate::config::RecallSettings;
 use crate::model::ModelError;
 use crate::model::embed::{BUILTIN, Builtin, Embedder};
 use crate::recall::entries::{self, name_hash};
@@ -139,11 +140,7 @@ pub async fn search(core: &Arc<Core>, params: &RecallSearchParams) -> Result<Rec
     let settings = core.config.get().recall.clone();
     let mode = params.mode.unwrap_or(SearchMode::Hybrid);
     let wait = Duration::from_millis(settings.search_wait_ms);
-    let current = tokio::time::timeout(wait, core.recall.model(&settings)).await.unwrap_or_else(|_| {
-        // What makes vectors behind reads it to the end.
-        core.recall.nudge();
-        Current { model: None, error: Some("the model is still being read".to_owned()) }
-    });
+    let current = current_model(core, &settings, wait).await;
     let (embedded, failed) = Embedded::of(&params.query, current.model.as_ref().filter(|_| mode != SearchMode::Text), wait).await;
     // Vectors of the built-in model stand in for those of one that cannot be used, but are not what an index outside has.
     let usable = mode != SearchMode::Text && current.error.is_none() && failed.is_none();
@@ -219,6 +216,18 @@ pub async fn search(core: &Arc<Core>, params: &RecallSearchParams) -> Result<Rec
     // Vectors that went stale are made again.
     core.store.try_write_behind("what was recalled", move |c| entries::used(c, &ids), move |()| own.recall.nudge());
     Ok(RecallFound { entries, model, missing })
+}
+
+/// Returns the model of the settings, if that does not take longer than `wait`.
+async fn current_model(core: &Arc<Core>, settings: &RecallSettings, wait: Duration) -> Current {
+    let (own, settings) = (core.clone(), settings.clone());
+    // A task of its own: once begun, a large model is read to the end, for the next search.
+    let read = tokio::spawn(async move { own.recall.model(&settings).await });
+    match tokio::time::timeout(wait, read).await {
+        Ok(Ok(current)) => current,
+        Ok(Err(panic)) => Current { model: None, error: Some(format!("the model cannot be read: {panic}")) },
+        Err(_) => Current { model: None, error: Some("the model is still being read".to_owned()) },
+    }
 }
 
 /// Returns what an index outside filters by.
