@@ -193,7 +193,9 @@ pub async fn search(core: &Arc<Core>, params: &RecallSearchParams) -> Result<Rec
             let answered = resolved.as_ref().map(|resolved| resolved.beside(index));
             let vectors: &dyn VectorIndex = answered.as_ref().map_or(index, |answered| answered);
             let complete = embedded.identity().is_none_or(|identity| own.recall.is_complete(identity, index.version()));
-            let pending = other.filter(|_| !complete).map_or(0, |model| index.without_sketch(model));
+            // A model that has made no vector yet lacks all.
+            let lacking = || other.map_or(index.corpus().entries, |model| index.without_sketch(model));
+            let pending = if complete { 0 } else { lacking() };
             Ok((search::run(c, vectors, index.corpus(), &ask)?, pending))
         })?;
         let asked = Asked { query: &p.query, session: asking, explain: p.explain.unwrap_or(false) };
