@@ -221,7 +221,7 @@ human! {
     RecallSearch => found;
     RecallStore => stored;
     RecallGet => |entry: &RecallEntry| entry_lines(entry);
-    RecallUsed => |entry: &RecallEntry| entry_lines(entry);
+    RecallUsed => |entry: &RecallEntry| format!("{}  believed {:.2}\n", entry_lines(entry), entry.confidence);
     RecallContextFor => |context: &RecallContext| {
         let missing = missing(&context.missing);
         format!("{}\n{missing}{}\n", context.text, paint(DIM, &format!("{} tokens", context.tokens)))

@@ -366,9 +366,8 @@ pub async fn get(core: &Arc<Core>, params: &RecallGetParams) -> Result<RecallEnt
     check_session(&session)?;
     let uid = params.uid.clone();
     let found = core.store.read_all(move |c| {
-        let entry = entries::find(c, &uid)?.map(|source| show::whole(c, &source)).transpose()?.flatten().map(|(entry, _)| entry);
-        let entry = entry.filter(|e| e.expires_at.is_none_or(|at| at > now_ms()));
-        let told = entry.filter(|e| e.scope != PatternScope::Session || e.session.as_deref() == Some(&session));
+        let asking = session::find(c, &session)?;
+        let told = entries::find(c, &uid)?.map(|source| show::told(c, &source, asking)).transpose()?.flatten();
         Ok((told, entries::id_of(c, &uid)?.is_some()))
     });
     let found = match found.await? {

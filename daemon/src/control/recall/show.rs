@@ -11,7 +11,7 @@ use crate::recall::Described;
 use crate::recall::entries::{self, Source};
 use crate::recall::search::{List, Ranked};
 use crate::session;
-use crate::store::Result;
+use crate::store::{Result, now_ms};
 use crate::text::{self, Query, cut};
 
 /// Length of the text of a found entry, characters.
@@ -97,9 +97,17 @@ pub fn found(c: &Connection, ranked: &[Ranked], asked: &Asked<'_>, foreign: &Has
 /// Returns an entry of this store, if the session may be told.
 fn own(c: &Connection, entry: i64, asking: Option<i64>) -> Result<Option<RecallEntry>> {
     // The row may have changed since the index was read.
-    let Some(source) = entries::source_of(c, entry)?.filter(|source| !source.gone) else { return Ok(None) };
-    let told = whole(c, &source)?.filter(|(e, owner)| e.scope != PatternScope::Session || owner.is_some() && *owner == asking);
-    Ok(told.map(|(entry, _)| entry))
+    let source = entries::source_of(c, entry)?.filter(|source| !source.gone);
+    Ok(source.map(|source| told(c, &source, asking)).transpose()?.flatten())
+}
+
+/// Returns an entry with its whole text, if it has not expired and the session that asks may be told.
+pub fn told(c: &Connection, source: &Source, asking: Option<i64>) -> Result<Option<RecallEntry>> {
+    let may_be_told = |(entry, owner): &(RecallEntry, Option<i64>)| {
+        let is_own = owner.is_some() && *owner == asking;
+        (entry.scope != PatternScope::Session || is_own) && entry.expires_at.is_none_or(|at| at > now_ms())
+    };
+    Ok(whole(c, source)?.filter(may_be_told).map(|(entry, _)| entry))
 }
 
 /// Cuts a long text to the part that has most of the words.

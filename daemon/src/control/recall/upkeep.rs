@@ -2,6 +2,7 @@
 //!
 //! Each step changes some rows at a time, so that others get their turn, and tells what it changed.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use afd_proto::pattern::Pattern;
@@ -219,7 +220,7 @@ fn resume(c: &Connection, known: &Known) -> Stored<Vec<Changed>> {
     if archived.is_empty() {
         return Ok(resumed);
     }
-    let idle: std::collections::HashMap<i64, bool> = session::idle_since(c, since)?.into_iter().collect();
+    let idle: HashMap<i64, bool> = session::idle_since(c, since)?.into_iter().collect();
     for row in archived {
         let goes_on = match idle.get(&row) {
             Some(true) => false,

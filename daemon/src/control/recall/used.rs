@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use afd_proto::pattern::PatternScope;
 use afd_proto::recall::{RecallEntry, RecallUsedParams};
 use afd_proto::vocabulary::DEFAULT_SESSION;
 use serde_json::json;
@@ -12,7 +11,6 @@ use super::search::no_entry;
 use super::show;
 use crate::recall::{entries, memories};
 use crate::session::{self, patterns};
-use crate::store::now_ms;
 
 /// `recall.used`
 ///
@@ -25,10 +23,7 @@ pub async fn used(core: &Arc<Core>, params: &RecallUsedParams) -> Result<RecallE
     let recorded = core.store.write_or_refuse(move |c| {
         let asking = session::find(c, &name)?;
         let source = entries::find(c, &uid)?.ok_or_else(|| no_entry(&uid))?;
-        let told = show::whole(c, &source)?.filter(|(e, owner)| e.scope != PatternScope::Session || owner.is_some() && *owner == asking);
-        if told.is_none_or(|(entry, _)| entry.expires_at.is_some_and(|at| at <= now_ms())) {
-            return Err(no_entry(&uid));
-        }
+        show::told(c, &source, asking)?.ok_or_else(|| no_entry(&uid))?;
         match source.kind.as_str() {
             "pattern" => drop(patterns::used(c, source.row, held)?),
             "memory" => drop(memories::used(c, &uid, held)?),
@@ -37,7 +32,7 @@ pub async fn used(core: &Arc<Core>, params: &RecallUsedParams) -> Result<RecallE
                     .details(json!({"uid": uid, "kind": kind})));
             }
         }
-        Ok(show::whole(c, &source)?.ok_or_else(|| no_entry(&uid))?.0)
+        show::told(c, &source, asking)?.ok_or_else(|| no_entry(&uid))
     });
     recorded.await
 }
