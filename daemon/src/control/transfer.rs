@@ -80,9 +80,8 @@ pub async fn export(core: &Arc<Core>, params: &ExportParams) -> Result<Exported>
     }
     let target = path.clone();
     let written = core.store.read_all(move |c| {
-        let moment = c.unchecked_transaction()?;
         let mut records = BTreeMap::new();
-        let done = file::replace_with(&target, |out| write(&moment, out, &mut records));
+        let done = file::replace_with(&target, |out| write(c, out, &mut records));
         Ok(done.map(|bytes| (bytes, records)))
     });
     let (bytes, records) = written.await?.map_err(|error| Error::param("file", "a writable file", error))?;

@@ -292,7 +292,7 @@ impl Store {
         self.read(work).await
     }
 
-    /// Runs the work on a reader thread. It is interrupted when the caller drops the returned future.
+    /// Runs the work on a reader thread, on one state of the database. It is interrupted when the caller drops the returned future.
     ///
     /// # Errors
     /// The error of the work, or that no connection is available.

@@ -1,7 +1,7 @@
 //! Dedicated reader threads, so that a read never waits for blocking work elsewhere, such as a slow DNS lookup or file access.
 //!
-//! A read whose caller has gone away is interrupted, or never started. Callers take turns, as with writes, so that many slow reads of one
-//! hold nobody else up for longer than one of them.
+//! A read sees one state of the database. One whose caller has gone away is interrupted, or never started. Callers take turns, as with writes,
+//! so that many slow reads of one hold nobody else up for longer than one of them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -107,7 +107,7 @@ impl Readers {
         let (reply, answer) = oneshot::channel();
         let abandoned = Arc::new(AtomicBool::new(false));
         let work = move |connection: Result<&Connection>| {
-            let _ = reply.send(connection.and_then(|connection| catch_panic(|| work(connection))));
+            let _ = reply.send(connection.and_then(|connection| in_snapshot(connection, work)));
         };
         let job = Job { abandoned: abandoned.clone(), work: Box::new(work) };
         self.push(job)?;
@@ -125,6 +125,17 @@ impl Readers {
         self.waiting.changed.notify_one();
         Ok(())
     }
+}
+
+/// Runs a read on one state of the database. Its statements also need not lock and check the file one by one, which is most of what a small
+/// one costs.
+fn in_snapshot<T>(connection: &Connection, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+    let snapshot = connection.unchecked_transaction()?;
+    let done = catch_panic(|| work(connection));
+    let ended = snapshot.finish();
+    let value = done?;
+    ended?;
+    Ok(value)
 }
 
 /// Runs reads until the readers are stopped.

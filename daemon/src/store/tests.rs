@@ -34,6 +34,36 @@ async fn panicking_write_is_rolled_back_and_the_writer_continues() {
 }
 
 #[tokio::test]
+async fn read_sees_one_state_and_the_next_one_sees_what_was_written_meanwhile() {
+    let (_dir, store) = temporary();
+    let store = Arc::new(store);
+    store.write(|c| Ok(c.execute_batch("CREATE TABLE t (n INTEGER) STRICT")?)).await.expect("creates");
+    let (begun, has_begun) = tokio::sync::oneshot::channel();
+    let (go_on, goes_on) = std::sync::mpsc::channel();
+    let own = store.clone();
+    let reading = tokio::spawn(async move {
+        let work = move |c: &Connection| {
+            let before = count(c)?;
+            let _ = begun.send(());
+            goes_on.recv().expect("is told");
+            Ok((before, count(c)?))
+        };
+        own.read(work).await
+    });
+    has_begun.await.expect("begins");
+    store.write(|c| Ok(c.execute("INSERT INTO t VALUES (1)", [])?)).await.expect("writes");
+    go_on.send(()).expect("reads on");
+    assert_eq!(reading.await.expect("ends").expect("reads"), (0, 0));
+    let failed: Result<()> = store.read(|_| panic!("a fault")).await;
+    assert!(matches!(failed, Err(StoreError::Panicked(_))));
+    assert_eq!(store.read(count).await.expect("reads"), 1);
+}
+
+fn count(c: &Connection) -> Result<i64> {
+    Ok(c.query_row("SELECT count(*) AS n FROM t", [], |r| r.get("n"))?)
+}
+
+#[tokio::test]
 async fn refused_write_is_rolled_back() {
     #[derive(Debug)]
     enum Refusal {
