@@ -33,7 +33,7 @@ words! {
 }
 
 params! {
-    /// Parameters of `pattern.save`. Saving a pattern again raises its confidence.
+    /// Parameters of `pattern.save`. Saving a pattern again raises its confidence, unless a page or tool says again what the user or the assistant said.
     pub struct PatternSaveParams {
         /// Kind of the pattern.
         pub kind: PatternKind,

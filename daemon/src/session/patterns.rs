@@ -1,6 +1,6 @@
 //! Learned patterns: statements that hold for a page, an app, or everywhere, each with a confidence that follows its reported uses.
 //!
-//! Saving a pattern again raises its prior. An empty `app` or `page` column means that the pattern is not limited to one.
+//! Saving a pattern again raises its prior, unless a source says it that is heard less. An empty `app` or `page` column means that the pattern is not limited to one.
 
 use std::collections::HashSet;
 
@@ -85,12 +85,21 @@ pub fn get(connection: &Connection, id: i64) -> Result<Option<Pattern>> {
     Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":id": id}, read).optional()?)
 }
 
-/// Inserts a pattern. If it exists, raises its prior and replaces its details if new ones are given.
+/// Returns how far a source is heard beside others: what a page or a tool says changes nothing of what the user or the assistant said.
+fn weight(source: Option<&str>) -> u8 {
+    match source {
+        Some("user") => 2,
+        Some("assistant") | None => 1,
+        Some(_) => 0,
+    }
+}
+
+/// Inserts a pattern. If it exists, see [`save_again`].
 pub fn save(connection: &Connection, origin: &str, new: &New<'_>) -> Result<Pattern> {
     let (now, prior) = (now_ms(), new.prior.unwrap_or(DEFAULT_PRIOR));
     let known = connection
         .prepare_cached(
-            "SELECT id FROM patterns WHERE kind = :kind AND app = :app AND page = :page
+            "SELECT id, source FROM patterns WHERE kind = :kind AND app = :app AND page = :page
             AND text = :text AND scope = :scope AND (scope <> 'session' OR session_id IS :session) AND deleted_at IS NULL",
         )?
         .query_row(
@@ -102,26 +111,14 @@ pub fn save(connection: &Connection, origin: &str, new: &New<'_>) -> Result<Patt
                 ":scope": new.scope.word(),
                 ":session": new.session,
             },
-            |row| row.get::<_, i64>("id"),
+            |row| Ok((row.get::<_, i64>("id")?, row.get::<_, Option<String>>("source")?)),
         )
         .optional()?;
     let id = match known {
-        Some(id) => {
-            let known = evidence_of(connection, id)?.unwrap_or(Evidence::new(prior));
-            let again = known.prior + (1.0 - known.prior) * RELEARN_STEP;
-            let evidence = Evidence { prior: new.prior.unwrap_or(0.0).max(again), ..known };
-            connection
-                .prepare_cached(
-                    "UPDATE patterns SET prior = :prior, confidence = :confidence, data = coalesce(:data, data), updated_at = :updated_at
-                        WHERE id = :id",
-                )?
-                .execute(named_params! {
-                    ":id": id,
-                    ":prior": evidence.prior,
-                    ":confidence": evidence.confidence(now),
-                    ":data": new.data.map(json),
-                    ":updated_at": now,
-                })?;
+        Some((id, source)) => {
+            if weight(new.source) >= weight(source.as_deref()) {
+                save_again(connection, id, new, now)?;
+            }
             id
         }
         None => connection
@@ -151,6 +148,28 @@ pub fn save(connection: &Connection, origin: &str, new: &New<'_>) -> Result<Patt
             )?,
     };
     Ok(get(connection, id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
+}
+
+/// Raises the prior of a pattern that was saved again, and replaces its details if new ones are given. What the user says, too, is the user's.
+fn save_again(connection: &Connection, id: i64, new: &New<'_>, now: i64) -> Result<()> {
+    let known = evidence_of(connection, id)?.unwrap_or(Evidence::new(new.prior.unwrap_or(DEFAULT_PRIOR)));
+    let again = known.prior + (1.0 - known.prior) * RELEARN_STEP;
+    let evidence = Evidence { prior: new.prior.unwrap_or(0.0).max(again), ..known };
+    connection
+        .prepare_cached(
+            "UPDATE patterns SET prior = :prior, confidence = :confidence, data = coalesce(:data, data),
+                source = CASE WHEN :source = 'user' THEN :source ELSE source END, updated_at = :now
+             WHERE id = :id",
+        )?
+        .execute(named_params! {
+            ":id": id,
+            ":prior": evidence.prior,
+            ":confidence": evidence.confidence(now),
+            ":data": new.data.map(json),
+            ":source": new.source,
+            ":now": now,
+        })?;
+    Ok(())
 }
 
 /// Gives a record of a copy of before what it lacks: there, uses did not count less with time.

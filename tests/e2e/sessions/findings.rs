@@ -144,6 +144,28 @@ fn name_that_several_rows_share_stands_for_none_of_them() {
 }
 
 #[test]
+fn what_a_page_says_again_changes_nothing_of_what_the_user_said() {
+    let world = World::new();
+    let mut client = world.client_for("p");
+    let mut save = |source: &str, field: &str| {
+        let saved = client.ok(
+            "pattern.save",
+            json!({"kind": "validationRule", "text": "pay twice", "app": "com.shop", "source": source, "data": {"field": field}}),
+        );
+        (saved["confidence"].as_f64().expect("a number"), saved["data"]["field"].clone(), saved["source"].clone())
+    };
+    let page = save("page", "a");
+    let assistant = save("assistant", "b");
+    assert!(assistant.0 > page.0 && assistant.1 == "b" && assistant.2 == "page", "{assistant:?}");
+    let user = save("user", "c");
+    assert!(user.0 > assistant.0 && user.1 == "c" && user.2 == "user", "{user:?}");
+    for source in ["page", "tool", "assistant"] {
+        assert_eq!(save(source, "d"), user, "{source}");
+    }
+    assert!(save("user", "e").0 > user.0);
+}
+
+#[test]
 fn pattern_confidence_follows_use_and_patterns_are_found_by_page() {
     let world = World::new();
     let mut client = world.client_for("p");
