@@ -305,6 +305,9 @@ wire! {
         pub bug: Bug,
         /// Bugs of the same app that seem to be the same: open ones, and resolved ones that may have come back.
         pub similar: Vec<Bug>,
+        /// What could not be looked at, and why; absent if nothing is missing.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub missing: Vec<String>,
     }
 
     /// A page of bugs, newest first.

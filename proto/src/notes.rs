@@ -124,6 +124,9 @@ wire! {
         pub chain_length: i64,
         /// Existing notes with similar content, most similar first; at most 3.
         pub similar: Vec<SimilarNote>,
+        /// What could not be looked at, and why; absent if nothing is missing.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub missing: Vec<String>,
     }
 
     /// A page of notes.

@@ -118,6 +118,9 @@ wire! {
         /// What is known about it: bugs, patterns, notes and other entries that are clearly about the same.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub known: Vec<crate::recall::RecallEntry>,
+        /// What could not be looked at, and why; absent if nothing is missing.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub missing: Vec<String>,
     }
 
     /// A task.

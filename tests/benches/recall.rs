@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use afd::model::embed::normalize;
 use afd::recall::index::Index;
 use afd::recall::vectors;
-use afd_tests::World;
+use afd_tests::{Daemon, World};
 use rusqlite::{Connection, named_params};
 use serde_json::json;
 
@@ -18,6 +18,7 @@ const CENTRES: usize = 2_000;
 const QUERIES: usize = 100;
 const NEAREST: usize = 10;
 const CALLS: usize = 200;
+const RESTARTS: usize = 10;
 
 /// A generator of numbers, the same in every run.
 struct Random(u64);
@@ -118,7 +119,9 @@ fn nearest(count: usize) {
     let (mut found, mut ours, mut memory, mut sqlite) = (0, Vec::new(), Vec::new(), Vec::new());
     for (i, query) in queries.iter().enumerate() {
         let started = Instant::now();
-        let near = index.nearest(&connection, model, query, NEAREST, |_| true).expect("searches");
+        let snapshot = connection.unchecked_transaction().expect("begins");
+        let near = index.nearest(&snapshot, model, query, NEAREST, |_| true).expect("searches");
+        snapshot.finish().expect("ends");
         ours.push(started.elapsed());
         let started = Instant::now();
         let wanted = exact(&all, query);
@@ -227,7 +230,8 @@ fn offered(count: usize) {
         }
         (Times::new(tasks), Times::new(bugs), Times::new(searches))
     };
-    let (few, many) = (measure(&World::process()), measure(&filled(count)));
+    let (mut small, mut large) = (World::process(), filled(count));
+    let (few, many) = (measure(&small), measure(&large));
     for (name, many, few, budget) in [
         ("start a task, with what is known", many.0, few.0, "+5 ms"),
         ("add a bug, with similar ones", many.1, few.1, "+5 ms"),
@@ -236,4 +240,28 @@ fn offered(count: usize) {
         report(&format!("{name}, {count} entries, p50"), many.p50() / 1e3, few.p50() / 1e3, "ms", "an empty memory", budget);
         report(&format!("{name}, {count} entries, p99"), many.p99() / 1e3, few.p99() / 1e3, "ms", "an empty memory", budget);
     }
+    let (few, many) = (first(&mut small), first(&mut large));
+    report(
+        &format!("the same as the first call, {count} entries, p50"),
+        many.p50() / 1e3,
+        few.p50() / 1e3,
+        "ms",
+        "an empty memory",
+        "+5 ms",
+    );
+}
+
+/// What it takes to start a task as the first call of all, before the index of what is known is read.
+fn first(world: &mut World) -> Times {
+    let tasks = (0..RESTARTS).map(|n| {
+        let session = format!("bench-first-{n}");
+        world.client_for(&session).ok("session.start", json!({"app": "com.shop", "tasks": [format!("check the {}", content(n * 43))]}));
+        world.daemon.stop();
+        world.daemon = Daemon::start(world.dir());
+        let mut client = world.client_for(&session);
+        let started = Instant::now();
+        client.ok("session.task.start", json!({}));
+        started.elapsed()
+    });
+    Times::new(tasks.collect())
 }

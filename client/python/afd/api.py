@@ -342,6 +342,7 @@ class BugAddResult(TypedDict):
     """Result of `session.bug.add`."""
 
     bug: Bug
+    missing: NotRequired[List[str]]
     similar: List[Bug]
 
 
@@ -1847,6 +1848,7 @@ class SavedNote(TypedDict):
     """Result of `memory.save`."""
 
     chainLength: int
+    missing: NotRequired[List[str]]
     note: Note
     similar: List[SimilarNote]
 
@@ -2300,6 +2302,7 @@ class TaskStarted(TypedDict):
     finishedAt: NotRequired[int]
     id: int
     known: NotRequired[List[RecallEntry]]
+    missing: NotRequired[List[str]]
     priority: int
     progress: NotRequired[str]
     scope: NotRequired[RecordScope]

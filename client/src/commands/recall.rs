@@ -16,7 +16,7 @@ use afd_proto::recall_upkeep::{
 use clap::{Args, Subcommand};
 
 use super::{Call, Group, absolute, true_if};
-use crate::human::parts::{BAD, BOLD, DIM, GOOD, WARN, time};
+use crate::human::parts::{BAD, BOLD, DIM, GOOD, WARN, missing, time};
 use crate::human::{bytes, count, human, paint, table};
 use crate::options::Context;
 
@@ -236,10 +236,6 @@ human! {
     RecallEvaluate => evaluated;
     ModelAdd => added;
     ModelRemove => |removed: &ModelRemoved| format!("{}; {} deleted\n", paint(GOOD, "the built-in model is used"), count(removed.deleted, "vector"));
-}
-
-fn missing(missing: &[String]) -> String {
-    missing.iter().map(|what| format!("{}: {what}\n", paint(WARN, "missing"))).collect()
 }
 
 pub(crate) fn entry_lines(entry: &RecallEntry) -> String {

@@ -122,6 +122,9 @@ pub fn print(outcome: &Outcome) {
                 let from = paint(DIM, &format!("({}, by {})", word("type"), word("source")));
                 let _ = write!(text, "\n{} {} {from}", paint(WARN, "remembered:"), word("text"));
             }
+            if let Some(why) = failure.details.get("rememberedMissing").and_then(Value::as_str) {
+                let _ = write!(text, "\n{} {why}", paint(WARN, "missing:"));
+            }
             if let Some(hint) = &failure.hint {
                 let _ = write!(text, "\n{} {hint}", paint(WARN, "hint:"));
             }

@@ -38,6 +38,11 @@ pub(super) fn more(cursor: Option<i64>) -> String {
     cursor.map(|cursor| paint(DIM, &format!("more: --cursor {cursor}")) + "\n").unwrap_or_default()
 }
 
+/// Returns a line for each thing that an answer could not use.
+pub(crate) fn missing(missing: &[String]) -> String {
+    missing.iter().map(|what| format!("{}: {what}\n", paint(WARN, "missing"))).collect()
+}
+
 /// Returns the first text that is not empty.
 pub(super) fn first<'a>(options: &[&'a str]) -> &'a str {
     options.iter().find(|o| !o.is_empty()).copied().unwrap_or_default()

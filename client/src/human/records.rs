@@ -14,7 +14,9 @@ use afd_proto::memory::{
 use afd_proto::notes::{Note, Notes, SavedNote, TermMatch};
 use serde_json::Value;
 
-use super::parts::{BAD, BOLD, DIM, GOOD, WARN, action, count, dry_run, empty_list, first, kebab, maybe, more, paint, table, time};
+use super::parts::{
+    BAD, BOLD, DIM, GOOD, WARN, action, count, dry_run, empty_list, first, kebab, maybe, missing, more, paint, table, time,
+};
 use super::{human, visual};
 
 human! {
@@ -108,12 +110,12 @@ fn jobs(jobs: &Jobs) -> String {
 }
 
 fn saved(saved: &SavedNote) -> String {
-    let SavedNote { note, chain_length, similar } = saved;
+    let SavedNote { note, chain_length, similar, missing: unread } = saved;
     let mut out = format!("{} note {} in {} ({} on this topic)\n", paint(GOOD, "saved"), note.id, note.topic, count(chain_length, "note"));
     for similar in similar {
         let _ = writeln!(out, "{} {} {}: {}", paint(WARN, "similar"), similar.note.id, similar.note.topic, similar.note.content);
     }
-    out
+    out + &missing(unread)
 }
 
 fn notes(notes: &Notes) -> String {

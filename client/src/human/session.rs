@@ -18,7 +18,7 @@ use afd_proto::transfer::{ExportResult, Imported, SessionExport, SessionImport};
 use anstyle::Style;
 
 use super::human;
-use super::parts::{BAD, BOLD, DIM, GOOD, WARN, count, maybe, more, paint, shorten, table, time};
+use super::parts::{BAD, BOLD, DIM, GOOD, WARN, count, maybe, missing, more, paint, shorten, table, time};
 
 human! {
     SessionStart => shown;
@@ -36,7 +36,8 @@ human! {
     TaskAdd => task;
     TaskStart => |started: &TaskStarted| {
         let known: String = started.known.iter().map(entry_lines).collect();
-        task(&started.task) + &if known.is_empty() { known } else { format!("{}\n{known}", paint(DIM, "known about it:")) }
+        let known = if known.is_empty() { known } else { format!("{}\n{known}", paint(DIM, "known about it:")) };
+        task(&started.task) + &known + &missing(&started.missing)
     };
     TaskUpdate => task;
     TaskFinish => task;
@@ -187,13 +188,13 @@ fn bugs(list: &Bugs) -> String {
 }
 
 fn bug_added(added: &BugAddResult) -> String {
-    let BugAddResult { bug, similar } = added;
+    let BugAddResult { bug, similar, missing: unread } = added;
     let mut out = format!("{} bug {} {}: {}\n", paint(GOOD, "recorded"), bug.id, severity(bug.severity), bug.title);
     if !similar.is_empty() {
         let _ = writeln!(out, "{}", paint(WARN, "open bugs with similar titles:"));
         out.push_str(&bug_table(similar));
     }
-    out
+    out + &missing(unread)
 }
 
 fn bug_details(bug: &Bug) -> String {

@@ -171,6 +171,7 @@ export interface Bug {
 /** Result of `session.bug.add`. */
 export interface BugAddResult {
   bug: Bug;
+  missing?: string[];
   similar: Bug[];
 }
 
@@ -1729,6 +1730,7 @@ export interface SavedArtifact {
 /** Result of `memory.save`. */
 export interface SavedNote {
   chainLength: number;
+  missing?: string[];
   note: Note;
   similar: SimilarNote[];
 }
@@ -2180,6 +2182,7 @@ export interface TaskStarted {
   finishedAt?: number;
   id: number;
   known?: RecallEntry[];
+  missing?: string[];
   priority: number;
   progress?: string;
   scope?: RecordScope;

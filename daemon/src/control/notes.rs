@@ -72,14 +72,16 @@ pub async fn save(core: &Arc<Core>, params: &SaveParams) -> Result<SavedNote> {
     let own = core.clone();
     let similar = core.store.read(move |c| {
         let mut similar = notes::similar(c, &app, &content, Reader::Session(session))?;
-        for (id, similarity) in recall::near_rows(&own.recall, c, &content, EntryType::Note, &app, session)? {
+        let near = recall::near_rows(&own.recall, c, &content, EntryType::Note, &app, session)?;
+        let missing = near.is_none().then(|| recall::NOT_READ.to_owned());
+        for (id, similarity) in near.unwrap_or_default() {
             if similar.len() < MAX_SIMILAR && similar.iter().all(|s| s.note.id != id) {
                 similar.extend(notes::one(c, id)?.map(|note| SimilarNote { similarity, note }));
             }
         }
-        Ok(similar)
+        Ok((similar, missing.into_iter().collect::<Vec<_>>()))
     });
-    let similar = similar.await?;
+    let (similar, missing) = similar.await?;
     let origin = core.store.origin().to_owned();
     let entry = new.entry();
     let saved = core.store.write(move |c| {
@@ -87,7 +89,7 @@ pub async fn save(core: &Arc<Core>, params: &SaveParams) -> Result<SavedNote> {
         Ok((note, notes::chain_length(c, &new.app, &new.topic)?))
     });
     match saved.await? {
-        (Some(note), chain_length) => Ok(SavedNote { note, chain_length, similar }),
+        (Some(note), chain_length) => Ok(SavedNote { note, chain_length, similar, missing }),
         (None, _) => Err(Error::new(ErrorCode::Internal, "the note already exists")),
     }
 }

@@ -122,6 +122,7 @@ async fn serve(core: Arc<Core>, listener: socket::BoundSocket, locks: &instance:
     crate::control::jobs::index_messages(&core);
     crate::control::recall::follow(&core);
     crate::control::recall::embed::start(&core);
+    crate::control::recall::read_index(&core);
     crate::control::recall::outside::start(&core);
     let weak = Arc::downgrade(&core);
     core.tasks.spawn("integrity-check", move || check_integrity(weak.clone()));

@@ -72,8 +72,18 @@ pub fn id_of(connection: &Connection, uid: &str) -> Result<Option<i64>> {
         .optional()?)
 }
 
+/// Returns the version of the last change of any entry; 0 if there is none.
+pub fn newest_version(connection: &Connection) -> Result<i64> {
+    Ok(connection.prepare_cached("SELECT coalesce(max(version), 0) AS newest FROM entries")?.query_row([], |row| row.get("newest"))?)
+}
+
+/// Returns the largest row id of an entry, which is about how many there are; 0 if there is none.
+pub fn last_id(connection: &Connection) -> Result<i64> {
+    Ok(connection.prepare_cached("SELECT coalesce(max(id), 0) AS last FROM entries")?.query_row([], |row| row.get("last"))?)
+}
+
 fn next_version(connection: &Connection) -> Result<i64> {
-    Ok(connection.prepare_cached("SELECT coalesce(max(version), 0) + 1 AS next FROM entries")?.query_row([], |row| row.get("next"))?)
+    Ok(newest_version(connection)? + 1)
 }
 
 /// What is stored of an entry.

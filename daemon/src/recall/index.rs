@@ -76,6 +76,15 @@ pub struct Index {
 }
 
 impl Index {
+    /// Returns how many changes of the database, as a connection sees it, it has not followed; all entries if it lacks the sketches of a model.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn behind(&self, connection: &Connection, models: &[i64]) -> Result<i64> {
+        let is_loaded = self.version > 0 && models.iter().all(|model| self.sketches.contains_key(model));
+        if is_loaded { Ok((entries::newest_version(connection)? - self.version).max(0)) } else { entries::last_id(connection) }
+    }
+
     /// Follows the database. `models` are the row ids of models whose vectors are searched.
     ///
     /// # Errors
@@ -248,9 +257,8 @@ impl Index {
         wanted: impl Fn(&Filtered) -> bool,
     ) -> Result<Vec<(i64, f64)>> {
         let Some(sketches) = self.sketches.get(&model).filter(|s| s.width == vector.len().div_ceil(64)) else { return Ok(Vec::new()) };
-        let places = self.filtered.iter().enumerate().take(sketches.present.len());
-        let places = places.filter(|(place, f)| sketches.present[*place] && f.as_ref().is_some_and(&wanted)).map(|(place, _)| place);
-        let near = by_bits(sketches, &vectors::sketch(vector), places, (count * BY_SIGNS.0).max(BY_SIGNS.1));
+        let may_be_found = |place: usize| self.filtered.get(place).and_then(Option::as_ref).is_some_and(&wanted);
+        let near = by_bits(sketches, &vectors::sketch(vector), (count * BY_SIGNS.0).max(BY_SIGNS.1), may_be_found);
         let near = by_signs(sketches, vector, near, (count * BY_VECTORS.0).max(BY_VECTORS.1));
         let mut exact = Vec::with_capacity(near.len());
         for place in near {
@@ -265,37 +273,52 @@ impl Index {
     }
 }
 
-/// Returns the places whose sketches differ from one in the fewest bits.
-fn by_bits(sketches: &Sketches, sketch: &[u64], places: impl Iterator<Item = usize>, count: usize) -> Vec<usize> {
-    let width = sketches.width;
-    let mut distances: Vec<(u32, u32)> = places
-        .map(|place| {
-            let bits = &sketches.bits[place * width..(place + 1) * width];
-            (distance(bits, sketch), u32::try_from(place).unwrap_or(u32::MAX))
-        })
-        .collect();
-    if distances.len() > count {
-        distances.select_nth_unstable(count);
-        distances.truncate(count);
-    }
-    distances.into_iter().map(|(_, place)| place as usize).collect()
-}
-
-/// Returns the number of bits in which two sketches differ.
-fn distance(a: &[u64], b: &[u64]) -> u32 {
+/// Returns the wanted places whose sketches differ from one in the fewest bits.
+fn by_bits(sketches: &Sketches, sketch: &[u64], count: usize, wanted: impl Fn(usize) -> bool) -> Vec<usize> {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("popcnt") {
         // SAFETY: the processor has the instruction that the function is compiled to use; it was just asked.
         #[allow(unsafe_code)]
-        return unsafe { distance_popcnt(a, b) };
+        return unsafe { by_bits_popcnt(sketches, sketch, count, wanted) };
     }
-    a.iter().zip(b).map(|(x, y)| (x ^ y).count_ones()).sum()
+    fewest_bits(sketches, sketch, count, wanted)
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "popcnt")]
-fn distance_popcnt(a: &[u64], b: &[u64]) -> u32 {
-    a.iter().zip(b).map(|(x, y)| (x ^ y).count_ones()).sum()
+fn by_bits_popcnt(sketches: &Sketches, sketch: &[u64], count: usize, wanted: impl Fn(usize) -> bool) -> Vec<usize> {
+    fewest_bits(sketches, sketch, count, wanted)
+}
+
+/// Looks at each sketch once, and asks whether it is wanted only if it may be among the nearest: there are many, and what is filtered by lies
+/// elsewhere.
+#[inline(always)]
+fn fewest_bits(sketches: &Sketches, sketch: &[u64], count: usize, wanted: impl Fn(usize) -> bool) -> Vec<usize> {
+    let mut near: Vec<(usize, usize)> = Vec::new();
+    // How many of them have which distance, the largest distance that still matters, and how many have at most that.
+    let mut having = vec![0_usize; sketches.width * 64 + 1];
+    let (mut most, mut found) = (sketches.width * 64, 0);
+    for (place, bits) in sketches.bits.chunks_exact(sketches.width.max(1)).enumerate() {
+        let distance = bits.iter().zip(sketch).map(|(x, y)| (x ^ y).count_ones()).sum::<u32>() as usize;
+        if distance > most || !sketches.present[place] || !wanted(place) {
+            continue;
+        }
+        near.push((distance, place));
+        having[distance] += 1;
+        found += 1;
+        while most > 0 && found - having[most] >= count {
+            found -= having[most];
+            most -= 1;
+        }
+    }
+    let mut ties = count.saturating_sub(found - having[most]);
+    near.retain(|(distance, _)| {
+        let is_tie = *distance == most;
+        let stays = *distance < most || is_tie && ties > 0;
+        ties -= usize::from(is_tie && stays);
+        stays
+    });
+    near.into_iter().map(|(_, place)| place).collect()
 }
 
 /// Returns the places whose signs have the largest product with a vector.
@@ -317,6 +340,12 @@ fn by_signs(sketches: &Sketches, vector: &[f32], places: Vec<usize>, count: usiz
     products.into_iter().map(|(_, place)| place).collect()
 }
 
+/// Returns the sum of eight components for each way of giving them signs, of which a set bit is a plus.
 fn sums_of(part: &[f32]) -> [f32; 256] {
-    std::array::from_fn(|byte| part.iter().enumerate().map(|(i, x)| if byte >> i & 1 == 1 { *x } else { -x }).sum())
+    let mut sums = [-part.iter().sum::<f32>(); 256];
+    for byte in 1..256_usize {
+        let component = part.get(byte.trailing_zeros() as usize).copied().unwrap_or(0.0);
+        sums[byte] = sums[byte & (byte - 1)] + 2.0 * component;
+    }
+    sums
 }

@@ -165,8 +165,3 @@ pub fn expected(connection: &Connection, model: i64, position: i64) -> Result<(i
         ))?
         .query_row(named_params! {":model": model, ":position": position}, |row| Ok((row.get("count")?, row.get("newest")?)))?)
 }
-
-/// Returns the newest version of the entries.
-pub fn newest(connection: &Connection) -> Result<i64> {
-    Ok(connection.prepare_cached("SELECT coalesce(max(version), 0) AS newest FROM entries")?.query_row([], |row| row.get("newest"))?)
-}

@@ -47,6 +47,9 @@ where
             let work = handler(core.clone(), params);
             let done = replay::run(&core, &M::INFO, key, text.as_deref().unwrap_or_default(), work).await;
             core.runtime.calls.count(M::INFO.name, started.elapsed(), done.is_err());
+            if M::INFO.takes.session {
+                core.recall.warm();
+            }
             done.map_err(to_rpc)
         }
     });

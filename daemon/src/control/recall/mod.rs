@@ -6,6 +6,7 @@ pub mod embed;
 mod evaluate;
 mod examine;
 mod follow;
+mod indexed;
 mod models;
 mod moments;
 pub mod outside;
@@ -20,14 +21,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use parking_lot::{Mutex, RwLock, RwLockWriteGuard};
-use rusqlite::Connection;
+use parking_lot::{Mutex, RwLock};
 use tokio::sync::Notify;
 
 pub use context::context;
 pub use evaluate::evaluate;
 pub(super) use examine::examine;
 pub use follow::start as follow;
+pub use indexed::{NOT_READ, start as read_index};
 pub use models::{add as add_model, remove as remove_model, status};
 pub(super) use moments::{for_request, for_task, near_rows, rows_about, with_remembered};
 pub use search::{get, search};
@@ -37,17 +38,18 @@ pub use upkeep::{JOB as UPKEEP_JOB, run_job as run_upkeep, upkeep};
 pub use used::used;
 
 use crate::config::RecallSettings;
-use crate::model::embed::{BUILTIN, Embedder, EmbeddingEndpoint, SentenceModel};
+use crate::model::embed::{Embedder, EmbeddingEndpoint, SentenceModel};
 use crate::recall::index::Index;
 use crate::recall::qdrant::Qdrant;
-use crate::recall::vectors;
-use crate::store::Result;
 use crate::task::run_blocking;
 
 /// The index in memory, and the model of the settings.
 #[derive(Default)]
 pub struct Recall {
     index: RwLock<Index>,
+    /// Wakes what reads the index before it is needed, and whether that was asked for since it was dropped.
+    unread: Arc<Notify>,
+    is_warm: AtomicBool,
     model: tokio::sync::Mutex<Configured>,
     /// For which model, by its identity, entries were looked at up to which version.
     looked: Mutex<(String, i64)>,
@@ -140,11 +142,6 @@ impl Recall {
         }
     }
 
-    /// Drops the index; it is read again when it is needed.
-    pub fn shrink(&self) {
-        *self.index.write() = Index::default();
-    }
-
     /// Wakes what derives entries that the writer has left.
     pub fn catch_up(&self) {
         self.due.notify_one();
@@ -190,24 +187,5 @@ impl Recall {
     /// Returns the Qdrant of the settings, or why it cannot be used; `None` if they name none.
     pub fn outside(&self, settings: &RecallSettings) -> Option<std::result::Result<Arc<Qdrant>, String>> {
         self.outside.lock().of(settings)
-    }
-
-    /// Runs work on an index that is up to date with the connection of a reader: it must not follow what a write may take back. `identity` is that of the model whose vectors are searched beside
-    /// those of the built-in one; `work` gets the row ids of both, if they have made vectors.
-    ///
-    /// # Errors
-    /// If the database cannot be read.
-    pub fn with_index<T>(
-        &self,
-        c: &Connection,
-        identity: Option<&str>,
-        work: impl FnOnce(&Index, Option<i64>, Option<i64>) -> Result<T>,
-    ) -> Result<T> {
-        let builtin = vectors::find_model(c, BUILTIN)?.map(|m| m.id);
-        let other = identity.map(|identity| vectors::find_model(c, identity)).transpose()?.flatten().map(|m| m.id);
-        let models: Vec<i64> = builtin.into_iter().chain(other).collect();
-        let mut index = self.index.write();
-        index.follow(c, &models)?;
-        work(&RwLockWriteGuard::downgrade(index), builtin, other)
     }
 }

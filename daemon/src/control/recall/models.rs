@@ -71,7 +71,7 @@ pub async fn remove(core: &Arc<Core>, _: &ModelRemoveParams) -> Result<ModelRemo
         }
     }
     core.recall.look_again();
-    core.recall.shrink();
+    core.recall.drop_index();
     Ok(ModelRemoved { deleted })
 }
 

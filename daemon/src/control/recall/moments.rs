@@ -14,11 +14,12 @@ use rusqlite::Connection;
 use serde_json::json;
 
 use super::super::{Core, Error};
-use super::Recall;
 use super::search::Embedded;
 use super::show::{self, Asked};
+use super::{NOT_READ, Recall};
 use crate::model::embed::Builtin;
 use crate::recall::entries::{self, name_hash};
+use crate::recall::index::Index;
 use crate::recall::search::{self, Ask, List, Ranked, Scope};
 use crate::recall::terms::Effort;
 use crate::session;
@@ -46,42 +47,43 @@ struct Wanted<'a> {
     pub limit: usize,
 }
 
-/// Returns entries that are clearly about the same.
+/// Returns entries that are clearly about the same; `None` if that cannot be told at once.
 ///
 /// # Errors
 /// If the database cannot be read.
-fn about(recall: &Recall, c: &Connection, wanted: &Wanted<'_>) -> Result<Vec<RecallEntry>> {
-    let clear = clear(recall, c, wanted)?;
+fn about(recall: &Recall, c: &Connection, wanted: &Wanted<'_>) -> Result<Option<Vec<RecallEntry>>> {
+    let clear = recall.with_index_at_hand(c, |index, builtin| clear(index, builtin, c, wanted))?;
+    clear.map(|clear| shown(c, &clear, wanted)).transpose()
+}
+
+fn shown(c: &Connection, clear: &[Ranked], wanted: &Wanted<'_>) -> Result<Vec<RecallEntry>> {
     let asked = Asked { query: wanted.text, session: wanted.session, explain: false };
-    let mut found = show::found(c, &clear, &asked, &HashMap::new())?;
+    let mut found = show::found(c, clear, &asked, &HashMap::new())?;
     found.truncate(wanted.limit);
     Ok(found)
 }
 
-fn clear(recall: &Recall, c: &Connection, wanted: &Wanted<'_>) -> Result<Vec<Ranked>> {
-    let ranked = recall.with_index(c, None, |index, builtin, other| {
-        let embedded = Embedded { builtin: Builtin::vector(wanted.text), other: None, known: 0.0 };
-        let ask = Ask {
-            text: wanted.text.to_owned(),
-            vectors: embedded.lists(builtin, other),
-            fluency: 0.0,
-            knows_script: false,
-            mode: afd_proto::recall::SearchMode::Hybrid,
-            scope: Scope {
-                session: wanted.session,
-                types: wanted.types.to_vec(),
-                app: wanted.app.filter(|app| !app.is_empty()).map(name_hash),
-                now: now_ms(),
-                ..Scope::default()
-            },
-            effort: Effort::ASIDE,
-            half_life_days: 180.0,
-            limit: wanted.limit,
-            fold: true,
-        };
-        search::run(c, index, index.corpus(), &ask)
-    })?;
-    Ok(ranked.into_iter().filter(is_clear).collect())
+fn clear(index: &Index, builtin: Option<i64>, c: &Connection, wanted: &Wanted<'_>) -> Result<Vec<Ranked>> {
+    let embedded = Embedded { builtin: Builtin::vector(wanted.text), other: None, known: 0.0 };
+    let ask = Ask {
+        text: wanted.text.to_owned(),
+        vectors: embedded.lists(builtin, None),
+        fluency: 0.0,
+        knows_script: false,
+        mode: afd_proto::recall::SearchMode::Hybrid,
+        scope: Scope {
+            session: wanted.session,
+            types: wanted.types.to_vec(),
+            app: wanted.app.filter(|app| !app.is_empty()).map(name_hash),
+            now: now_ms(),
+            ..Scope::default()
+        },
+        effort: Effort::ASIDE,
+        half_life_days: 180.0,
+        limit: wanted.limit,
+        fold: true,
+    };
+    Ok(search::run(c, index, index.corpus(), &ask)?.into_iter().filter(is_clear).collect())
 }
 
 /// Returns whether an entry is about the same beyond doubt.
@@ -106,14 +108,17 @@ const BRIEF: usize = 200;
 /// If the database cannot be read.
 pub fn for_request(recall: &Recall, c: &Connection, text: &str, app: &str, session: i64) -> Result<Vec<RecallEntry>> {
     let types = [EntryType::Fact, EntryType::Preference, EntryType::Procedure];
-    about(recall, c, &Wanted { text, types: &types, app: Some(app), session: Some(session), limit: FOR_REQUEST })
+    let wanted = Wanted { text, types: &types, app: Some(app), session: Some(session), limit: FOR_REQUEST };
+    // A context is asked for, and waits.
+    let clear = recall.with_index(c, None, |index, builtin, _| clear(index, builtin, c, &wanted))?;
+    shown(c, &clear, &wanted)
 }
 
-/// Returns what is known about a task that begins; nothing if it cannot be read.
-pub async fn for_task(core: &Arc<Core>, task: &Task) -> Vec<RecallEntry> {
+/// Returns what is known about a task that begins, and what could not be looked at, and why.
+pub async fn for_task(core: &Arc<Core>, task: &Task) -> (Vec<RecallEntry>, Vec<String>) {
     let (own, text, name) = (core.clone(), task.description.clone(), task.session.clone());
     let found = core.store.read(move |c| {
-        let Some(session) = session::by_name(c, &name)? else { return Ok(Vec::new()) };
+        let Some(session) = session::by_name(c, &name)? else { return Ok(Some(Vec::new())) };
         let types = [
             EntryType::Bug,
             EntryType::Pattern,
@@ -126,10 +131,11 @@ pub async fn for_task(core: &Arc<Core>, task: &Task) -> Vec<RecallEntry> {
         let app = session.app.as_deref();
         about(&own.recall, c, &Wanted { text: &text, types: &types, app, session: Some(session.id), limit: FOR_TASK })
     });
-    found.await.unwrap_or_else(|error| {
-        tracing::debug!(%error, "cannot read what is known about a task");
-        Vec::new()
-    })
+    match found.await {
+        Ok(Some(known)) => (known, Vec::new()),
+        Ok(None) => (Vec::new(), vec![NOT_READ.to_owned()]),
+        Err(error) => (Vec::new(), vec![format!("what is remembered cannot be read: {error}")]),
+    }
 }
 
 /// Returns what an error message quotes, such as the text of a target: its other words are those of every such error.
@@ -161,7 +167,14 @@ pub async fn with_remembered(core: &Arc<Core>, mut error: Error, app: Option<Str
         let types = [EntryType::Pattern, EntryType::Note, EntryType::Procedure, EntryType::Fact, EntryType::Bug];
         about(&own.recall, c, &Wanted { text: &text, types: &types, app: app.as_deref(), session: Some(session), limit: LOOKED_AT })
     });
-    let Ok(mut found) = found.await else { return error };
+    let mut found = match found.await {
+        Ok(Some(found)) => found,
+        Ok(None) => {
+            error.details.get_or_insert_with(|| json!({}))["rememberedMissing"] = json!(NOT_READ);
+            return error;
+        }
+        Err(_) => return error,
+    };
     // What solved the like before what only speaks of it; else the clearest first, as they are.
     found.sort_by_key(|entry| !is_solution(entry));
     found.truncate(FOR_FAILURE);
@@ -176,26 +189,38 @@ pub async fn with_remembered(core: &Arc<Core>, mut error: Error, app: Option<Str
     error
 }
 
-/// Returns the row ids of entries of a type that a session may be told and that are clearly about the same as a text.
+/// Returns the row ids of entries of a type that a session may be told and that are clearly about the same as a text; `None` if that cannot
+/// be told at once.
 ///
 /// # Errors
 /// If the database cannot be read.
-pub fn rows_about(recall: &Recall, c: &Connection, text: &str, kind: EntryType, app: Option<&str>, session: i64) -> Result<Vec<i64>> {
-    let clear = clear(recall, c, &Wanted { text, types: &[kind], app, session: Some(session), limit: FOR_TASK })?;
+pub fn rows_about(
+    recall: &Recall,
+    c: &Connection,
+    text: &str,
+    kind: EntryType,
+    app: Option<&str>,
+    session: i64,
+) -> Result<Option<Vec<i64>>> {
+    let wanted = Wanted { text, types: &[kind], app, session: Some(session), limit: FOR_TASK };
+    let Some(clear) = recall.with_index_at_hand(c, |index, builtin| clear(index, builtin, c, &wanted))? else { return Ok(None) };
     let rows = clear.iter().map(|hit| Ok(entries::source_of(c, hit.entry)?.map(|source| source.row)));
-    Ok(rows.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+    Ok(Some(rows.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect()))
 }
 
 /// Cosine of the built-in model from which on two texts say much the same.
 const SAME: f64 = 0.72;
 
-/// Returns the row ids of entries of a type that a session may be told and that say much the same as a text, about the same app or about
-/// none, with how much.
+/// Row ids of entries, with how much each says the same.
+type Near = Vec<(i64, f64)>;
+
+/// Returns entries of a type that a session may be told and that say much the same as a text, about the same app or about none; `None` if
+/// that cannot be told at once.
 ///
 /// # Errors
 /// If the database cannot be read.
-pub fn near_rows(recall: &Recall, c: &Connection, text: &str, kind: EntryType, app: &str, session: i64) -> Result<Vec<(i64, f64)>> {
-    recall.with_index(c, None, |index, builtin, _| {
+pub fn near_rows(recall: &Recall, c: &Connection, text: &str, kind: EntryType, app: &str, session: i64) -> Result<Option<Near>> {
+    recall.with_index_at_hand(c, |index, builtin| {
         let Some(model) = builtin else { return Ok(Vec::new()) };
         let (app, now) = (name_hash(app), now_ms());
         let scope = Scope { types: vec![kind], session: Some(session), now, ..Scope::default() };

@@ -92,14 +92,16 @@ pub async fn add_bug(core: &Arc<Core>, params: &BugAddParams) -> Result<BugAddRe
         (core.clone(), [Some(p.title.as_str()), p.description.as_deref()].into_iter().flatten().collect::<Vec<_>>().join("\n"));
     let similar = core.store.read_all(move |c| {
         let mut similar = bugs::similar(c, &title, app.as_deref(), Reader::Session(id))?;
-        for other in recall::rows_about(&own.recall, c, &described, EntryType::Bug, app.as_deref(), id)? {
+        let about = recall::rows_about(&own.recall, c, &described, EntryType::Bug, app.as_deref(), id)?;
+        let missing = about.is_none().then(|| recall::NOT_READ.to_owned());
+        for other in about.unwrap_or_default() {
             if similar.len() < MAX_SIMILAR && similar.iter().all(|bug| bug.id != other) {
                 similar.extend(bugs::get(c, other)?);
             }
         }
-        Ok(similar)
+        Ok((similar, missing.into_iter().collect::<Vec<_>>()))
     });
-    let similar = similar.await?;
+    let (similar, missing) = similar.await?;
     let work = move |c: &Connection| {
         screenshot.as_deref().map(|uid| artifact::keep(c, uid)).transpose()?;
         let new = bugs::New {
@@ -115,7 +117,7 @@ pub async fn add_bug(core: &Arc<Core>, params: &BugAddParams) -> Result<BugAddRe
             resolved: false,
             scope: p.scope.unwrap_or(session_scope),
         };
-        Ok::<_, StoreError>(BugAddResult { bug: bugs::add(c, &origin, id, &new)?, similar })
+        Ok::<_, StoreError>(BugAddResult { bug: bugs::add(c, &origin, id, &new)?, similar, missing })
     };
     let added = core.store.write_or_refuse(move |c| session::while_active(c, id, work)).await?;
     core.session_changed(&session.name).await;

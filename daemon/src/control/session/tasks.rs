@@ -63,8 +63,8 @@ pub async fn add(core: &Arc<Core>, params: &TaskAddParams) -> Result<Task> {
 pub async fn start(core: &Arc<Core>, params: &TaskStartParams) -> Result<TaskStarted> {
     let (id, switch) = (params.id, params.switch);
     let task = change(core, params.session(), move |c, session| tasks::start(c, session, id, switch)).await?;
-    let known = recall::for_task(core, &task).await;
-    Ok(TaskStarted { task, known })
+    let (known, missing) = recall::for_task(core, &task).await;
+    Ok(TaskStarted { task, known, missing })
 }
 
 /// `session.task.update`: changes progress, description, priority or scope of a task.

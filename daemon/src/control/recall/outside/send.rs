@@ -239,7 +239,9 @@ async fn begin_again(core: &Arc<Core>, target: &Target) -> Result<()> {
 async fn has_all(core: &Arc<Core>, qdrant: &Qdrant, target: &Target) -> std::result::Result<Option<bool>, Failure> {
     let Target { outbox, model, origin } = target;
     let (position, model) = (outbox.position, model.id);
-    let read = core.store.read_all(move |c| Ok((outbox::newest(c)?, outbox::pending(c, position)?, outbox::expected(c, model, position)?)));
+    let read = core
+        .store
+        .read_all(move |c| Ok((entries::newest_version(c)?, outbox::pending(c, position)?, outbox::expected(c, model, position)?)));
     let (newest, pending, (count, newest_sent)) = read.await?;
     if position > newest {
         return Ok(Some(false));
