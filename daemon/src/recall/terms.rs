@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use rusqlite::{Connection, named_params};
+use rusqlite::{Connection, OptionalExtension, named_params};
 use rustc_hash::FxHashMap;
 
 use crate::store::Result;
@@ -169,45 +169,116 @@ fn weight(count: f64, words: f64, corpus: Corpus) -> f64 {
     count * (K1 + 1.0) / (count + norm)
 }
 
-/// Returns the entries that have terms of a query. `words` returns the number of words of an entry that may be found.
-pub fn search(connection: &Connection, query: &Terms, effort: Effort, corpus: Corpus, words: impl Fn(i64) -> Option<u32>) -> Result<Found> {
-    let mut scores: FxHashMap<i64, (f64, f64)> = FxHashMap::default();
-    let mut rarities = Vec::new();
-    let mut read =
-        connection.prepare_cached("SELECT entry_id, count FROM entry_terms WHERE term = :term ORDER BY entry_id DESC LIMIT :limit")?;
-    // Looked up once: there are many rows.
-    let (of_entry, of_count) = (read.column_index("entry_id")?, read.column_index("count")?);
+/// A term of a query.
+#[derive(Debug, Clone, Copy)]
+struct Wanted {
+    key: i64,
+    /// How much it tells by its rarity.
+    rarity: f64,
+    /// Whether more entries have it than are read.
+    is_common: bool,
+}
+
+/// Returns the terms of a query that are looked for.
+fn wanted(connection: &Connection, query: &Terms, effort: Effort, corpus: Corpus) -> Result<Vec<Wanted>> {
+    let mut read = connection.prepare_cached("SELECT count(*) AS count, min(entry_id) AS last FROM (SELECT entry_id FROM entry_terms WHERE term = :term ORDER BY entry_id DESC LIMIT :limit)")?;
     let limit = i64::try_from(effort.entries).unwrap_or(i64::MAX);
-    let mut found: Vec<(i64, i64)> = Vec::new();
-    for (term, wanted) in query.counts.iter().take(effort.terms) {
-        found.clear();
-        let mut rows = read.query(named_params! {":term": term, ":limit": limit})?;
+    let newest = super::entries::last_id(connection)?;
+    let mut wanted = Vec::new();
+    for (key, times) in query.counts.iter().take(effort.terms) {
+        let (count, last): (i64, Option<i64>) =
+            read.query_row(named_params! {":term": key, ":limit": limit}, |row| Ok((row.get("count")?, row.get("last")?)))?;
+        let is_common = count >= limit;
+        // What is not read to its end is taken to be as frequent in all entries as it is in the newer ones.
+        let share = if is_common { count as f64 / (newest - last.unwrap_or(newest) + 1).max(count) as f64 } else { 0.0 };
+        let having = (share * corpus.entries as f64).max(count as f64);
+        let all = (corpus.entries as f64).max(having);
+        let rarity = (1.0 + (all - having + 0.5) / (having + 0.5)).ln() * (1.0 + (*times as f64).ln());
+        wanted.push(Wanted { key: *key, rarity, is_common });
+    }
+    Ok(wanted)
+}
+
+/// Candidates whose common terms are looked up, for each match that is wanted.
+const CANDIDATES: usize = 2;
+
+/// Returns the entries that have terms of a query. `words` returns the number of words of an entry that may be found.
+///
+/// Entries that have a rare term are candidates; those that have a common one only while there are too few. Of the best candidates the common
+/// terms are looked up.
+pub fn search(connection: &Connection, query: &Terms, effort: Effort, corpus: Corpus, words: impl Fn(i64) -> Option<u32>) -> Result<Found> {
+    let mut terms = wanted(connection, query, effort, corpus)?;
+    terms.sort_by(|a, b| a.is_common.cmp(&b.is_common).then(b.rarity.total_cmp(&a.rarity)));
+    let limit = i64::try_from(effort.entries).unwrap_or(i64::MAX);
+    let mut scores: FxHashMap<i64, Scored> = FxHashMap::default();
+    for term in &terms {
+        if term.is_common && scores.len() >= effort.depth {
+            break;
+        }
+        let mut read =
+            connection.prepare_cached("SELECT entry_id, count FROM entry_terms WHERE term = :term ORDER BY entry_id DESC LIMIT :limit")?;
+        // Looked up once: there are many rows.
+        let (of_entry, of_count) = (read.column_index("entry_id")?, read.column_index("count")?);
+        let mut rows = read.query(named_params! {":term": term.key, ":limit": limit})?;
         while let Some(row) = rows.next()? {
-            found.push((row.get(of_entry)?, row.get(of_count)?));
-        }
-        // Of a term that is not read to its end more entries have it; they are as many as there are at most.
-        let having = if found.len() < effort.entries { found.len() } else { corpus.entries.max(found.len()) };
-        let all = corpus.entries.max(having) as f64;
-        let rarity = (1.0 + (all - having as f64 + 0.5) / (having as f64 + 0.5)).ln() * (1.0 + (*wanted as f64).ln());
-        rarities.push((*term, rarity));
-        for (entry, count) in &found {
-            let Some(length) = words(*entry) else { continue };
-            let own = scores.entry(*entry).or_default();
-            own.0 += rarity * weight(*count as f64, f64::from(length), corpus);
-            own.1 += rarity;
+            let entry = row.get(of_entry)?;
+            let Some(words) = words(entry) else { continue };
+            let scored = scores.entry(entry).or_insert(Scored { entry, words, score: 0.0, has: 0.0 });
+            // A common one is only read for newer entries, and is looked up below.
+            if !term.is_common {
+                scored.add(term.rarity, row.get(of_count)?, corpus);
+            }
         }
     }
-    let sum: f64 = rarities.iter().map(|(_, rarity)| rarity).sum();
-    let matches = scores.into_iter().map(|(entry, (score, own))| Match { entry, score, share: own / sum });
-    let mut matches: Vec<Match> = matches.collect();
+    let mut scored: Vec<Scored> = scores.into_values().collect();
+    best(&mut scored, effort.depth * CANDIDATES);
+    for candidate in &mut scored {
+        for term in terms.iter().filter(|term| term.is_common) {
+            if let Some(count) = count_in(connection, term.key, candidate.entry)? {
+                candidate.add(term.rarity, count, corpus);
+            }
+        }
+    }
+    best(&mut scored, effort.depth);
+    let sum: f64 = terms.iter().map(|term| term.rarity).sum();
+    let matches: Vec<Match> = scored.iter().map(|s| Match { entry: s.entry, score: s.score, share: s.has / sum }).collect();
     let share = matches.iter().map(|m| m.share).fold(0.0, f64::max);
-    let better = |a: &Match, b: &Match| b.score.total_cmp(&a.score).then(b.entry.cmp(&a.entry));
-    if matches.len() > effort.depth {
-        matches.select_nth_unstable_by(effort.depth, better);
-        matches.truncate(effort.depth);
+    Ok(Found { matches, share, rarities: terms.iter().map(|term| (term.key, term.rarity)).collect() })
+}
+
+/// Returns how often an entry has a term, if it does.
+fn count_in(connection: &Connection, term: i64, entry: i64) -> Result<Option<i64>> {
+    Ok(connection
+        .prepare_cached("SELECT count FROM entry_terms WHERE term = :term AND entry_id = :entry_id")?
+        .query_row(named_params! {":term": term, ":entry_id": entry}, |row| row.get("count"))
+        .optional()?)
+}
+
+/// An entry with what its terms have counted so far.
+#[derive(Debug, Clone, Copy)]
+struct Scored {
+    entry: i64,
+    words: u32,
+    score: f64,
+    /// Sum of the rarities of the terms that it has.
+    has: f64,
+}
+
+impl Scored {
+    fn add(&mut self, rarity: f64, count: i64, corpus: Corpus) {
+        self.score += rarity * weight(count as f64, f64::from(self.words), corpus);
+        self.has += rarity;
     }
-    matches.sort_by(better);
-    Ok(Found { matches, share, rarities })
+}
+
+/// Keeps the best, best first; of equal ones the newer.
+fn best(scored: &mut Vec<Scored>, count: usize) {
+    let better = |a: &Scored, b: &Scored| b.score.total_cmp(&a.score).then(b.entry.cmp(&a.entry));
+    if scored.len() > count {
+        scored.select_nth_unstable_by(count, better);
+        scored.truncate(count);
+    }
+    scored.sort_by(better);
 }
 
 #[cfg(test)]
@@ -220,5 +291,56 @@ mod tests {
         assert_eq!(stored_keys(&terms.keys()).collect::<Vec<_>>(), terms.counts.iter().map(|(key, _)| *key).collect::<Vec<_>>());
         assert!(terms.words >= 7, "{terms:?}");
         assert_eq!(of("the and of"), Terms { counts: Vec::new(), words: 3 });
+    }
+    const FEW: Effort = Effort { terms: 10, entries: 20, depth: 5 };
+
+    /// Returns entries with these texts, the first with id 1.
+    fn entries_of(texts: impl Iterator<Item = String>) -> (Connection, HashMap<i64, u32>) {
+        let connection = crate::store::in_memory().expect("opens");
+        let mut words = HashMap::new();
+        for (i, text) in texts.enumerate() {
+            let (id, terms) = (i as i64 + 1, of(&text));
+            connection
+                .execute(
+                    "INSERT INTO entries (id, uid, kind, row_id, due, version, type, words, content, at)
+                     VALUES (:id, 'u' || :id, 'note', :id, 0, :id, 'note', :words, 1, 1)",
+                    named_params! {":id": id, ":words": terms.words},
+                )
+                .expect("inserts");
+            insert(&connection, id, &terms).expect("indexes");
+            words.insert(id, terms.words as u32);
+        }
+        (connection, words)
+    }
+
+    fn found(of_entries: &(Connection, HashMap<i64, u32>), query: &str, effort: Effort) -> Vec<(i64, f64)> {
+        let (connection, words) = of_entries;
+        let corpus = Corpus { entries: words.len(), mean_words: 3.0 };
+        let found = search(connection, &of(query), effort, corpus, |id| words.get(&id).copied()).expect("searches");
+        found.matches.iter().map(|m| (m.entry, (m.share * 100.0).round() / 100.0)).collect()
+    }
+
+    #[test]
+    fn common_terms_count_for_what_has_a_rare_one_and_tell_by_how_common_they_are() {
+        let often = |n: i64| n % 4 == 0;
+        let text = |n: i64| match n {
+            7 => "page other coupon".to_owned(),
+            8 => "page login often coupon".to_owned(),
+            n if often(n) => format!("page login often word{n}"),
+            n => format!("page login other word{n}"),
+        };
+        let all = entries_of((1..=200).map(text));
+        let rare = found(&all, "often coupon", FEW);
+        assert_eq!((rare[0], rare[1].0, rare.len()), ((8, 1.0), 7, 5));
+        assert!(rare[1].1 < 0.9, "it lacks a term that counts: {rare:?}");
+        let newest = found(&all, "login page", FEW);
+        assert_eq!(newest, [(200, 1.0), (199, 1.0), (198, 1.0), (197, 1.0), (196, 1.0)], "of terms that all have the newest are found");
+        let best = found(&all, "often page", FEW);
+        assert!(best.len() == 5 && best.iter().all(|(id, _)| often(*id)), "one that a quarter has tells more: {best:?}");
+        let whole = Effort { entries: 10_000, ..FEW };
+        let first = |found: Vec<(i64, f64)>| found.first().map(|(id, _)| *id);
+        for query in ["login coupon", "often coupon", "word31 often login", "other word31"] {
+            assert_eq!(first(found(&all, query, FEW)), first(found(&all, query, whole)), "{query}: as if all were read");
+        }
     }
 }
