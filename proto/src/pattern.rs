@@ -33,7 +33,7 @@ words! {
 }
 
 params! {
-    /// Parameters of `pattern.save`. Saving a pattern again raises its confidence, unless a page or tool says again what the user or the assistant said.
+    /// Parameters of `pattern.save`. Saving a pattern again raises its confidence. What the user said is not changed by what others say, nor what the assistant said by pages and tools.
     pub struct PatternSaveParams {
         /// Kind of the pattern.
         pub kind: PatternKind,

@@ -116,8 +116,9 @@ pub fn save(connection: &Connection, origin: &str, new: &New<'_>) -> Result<Patt
         .optional()?;
     let id = match known {
         Some((id, source)) => {
-            if weight(new.source) >= weight(source.as_deref()) {
-                save_again(connection, id, new, now)?;
+            let (before, by) = (weight(source.as_deref()), weight(new.source));
+            if by >= before {
+                save_again(connection, id, new, by > before, now)?;
             }
             id
         }
@@ -150,21 +151,24 @@ pub fn save(connection: &Connection, origin: &str, new: &New<'_>) -> Result<Patt
     Ok(get(connection, id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
 }
 
-/// Raises the prior of a pattern that was saved again, and replaces its details if new ones are given. What the user says, too, is the user's.
-fn save_again(connection: &Connection, id: i64, new: &New<'_>, now: i64) -> Result<()> {
+/// Raises the prior of a pattern that was saved again, and replaces its details if new ones are given. One that a source `takes_over` is what
+/// this one said, and nothing of what the other did.
+fn save_again(connection: &Connection, id: i64, new: &New<'_>, takes_over: bool, now: i64) -> Result<()> {
     let known = evidence_of(connection, id)?.unwrap_or(Evidence::new(new.prior.unwrap_or(DEFAULT_PRIOR)));
     let again = known.prior + (1.0 - known.prior) * RELEARN_STEP;
     let evidence = Evidence { prior: new.prior.unwrap_or(0.0).max(again), ..known };
     connection
         .prepare_cached(
-            "UPDATE patterns SET prior = :prior, confidence = :confidence, data = coalesce(:data, data),
-                source = CASE WHEN :source = 'user' THEN :source ELSE source END, updated_at = :now
+            "UPDATE patterns SET prior = :prior, confidence = :confidence, updated_at = :now,
+                data = CASE WHEN :takes_over THEN :data ELSE coalesce(:data, data) END,
+                source = CASE WHEN :takes_over THEN :source ELSE source END
              WHERE id = :id",
         )?
         .execute(named_params! {
             ":id": id,
             ":prior": evidence.prior,
             ":confidence": evidence.confidence(now),
+            ":takes_over": takes_over,
             ":data": new.data.map(json),
             ":source": new.source,
             ":now": now,

@@ -147,22 +147,25 @@ fn name_that_several_rows_share_stands_for_none_of_them() {
 fn what_a_page_says_again_changes_nothing_of_what_the_user_said() {
     let world = World::new();
     let mut client = world.client_for("p");
-    let mut save = |source: &str, field: &str| {
-        let saved = client.ok(
-            "pattern.save",
-            json!({"kind": "validationRule", "text": "pay twice", "app": "com.shop", "source": source, "data": {"field": field}}),
-        );
-        (saved["confidence"].as_f64().expect("a number"), saved["data"]["field"].clone(), saved["source"].clone())
+    let mut save = |source: &str, data: Value| {
+        let mut params = json!({"kind": "validationRule", "text": "pay twice", "app": "com.shop", "source": source});
+        if !data.is_null() {
+            params["data"] = data;
+        }
+        let saved = client.ok("pattern.save", params);
+        (saved["confidence"].as_f64().expect("a number"), saved["data"].clone(), saved["source"].clone())
     };
-    let page = save("page", "a");
-    let assistant = save("assistant", "b");
-    assert!(assistant.0 > page.0 && assistant.1 == "b" && assistant.2 == "page", "{assistant:?}");
-    let user = save("user", "c");
-    assert!(user.0 > assistant.0 && user.1 == "c" && user.2 == "user", "{user:?}");
+    let page = save("page", json!({"field": "a"}));
+    assert!(save("tool", json!({"field": "b"})).1 == json!({"field": "b"}), "a page and a tool are heard alike");
+    let assistant = save("assistant", json!({"field": "c"}));
+    assert!(assistant.0 > page.0 && assistant.1 == json!({"field": "c"}) && assistant.2 == "assistant", "{assistant:?}");
+    assert_eq!(save("page", json!({"field": "d"})), assistant);
+    let user = save("user", Value::Null);
+    assert!(user.0 > assistant.0 && user.1.is_null() && user.2 == "user", "details of others are not the user's: {user:?}");
     for source in ["page", "tool", "assistant"] {
-        assert_eq!(save(source, "d"), user, "{source}");
+        assert_eq!(save(source, json!({"field": "e"})), user, "{source}");
     }
-    assert!(save("user", "e").0 > user.0);
+    assert!(save("user", json!({"field": "f"})).0 > user.0);
 }
 
 #[test]
