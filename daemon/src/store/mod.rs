@@ -320,26 +320,30 @@ impl Store {
         }
     }
 
-    /// Moves the write-ahead log into the database and empties it, so that deleted content is in neither.
+    /// Moves the write-ahead log into the database and empties it, so that deleted content is in neither. If a reader holds it for long, that
+    /// is done behind, as soon as it can be.
     ///
     /// # Errors
     /// When the database cannot be opened.
     pub async fn scrub(&self) -> Result<()> {
         let path = self.path.clone();
-        let done = tokio::task::spawn_blocking(move || {
-            let connection = Connection::open(&path)?;
-            connection.busy_timeout(SCRUB_WAIT)?;
-            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>("busy"))
-        });
-        match done.await {
-            Ok(Ok(0)) => Ok(()),
-            Ok(Ok(_)) => {
-                tracing::info!("a reader holds the write-ahead log; it is emptied later");
-                Ok(())
-            }
-            Ok(Err(error)) => Err(error.into()),
-            Err(error) => Err(StoreError::Unavailable(error.to_string())),
+        if !empty_log(path.clone(), SCRUB_WAIT).await? {
+            tracing::info!("a reader holds the write-ahead log; it is emptied when that ends");
+            tokio::spawn(async move {
+                for _ in 0..SCRUBS {
+                    tokio::time::sleep(SCRUB_EVERY).await;
+                    match empty_log(path.clone(), Duration::ZERO).await {
+                        Ok(false) => {}
+                        Ok(true) => return,
+                        Err(error) => return tracing::warn!(%error, "cannot empty the write-ahead log, which may hold deleted content"),
+                    }
+                }
+                tracing::warn!(
+                    "the write-ahead log, which may hold deleted content, is held by a reader; it is emptied with the next deletion"
+                );
+            });
         }
+        Ok(())
     }
 
     /// Returns how the space of the database file is used.
@@ -421,8 +425,24 @@ impl Store {
     }
 }
 
-/// How long emptying the write-ahead log waits for readers.
-const SCRUB_WAIT: std::time::Duration = std::time::Duration::from_secs(2);
+/// How long emptying the write-ahead log waits for readers; writers wait, too.
+const SCRUB_WAIT: Duration = Duration::from_secs(2);
+/// How often it is tried behind, without waiting, and how many times at most.
+const SCRUB_EVERY: Duration = Duration::from_millis(500);
+const SCRUBS: usize = 1_200;
+
+/// Moves the write-ahead log into the database and empties it. Returns whether that was possible in some time.
+async fn empty_log(path: PathBuf, wait: Duration) -> Result<bool> {
+    let done = tokio::task::spawn_blocking(move || {
+        let connection = Connection::open(&path)?;
+        connection.busy_timeout(wait)?;
+        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>("busy"))
+    });
+    match done.await {
+        Ok(busy) => Ok(busy? == 0),
+        Err(error) => Err(StoreError::Unavailable(error.to_string())),
+    }
+}
 
 /// Sets up a connection for reading or writing.
 fn prepare(connection: &Connection) -> rusqlite::Result<()> {
