@@ -60,6 +60,9 @@ pub fn text(outcome: &Outcome) -> String {
                 // Quoted, as it is data that somebody or something said.
                 let _ = write!(text, "\nremembered {} (by {}): \"{}\"", word("type"), word("source"), word("text").replace('"', "\\\""));
             }
+            if let Some(why) = failure.details["rememberedMissing"].as_str() {
+                let _ = write!(text, "\nmissing: {}", safe::line(why));
+            }
             if let Some(hint) = &failure.hint {
                 let _ = write!(text, "\nhint: {}", safe::line(hint));
             }

@@ -73,13 +73,12 @@ pub async fn save(core: &Arc<Core>, params: &SaveParams) -> Result<SavedNote> {
     let similar = core.store.read(move |c| {
         let mut similar = notes::similar(c, &app, &content, Reader::Session(session))?;
         let near = recall::near_rows(&own.recall, c, &content, EntryType::Note, &app, session)?;
-        let missing = near.is_none().then(|| recall::NOT_READ.to_owned());
-        for (id, similarity) in near.unwrap_or_default() {
+        for (id, similarity) in near.found {
             if similar.len() < MAX_SIMILAR && similar.iter().all(|s| s.note.id != id) {
                 similar.extend(notes::one(c, id)?.map(|note| SimilarNote { similarity, note }));
             }
         }
-        Ok((similar, missing.into_iter().collect::<Vec<_>>()))
+        Ok((similar, near.missing.into_iter().map(str::to_owned).collect()))
     });
     let (similar, missing) = similar.await?;
     let origin = core.store.origin().to_owned();

@@ -12,6 +12,7 @@ use afd_proto::session::SessionCall;
 use serde_json::Value;
 
 use super::super::paging::page;
+use super::super::recall::Recall;
 use super::super::session::{context_of, known};
 use super::super::{Core, Error, Result};
 use super::context::{Request, build, tools_tokens};
@@ -47,6 +48,7 @@ pub async fn list(core: &Arc<Core>, params: &ConversationListParams) -> Result<M
 
 /// Returns the request for a context at the limit of a conversation, less the tokens of tool definitions, and the counter for it.
 async fn at_limit(core: &Arc<Core>, conversation: &Conversation, tools: i64) -> Result<(Request, Counter)> {
+    Recall::read_first(core).await?;
     let settings = &core.config.get().conversation;
     let limit = Limits::of(conversation, settings).tokens;
     let request =

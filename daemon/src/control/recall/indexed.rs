@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use parking_lot::RwLockWriteGuard;
 use rusqlite::Connection;
@@ -21,8 +21,18 @@ const PATIENCE: Duration = Duration::from_millis(2);
 /// Entries up to which the index is kept while nobody calls: some megabytes.
 const KEPT: usize = 25_000;
 
-/// What an answer says that was given without the index.
-pub const NOT_READ: &str = "the index of what is remembered is being read: nothing was looked for";
+/// What an answer says that was given without the index, and one without its newest changes.
+const NOT_READ: &str = "the index of what is remembered is being read, and was not searched";
+const NOT_FOLLOWED: &str = "what was recorded last was not searched, as others use the index";
+
+/// What was found beside another answer.
+#[derive(Debug, Default, PartialEq)]
+pub struct AtHand<T> {
+    /// What was found; the default if the index was not searched.
+    pub found: T,
+    /// What was not searched, and why.
+    pub missing: Option<&'static str>,
+}
 
 impl Recall {
     /// Runs work on an index that is up to date with the connection of a reader: it must not follow what a write may take back. `identity` is
@@ -51,35 +61,59 @@ impl Recall {
         work(&RwLockWriteGuard::downgrade(index), builtin, other)
     }
 
-    /// Runs work beside another answer, which must not wait: on the index with vectors of the built-in model, without the newest changes while
-    /// others keep it. Returns `None` if the index has to be read first, which is then done behind.
+    /// Runs work beside another answer, which must not wait: on the index with vectors of the built-in model, as far as it can be used at once.
+    /// One that has much to follow is read behind.
     ///
     /// # Errors
     /// If the database cannot be read.
-    pub fn with_index_at_hand<T>(&self, c: &Connection, work: impl FnOnce(&Index, Option<i64>) -> Result<T>) -> Result<Option<T>> {
+    pub fn with_index_at_hand<T: Default>(&self, c: &Connection, work: impl FnOnce(&Index, Option<i64>) -> Result<T>) -> Result<AtHand<T>> {
         let builtin = vectors::find_model(c, BUILTIN)?.map(|m| m.id);
         let models: Vec<i64> = builtin.into_iter().collect();
+        let until = Instant::now() + PATIENCE;
+        let found = |index: &Index, missing| Ok(AtHand { found: work(index, builtin)?, missing });
+        let not_read = || AtHand { missing: Some(NOT_READ), ..AtHand::default() };
         // Recursive, so that it does not wait for who waits to follow.
-        let Some(index) = self.index.try_read_recursive_for(PATIENCE) else { return Ok(None) };
-        let behind = index.behind(c, &models)?;
-        if behind > FOLLOWED_ASIDE {
-            self.unread.notify_one();
-            return Ok(None);
+        let Some(index) = self.index.try_read_recursive_until(until) else { return Ok(not_read()) };
+        match index.behind(c, &models)? {
+            0 => return found(&index, None),
+            1..=FOLLOWED_ASIDE => drop(index),
+            _ => {
+                self.unread.notify_one();
+                return Ok(not_read());
+            }
         }
-        if behind == 0 {
-            return work(&index, builtin).map(Some);
-        }
-        drop(index);
-        if let Some(mut index) = self.index.try_write_for(PATIENCE) {
+        if let Some(mut index) = self.index.try_write_until(until) {
+            // It may have been dropped meanwhile.
+            if index.behind(c, &models)? > FOLLOWED_ASIDE {
+                return Ok(not_read());
+            }
             index.follow(c, &models)?;
-            return work(&RwLockWriteGuard::downgrade(index), builtin).map(Some);
+            return found(&RwLockWriteGuard::downgrade(index), None);
         }
-        self.index.try_read_recursive_for(PATIENCE).map(|index| work(&index, builtin)).transpose()
+        let index = self.index.try_read_recursive().filter(|index| index.is_loaded(&models));
+        index.map_or_else(|| Ok(not_read()), |index| found(&index, Some(NOT_FOLLOWED)))
+    }
+
+    /// Waits until the index was read, if it was dropped: not on the threads that read, of which there are few.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn read_first(core: &Arc<Core>) -> Result<()> {
+        if core.recall.is_read.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let _turn = core.recall.reading.lock().await;
+        if !core.recall.is_read.load(Ordering::Acquire) {
+            let own = core.clone();
+            core.store.read(move |c| own.recall.with_index(c, None, |_, _, _| Ok(()))).await?;
+            core.recall.is_read.store(true, Ordering::Release);
+        }
+        Ok(())
     }
 
     /// Lets the index be read, if it was dropped: somebody begins to work.
     pub fn warm(&self) {
-        if !self.is_warm.swap(true, Ordering::Relaxed) {
+        if !self.is_read.load(Ordering::Relaxed) {
             self.unread.notify_one();
         }
     }
@@ -87,12 +121,16 @@ impl Recall {
     /// Drops the index; it is read again when it is needed.
     pub fn drop_index(&self) {
         *self.index.write() = Index::default();
-        self.is_warm.store(false, Ordering::Relaxed);
+        self.is_read.store(false, Ordering::Release);
     }
 
     /// Drops an index that takes much memory, as nobody calls.
     pub fn shrink(&self) {
-        let is_large = self.index.read().corpus().entries > KEPT;
+        self.drop_above(KEPT);
+    }
+
+    fn drop_above(&self, most: usize) {
+        let is_large = self.index.read().corpus().entries > most;
         if is_large {
             self.drop_index();
         }
@@ -108,11 +146,13 @@ pub fn start(core: &Arc<Core>) {
             loop {
                 unread.notified().await;
                 let Some(core) = weak.upgrade() else { return };
-                let own = core.clone();
-                if let Err(error) = core.store.read(move |c| own.recall.with_index(c, None, |_, _, _| Ok(()))).await {
+                if let Err(error) = Recall::read_first(&core).await {
                     tracing::warn!(%error, "cannot read the index of what is remembered; it is tried again when it is needed");
-                    core.recall.is_warm.store(false, Ordering::Relaxed);
                 }
+                let own = core.clone();
+                // There may be much to follow.
+                let followed = core.store.read(move |c| own.recall.with_index(c, None, |_, _, _| Ok(()))).await;
+                followed.unwrap_or_else(|error| tracing::warn!(%error, "cannot follow the entries"));
             }
         }
     });
@@ -151,9 +191,9 @@ mod tests {
         while follow::some(c, 100).expect("derives") > 0 {}
     }
 
-    /// Returns how many entries are found at hand.
-    fn at_hand(recall: &Recall, c: &Connection) -> Option<usize> {
-        recall.with_index_at_hand(c, |index, _| Ok(index.corpus().entries)).expect("reads")
+    fn at_hand(recall: &Recall, c: &Connection) -> (usize, Option<&'static str>) {
+        let at_hand = recall.with_index_at_hand(c, |index, _| Ok(index.corpus().entries)).expect("reads");
+        (at_hand.found, at_hand.missing)
     }
 
     #[test]
@@ -161,23 +201,24 @@ mod tests {
         let c = crate::store::in_memory().expect("opens");
         let session = session::row_id(&c, "o", "s").expect("a session");
         let recall = Recall::default();
-        assert_eq!(at_hand(&recall, &c), Some(0));
+        assert_eq!(at_hand(&recall, &c), (0, None));
         add(&c, session, 0..3);
-        assert_eq!(at_hand(&recall, &c), Some(3), "few changes are followed");
+        assert_eq!(at_hand(&recall, &c), (3, None), "few changes are followed");
         add(&c, session, 3..FOLLOWED_ASIDE + 10);
-        assert_eq!(at_hand(&recall, &c), None, "many are followed behind");
+        assert_eq!(at_hand(&recall, &c), (0, Some(NOT_READ)), "many are followed behind");
         recall.with_index(&c, None, |_, _, _| Ok(())).expect("follows");
-        assert_eq!(at_hand(&recall, &c), Some(FOLLOWED_ASIDE as usize + 10));
+        let all = FOLLOWED_ASIDE as usize + 10;
+        assert_eq!(at_hand(&recall, &c), (all, None));
         add(&c, session, 2_000..2_001);
         let others = recall.index.read();
-        assert_eq!(at_hand(&recall, &c), Some(FOLLOWED_ASIDE as usize + 10), "what is new is missing while others search");
+        assert_eq!(at_hand(&recall, &c), (all, Some(NOT_FOLLOWED)), "what is new is missing while others search");
         drop(others);
-        assert_eq!(at_hand(&recall, &c), Some(FOLLOWED_ASIDE as usize + 11));
+        assert_eq!(at_hand(&recall, &c), (all + 1, None));
         let follows = recall.index.write();
-        assert_eq!(at_hand(&recall, &c), None);
+        assert_eq!(at_hand(&recall, &c), (0, Some(NOT_READ)));
         drop(follows);
         recall.drop_index();
-        assert_eq!(at_hand(&recall, &c), None, "a dropped one is read behind");
+        assert_eq!(at_hand(&recall, &c), (0, Some(NOT_READ)), "a dropped one is read behind");
     }
 
     #[test]
@@ -186,10 +227,11 @@ mod tests {
         let session = session::row_id(&c, "o", "s").expect("a session");
         let recall = Recall::default();
         add(&c, session, 0..3);
-        assert_eq!(at_hand(&recall, &c), Some(3));
-        recall.shrink();
-        assert_eq!(recall.index.read().corpus().entries, 3);
-        recall.drop_index();
-        assert_eq!(recall.index.read().corpus().entries, 0);
+        assert_eq!(at_hand(&recall, &c), (3, None));
+        recall.is_read.store(true, Ordering::Release);
+        recall.drop_above(3);
+        assert_eq!((recall.index.read().corpus().entries, recall.is_read.load(Ordering::Acquire)), (3, true));
+        recall.drop_above(2);
+        assert_eq!((recall.index.read().corpus().entries, recall.is_read.load(Ordering::Acquire)), (0, false));
     }
 }

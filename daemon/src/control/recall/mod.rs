@@ -28,7 +28,7 @@ pub use context::context;
 pub use evaluate::evaluate;
 pub(super) use examine::examine;
 pub use follow::start as follow;
-pub use indexed::{NOT_READ, start as read_index};
+pub use indexed::start as read_index;
 pub use models::{add as add_model, remove as remove_model, status};
 pub(super) use moments::{for_request, for_task, near_rows, rows_about, with_remembered};
 pub use search::{get, search};
@@ -47,9 +47,10 @@ use crate::task::run_blocking;
 #[derive(Default)]
 pub struct Recall {
     index: RwLock<Index>,
-    /// Wakes what reads the index before it is needed, and whether that was asked for since it was dropped.
+    /// Wakes what reads the index before it is needed; who reads it, and whether it was read since it was dropped.
     unread: Arc<Notify>,
-    is_warm: AtomicBool,
+    reading: tokio::sync::Mutex<()>,
+    is_read: AtomicBool,
     model: tokio::sync::Mutex<Configured>,
     /// For which model, by its identity, entries were looked at up to which version.
     looked: Mutex<(String, i64)>,

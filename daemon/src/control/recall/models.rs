@@ -10,7 +10,7 @@ use afd_proto::recall_upkeep::{EntryCount, RecallStatus, RecallStatusParams};
 
 use super::super::artifacts::absolute;
 use super::super::{Core, Error, Result, config};
-use super::outside;
+use super::{Recall, outside};
 use crate::model::embed::{self, BUILTIN};
 use crate::recall::{entries, vectors};
 use crate::task::run_blocking;
@@ -88,6 +88,7 @@ pub async fn status(core: &Arc<Core>, _: &RecallStatusParams) -> Result<RecallSt
         EmbeddingModel { identity: name, dimensions: None, embedded: 0, pending: 0, error: Some(error) }
     });
     let qdrant = outside::status(core, &settings).await?;
+    Recall::read_first(core).await?;
     let (own, failing) = (core.clone(), core.recall.failing.lock().clone());
     let read = core.store.read_all(move |c| {
         let (counts, due) = entries::counts(c)?;

@@ -1,7 +1,7 @@
 //! What is offered at the moment when it can be used, without being asked for: beside the answer of another call.
 //!
-//! These use full text, the built-in features and stored vectors, read little, and offer only what is clearly about the same; a moment
-//! that finds nothing, or cannot be read, leaves the answer as it is.
+//! These use full text, the built-in features and stored vectors, read little, and offer only what is clearly about the same. They do not
+//! wait: an answer says what was not searched.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,16 +14,17 @@ use rusqlite::Connection;
 use serde_json::json;
 
 use super::super::{Core, Error};
+use super::Recall;
+use super::indexed::AtHand;
 use super::search::Embedded;
 use super::show::{self, Asked};
-use super::{NOT_READ, Recall};
 use crate::model::embed::Builtin;
 use crate::recall::entries::{self, name_hash};
 use crate::recall::index::Index;
 use crate::recall::search::{self, Ask, List, Ranked, Scope};
 use crate::recall::terms::Effort;
 use crate::session;
-use crate::store::{Result, now_ms};
+use crate::store::{Result, StoreError, now_ms};
 use crate::text::cut;
 
 /// Cosine of the built-in model from which on an entry is offered, and the lower one for entries that have most of what is asked.
@@ -47,13 +48,13 @@ struct Wanted<'a> {
     pub limit: usize,
 }
 
-/// Returns entries that are clearly about the same; `None` if that cannot be told at once.
+/// Returns entries that are clearly about the same.
 ///
 /// # Errors
 /// If the database cannot be read.
-fn about(recall: &Recall, c: &Connection, wanted: &Wanted<'_>) -> Result<Option<Vec<RecallEntry>>> {
-    let clear = recall.with_index_at_hand(c, |index, builtin| clear(index, builtin, c, wanted))?;
-    clear.map(|clear| shown(c, &clear, wanted)).transpose()
+fn about(recall: &Recall, c: &Connection, wanted: &Wanted<'_>) -> Result<AtHand<Vec<RecallEntry>>> {
+    let AtHand { found, missing } = recall.with_index_at_hand(c, |index, builtin| clear(index, builtin, c, wanted))?;
+    Ok(AtHand { found: shown(c, &found, wanted)?, missing })
 }
 
 fn shown(c: &Connection, clear: &[Ranked], wanted: &Wanted<'_>) -> Result<Vec<RecallEntry>> {
@@ -118,7 +119,7 @@ pub fn for_request(recall: &Recall, c: &Connection, text: &str, app: &str, sessi
 pub async fn for_task(core: &Arc<Core>, task: &Task) -> (Vec<RecallEntry>, Vec<String>) {
     let (own, text, name) = (core.clone(), task.description.clone(), task.session.clone());
     let found = core.store.read(move |c| {
-        let Some(session) = session::by_name(c, &name)? else { return Ok(Some(Vec::new())) };
+        let Some(session) = session::by_name(c, &name)? else { return Ok(AtHand::default()) };
         let types = [
             EntryType::Bug,
             EntryType::Pattern,
@@ -132,10 +133,13 @@ pub async fn for_task(core: &Arc<Core>, task: &Task) -> (Vec<RecallEntry>, Vec<S
         about(&own.recall, c, &Wanted { text: &text, types: &types, app, session: Some(session.id), limit: FOR_TASK })
     });
     match found.await {
-        Ok(Some(known)) => (known, Vec::new()),
-        Ok(None) => (Vec::new(), vec![NOT_READ.to_owned()]),
-        Err(error) => (Vec::new(), vec![format!("what is remembered cannot be read: {error}")]),
+        Ok(AtHand { found, missing }) => (found, missing.into_iter().map(str::to_owned).collect()),
+        Err(error) => (Vec::new(), vec![cannot_be_read(&error)]),
     }
+}
+
+fn cannot_be_read(error: &StoreError) -> String {
+    format!("what is remembered cannot be read: {error}")
 }
 
 /// Returns what an error message quotes, such as the text of a target: its other words are those of every such error.
@@ -167,14 +171,13 @@ pub async fn with_remembered(core: &Arc<Core>, mut error: Error, app: Option<Str
         let types = [EntryType::Pattern, EntryType::Note, EntryType::Procedure, EntryType::Fact, EntryType::Bug];
         about(&own.recall, c, &Wanted { text: &text, types: &types, app: app.as_deref(), session: Some(session), limit: LOOKED_AT })
     });
-    let mut found = match found.await {
-        Ok(Some(found)) => found,
-        Ok(None) => {
-            error.details.get_or_insert_with(|| json!({}))["rememberedMissing"] = json!(NOT_READ);
-            return error;
-        }
-        Err(_) => return error,
+    let (mut found, missing) = match found.await {
+        Ok(AtHand { found, missing }) => (found, missing.map(str::to_owned)),
+        Err(failed) => (Vec::new(), Some(cannot_be_read(&failed))),
     };
+    if let Some(why) = missing {
+        error.details.get_or_insert_with(|| json!({}))["rememberedMissing"] = json!(why);
+    }
     // What solved the like before what only speaks of it; else the clearest first, as they are.
     found.sort_by_key(|entry| !is_solution(entry));
     found.truncate(FOR_FAILURE);
@@ -189,8 +192,7 @@ pub async fn with_remembered(core: &Arc<Core>, mut error: Error, app: Option<Str
     error
 }
 
-/// Returns the row ids of entries of a type that a session may be told and that are clearly about the same as a text; `None` if that cannot
-/// be told at once.
+/// Returns the row ids of entries of a type that a session may be told and that are clearly about the same as a text.
 ///
 /// # Errors
 /// If the database cannot be read.
@@ -201,11 +203,11 @@ pub fn rows_about(
     kind: EntryType,
     app: Option<&str>,
     session: i64,
-) -> Result<Option<Vec<i64>>> {
+) -> Result<AtHand<Vec<i64>>> {
     let wanted = Wanted { text, types: &[kind], app, session: Some(session), limit: FOR_TASK };
-    let Some(clear) = recall.with_index_at_hand(c, |index, builtin| clear(index, builtin, c, &wanted))? else { return Ok(None) };
-    let rows = clear.iter().map(|hit| Ok(entries::source_of(c, hit.entry)?.map(|source| source.row)));
-    Ok(Some(rows.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect()))
+    let AtHand { found, missing } = recall.with_index_at_hand(c, |index, builtin| clear(index, builtin, c, &wanted))?;
+    let rows = found.iter().map(|hit| Ok(entries::source_of(c, hit.entry)?.map(|source| source.row)));
+    Ok(AtHand { found: rows.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect(), missing })
 }
 
 /// Cosine of the built-in model from which on two texts say much the same.
@@ -214,12 +216,11 @@ const SAME: f64 = 0.72;
 /// Row ids of entries, with how much each says the same.
 type Near = Vec<(i64, f64)>;
 
-/// Returns entries of a type that a session may be told and that say much the same as a text, about the same app or about none; `None` if
-/// that cannot be told at once.
+/// Returns entries of a type that a session may be told and that say much the same as a text, about the same app or about none.
 ///
 /// # Errors
 /// If the database cannot be read.
-pub fn near_rows(recall: &Recall, c: &Connection, text: &str, kind: EntryType, app: &str, session: i64) -> Result<Option<Near>> {
+pub fn near_rows(recall: &Recall, c: &Connection, text: &str, kind: EntryType, app: &str, session: i64) -> Result<AtHand<Near>> {
     recall.with_index_at_hand(c, |index, builtin| {
         let Some(model) = builtin else { return Ok(Vec::new()) };
         let (app, now) = (name_hash(app), now_ms());

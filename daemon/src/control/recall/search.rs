@@ -15,7 +15,7 @@ use serde_json::json;
 use super::super::session::{check_optional, check_text, known};
 use super::super::{Core, Error, Result, check_session};
 use super::show::{self, Asked};
-use super::{Current, outside};
+use super::{Current, Recall, outside};
 use crate::config::RecallSettings;
 use crate::model::ModelError;
 use crate::model::embed::{BUILTIN, Builtin, Embedder};
@@ -153,6 +153,7 @@ pub async fn search(core: &Arc<Core>, params: &RecallSearchParams) -> Result<Rec
         answer = answered;
         missing.extend(without);
     }
+    Recall::read_first(core).await?;
     let (own, p) = (core.clone(), params.clone());
     let found = core.store.read_all(move |c| {
         let asking = session::find(c, &session)?;

@@ -93,13 +93,12 @@ pub async fn add_bug(core: &Arc<Core>, params: &BugAddParams) -> Result<BugAddRe
     let similar = core.store.read_all(move |c| {
         let mut similar = bugs::similar(c, &title, app.as_deref(), Reader::Session(id))?;
         let about = recall::rows_about(&own.recall, c, &described, EntryType::Bug, app.as_deref(), id)?;
-        let missing = about.is_none().then(|| recall::NOT_READ.to_owned());
-        for other in about.unwrap_or_default() {
+        for other in about.found {
             if similar.len() < MAX_SIMILAR && similar.iter().all(|bug| bug.id != other) {
                 similar.extend(bugs::get(c, other)?);
             }
         }
-        Ok((similar, missing.into_iter().collect::<Vec<_>>()))
+        Ok((similar, about.missing.into_iter().map(str::to_owned).collect()))
     });
     let (similar, missing) = similar.await?;
     let work = move |c: &Connection| {
