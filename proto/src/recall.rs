@@ -328,6 +328,9 @@ wire! {
         pub updated: bool,
         /// Entries that say much the same.
         pub similar: Vec<RecallEntry>,
+        /// What could not be looked at, and why; absent if nothing is missing.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub missing: Vec<String>,
     }
 
     /// Result of `recall.delete`.

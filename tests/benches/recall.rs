@@ -209,46 +209,51 @@ fn filled(count: usize) -> World {
     world
 }
 
-/// What is offered unasked: with a task that begins, and with a bug.
+/// What calls took, by what they offer.
+struct Offers {
+    tasks: Times,
+    bugs: Times,
+    results: Times,
+    searches: Times,
+}
+
+/// What is offered unasked: with a task that begins, and with a bug. A result is recorded like a bug, but nothing is looked for.
 fn offered(count: usize) {
-    let measure = |world: &World| -> (Times, Times, Times) {
+    let measure = |world: &World| -> Offers {
         let mut client = world.client_for("bench-tasks");
         client.ok("session.start", json!({"goal": "test", "app": "com.shop"}));
-        let (mut tasks, mut bugs, mut searches) = (Vec::new(), Vec::new(), Vec::new());
+        let mut took: [Vec<Duration>; 4] = Default::default();
         for n in 0..CALLS {
             client.ok("session.task.add", json!({"description": format!("check the {}", content(n * 31))}));
-            let started = Instant::now();
-            client.ok("session.task.start", json!({}));
-            tasks.push(started.elapsed());
+            let mut timed = |place: usize, method: &str, params: serde_json::Value| {
+                let started = Instant::now();
+                client.ok(method, params);
+                took[place].push(started.elapsed());
+            };
+            timed(0, "session.task.start", json!({}));
+            timed(1, "session.bug.add", json!({"title": format!("bug: {}", content(n * 37)), "app": "com.shop"}));
+            timed(2, "session.result.add", json!({"name": format!("result: {}", content(n * 39)), "status": "passed", "app": "com.shop"}));
+            timed(3, "recall.search", json!({"query": content(n * 41)}));
             client.ok("session.task.finish", json!({}));
-            let started = Instant::now();
-            client.ok("session.bug.add", json!({"title": format!("bug: {}", content(n * 37)), "app": "com.shop"}));
-            bugs.push(started.elapsed());
-            let started = Instant::now();
-            client.ok("recall.search", json!({"query": content(n * 41)}));
-            searches.push(started.elapsed());
         }
-        (Times::new(tasks), Times::new(bugs), Times::new(searches))
+        let [tasks, bugs, results, searches] = took.map(Times::new);
+        Offers { tasks, bugs, results, searches }
     };
     let (mut small, mut large) = (World::process(), filled(count));
     let (few, many) = (measure(&small), measure(&large));
-    for (name, many, few, budget) in [
-        ("start a task, with what is known", many.0, few.0, "+5 ms"),
-        ("add a bug, with similar ones", many.1, few.1, "+5 ms"),
-        ("recall.search", many.2, few.2, "-"),
-    ] {
-        report(&format!("{name}, {count} entries, p50"), many.p50() / 1e3, few.p50() / 1e3, "ms", "an empty memory", budget);
-        report(&format!("{name}, {count} entries, p99"), many.p99() / 1e3, few.p99() / 1e3, "ms", "an empty memory", budget);
+    let with = |what: &str, rank: &str| format!("{what}, {count} entries, {rank}");
+    for (rank, of) in [("p50", Times::p50 as fn(&Times) -> f64), ("p99", Times::p99)] {
+        let ms = |times: &Times| of(times) / 1e3;
+        let task = with("start a task, with what is known", rank);
+        report(&task, ms(&many.tasks), ms(&few.tasks), "ms", "an empty memory", "+5 ms");
+        let bug = with("add a bug, with similar ones", rank);
+        report(&bug, ms(&many.bugs), ms(&many.results), "ms", "a result, without", "+5 ms");
+        report(&bug, ms(&many.bugs), ms(&few.bugs), "ms", "an empty memory", "-");
+        report(&with("recall.search", rank), ms(&many.searches), ms(&few.searches), "ms", "an empty memory", "-");
     }
     let (few, many) = (first(&mut small), first(&mut large));
-    report(
-        &format!("the same as the first call, {count} entries, p50"),
-        many.p50() / 1e3,
-        few.p50() / 1e3,
-        "ms",
-        "an empty memory",
-        "+5 ms",
-    );
+    let task = with("start a task as the first call", "p50");
+    report(&task, many.p50() / 1e3, few.p50() / 1e3, "ms", "an empty memory", "+5 ms");
 }
 
 /// What it takes to start a task as the first call of all, before the index of what is known is read.

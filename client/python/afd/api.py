@@ -1574,6 +1574,7 @@ class RecallStored(TypedDict):
     """Result of `recall.store`."""
 
     entry: RecallEntry
+    missing: NotRequired[List[str]]
     similar: List[RecallEntry]
     updated: NotRequired[bool]
 

@@ -304,7 +304,7 @@ fn stored(stored: &RecallStored) -> String {
         let _ = writeln!(out, "{}", paint(WARN, "says much the same as:"));
         stored.similar.iter().for_each(|entry| out.push_str(&entry_lines(entry)));
     }
-    out
+    out + &missing(&stored.missing)
 }
 
 fn status(status: &RecallStatus) -> String {

@@ -1447,6 +1447,7 @@ export interface RecallStatus {
 /** Result of `recall.store`. */
 export interface RecallStored {
   entry: RecallEntry;
+  missing?: string[];
   similar: RecallEntry[];
   updated?: boolean;
 }

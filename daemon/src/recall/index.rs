@@ -103,14 +103,14 @@ impl Index {
     }
 
     fn read(&mut self, connection: &Connection, models: &[i64]) -> Result<()> {
+        let fresh = self.version == 0;
         let mut loaded = false;
-        for model in models {
+        for model in models.iter().filter(|_| !fresh) {
             if !self.sketches.contains_key(model) {
                 self.load_sketches(connection, *model)?;
                 loaded = true;
             }
         }
-        let fresh = self.version == 0;
         if loaded {
             // Entries may have been followed to a newer state than the one that sketches were read of just now; then they are followed again.
             self.version = self.version.min(entries::newest_version(connection)?);
@@ -377,61 +377,4 @@ fn sums_of(part: &[f32]) -> [f32; 256] {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A generator of numbers, the same in every run.
-    fn numbers() -> impl FnMut() -> u64 {
-        let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-        move || {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            state
-        }
-    }
-
-    #[test]
-    fn sketches_that_differ_least_are_those_of_a_full_sort() {
-        let mut next = numbers();
-        // Few bits differ, so that many are equally near.
-        for (width, mask) in [(6, 0x3), (6, u64::MAX), (2, 0x11), (16, 0xff), (6, 0)] {
-            let mut sketches = Sketches::default();
-            for place in 0..300 {
-                let bits: Vec<u64> = (0..width).map(|_| next() & mask).collect();
-                sketches.set(place, &bits);
-            }
-            (0..300).step_by(7).for_each(|place| sketches.clear(place));
-            let query: Vec<u64> = (0..width).map(|_| next() & mask).collect();
-            let wanted = |place: usize| place % 3 != 1;
-            let is_there = |place: &usize| sketches.present[*place] && wanted(*place);
-            let mut sorted: Vec<usize> = (0..300).filter(is_there).collect();
-            sorted.sort_by_key(|place| (distance(&sketches.bits[place * width..(place + 1) * width], &query), *place));
-            for count in [1, 7, 100, 300] {
-                let mut expected: Vec<usize> = sorted.iter().copied().take(count).collect();
-                expected.sort_unstable();
-                assert_eq!(by_bits(&sketches, &query, count, wanted), expected, "{width} words, {count} of them");
-            }
-        }
-    }
-
-    #[test]
-    fn product_with_signs_is_the_sum_of_components_with_their_signs() {
-        let mut next = numbers();
-        for dimensions in [384, 100, 60] {
-            let mut vector = || -> Vec<f32> { (0..dimensions).map(|_| (next() % 2_001) as f32 / 1_000.0 - 1.0).collect() };
-            let query = vector();
-            let mut sketches = Sketches::default();
-            let stored: Vec<Vec<f32>> = (0..50).map(|_| vector()).collect();
-            for (place, stored) in stored.iter().enumerate() {
-                sketches.set(place, &vectors::sketch(stored));
-            }
-            let product = |place: &usize| -> f32 { query.iter().zip(&stored[*place]).map(|(q, s)| if *s > 0.0 { *q } else { -q }).sum() };
-            let mut sorted: Vec<usize> = (0..50).collect();
-            sorted.sort_by(|a, b| product(b).total_cmp(&product(a)));
-            let mut found = by_signs(&sketches, &query, (0..50).collect(), 10);
-            found.sort_by(|a, b| product(b).total_cmp(&product(a)));
-            assert_eq!(found, sorted[..10], "{dimensions} components");
-        }
-    }
-}
+mod tests;

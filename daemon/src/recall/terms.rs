@@ -137,7 +137,7 @@ pub struct Match {
 pub struct Found {
     /// The best matches, best first.
     pub matches: Vec<Match>,
-    /// Largest share of the query that any entry has.
+    /// Largest share of the query that any of them has.
     pub share: f64,
     /// Terms of the query, with how much each tells by its rarity.
     rarities: Vec<(i64, f64)>,
@@ -175,66 +175,64 @@ struct Wanted {
     key: i64,
     /// How much it tells by its rarity.
     rarity: f64,
-    /// Whether more entries have it than are read.
-    is_common: bool,
+    /// Oldest entry that is read, if there are more.
+    oldest: Option<i64>,
 }
+
+/// A term that tells less than this share of what the rarest one does is not looked for: nearly all entries have it.
+const TELLS: f64 = 0.02;
 
 /// Returns the terms of a query that are looked for.
 fn wanted(connection: &Connection, query: &Terms, effort: Effort, corpus: Corpus) -> Result<Vec<Wanted>> {
-    let mut read = connection.prepare_cached("SELECT count(*) AS count, min(entry_id) AS last FROM (SELECT entry_id FROM entry_terms WHERE term = :term ORDER BY entry_id DESC LIMIT :limit)")?;
+    let mut read = connection.prepare_cached(
+        "SELECT count(*) AS count, min(entry_id) AS oldest
+         FROM (SELECT entry_id FROM entry_terms WHERE term = :term ORDER BY entry_id DESC LIMIT :limit)",
+    )?;
     let limit = i64::try_from(effort.entries).unwrap_or(i64::MAX);
     let newest = super::entries::last_id(connection)?;
     let mut wanted = Vec::new();
     for (key, times) in query.counts.iter().take(effort.terms) {
-        let (count, last): (i64, Option<i64>) =
-            read.query_row(named_params! {":term": key, ":limit": limit}, |row| Ok((row.get("count")?, row.get("last")?)))?;
-        let is_common = count >= limit;
+        let (count, oldest): (i64, Option<i64>) =
+            read.query_row(named_params! {":term": key, ":limit": limit}, |row| Ok((row.get("count")?, row.get("oldest")?)))?;
+        let oldest = oldest.filter(|_| count >= limit);
         // What is not read to its end is taken to be as frequent in all entries as it is in the newer ones.
-        let share = if is_common { count as f64 / (newest - last.unwrap_or(newest) + 1).max(count) as f64 } else { 0.0 };
-        let having = (share * corpus.entries as f64).max(count as f64);
+        let among = oldest.map_or(newest, |oldest| newest - oldest + 1).max(1);
+        let having = (count as f64 * newest as f64 / among as f64).min(corpus.entries as f64).max(count as f64);
         let all = (corpus.entries as f64).max(having);
         let rarity = (1.0 + (all - having + 0.5) / (having + 0.5)).ln() * (1.0 + (*times as f64).ln());
-        wanted.push(Wanted { key: *key, rarity, is_common });
+        wanted.push(Wanted { key: *key, rarity, oldest });
     }
+    let most = wanted.iter().map(|term| term.rarity).fold(0.0, f64::max);
+    wanted.retain(|term| term.rarity >= most * TELLS);
     Ok(wanted)
 }
 
-/// Candidates whose common terms are looked up, for each match that is wanted.
-const CANDIDATES: usize = 2;
+/// Entries of whose common terms those are looked up that were not read.
+const CANDIDATES: usize = 80;
 
 /// Returns the entries that have terms of a query. `words` returns the number of words of an entry that may be found.
 ///
-/// Entries that have a rare term are candidates; those that have a common one only while there are too few. Of the best candidates the common
-/// terms are looked up.
+/// Entries that have a rare term are candidates; common ones are read, as far as they are, only if there are too few. Of the best candidates
+/// the common terms are looked up that were not read.
 pub fn search(connection: &Connection, query: &Terms, effort: Effort, corpus: Corpus, words: impl Fn(i64) -> Option<u32>) -> Result<Found> {
-    let mut terms = wanted(connection, query, effort, corpus)?;
-    terms.sort_by(|a, b| a.is_common.cmp(&b.is_common).then(b.rarity.total_cmp(&a.rarity)));
-    let limit = i64::try_from(effort.entries).unwrap_or(i64::MAX);
+    let terms = wanted(connection, query, effort, corpus)?;
+    let (common, rare): (Vec<Wanted>, Vec<Wanted>) = terms.iter().partition(|term| term.oldest.is_some());
     let mut scores: FxHashMap<i64, Scored> = FxHashMap::default();
-    for term in &terms {
-        if term.is_common && scores.len() >= effort.depth {
-            break;
-        }
-        let mut read =
-            connection.prepare_cached("SELECT entry_id, count FROM entry_terms WHERE term = :term ORDER BY entry_id DESC LIMIT :limit")?;
-        // Looked up once: there are many rows.
-        let (of_entry, of_count) = (read.column_index("entry_id")?, read.column_index("count")?);
-        let mut rows = read.query(named_params! {":term": term.key, ":limit": limit})?;
-        while let Some(row) = rows.next()? {
-            let entry = row.get(of_entry)?;
-            let Some(words) = words(entry) else { continue };
-            let scored = scores.entry(entry).or_insert(Scored { entry, words, score: 0.0, has: 0.0 });
-            // A common one is only read for newer entries, and is looked up below.
-            if !term.is_common {
-                scored.add(term.rarity, row.get(of_count)?, corpus);
-            }
+    for term in &rare {
+        read(connection, term, effort, corpus, &words, &mut scores)?;
+    }
+    let are_read = scores.len() < effort.depth;
+    if are_read {
+        for term in &common {
+            read(connection, term, effort, corpus, &words, &mut scores)?;
         }
     }
     let mut scored: Vec<Scored> = scores.into_values().collect();
-    best(&mut scored, effort.depth * CANDIDATES);
+    best(&mut scored, CANDIDATES.max(effort.depth * 2));
     for candidate in &mut scored {
-        for term in terms.iter().filter(|term| term.is_common) {
-            if let Some(count) = count_in(connection, term.key, candidate.entry)? {
+        let entry = candidate.entry;
+        for term in common.iter().filter(|term| !are_read || term.oldest.is_some_and(|oldest| entry < oldest)) {
+            if let Some(count) = count_in(connection, term.key, entry)? {
                 candidate.add(term.rarity, count, corpus);
             }
         }
@@ -244,6 +242,28 @@ pub fn search(connection: &Connection, query: &Terms, effort: Effort, corpus: Co
     let matches: Vec<Match> = scored.iter().map(|s| Match { entry: s.entry, score: s.score, share: s.has / sum }).collect();
     let share = matches.iter().map(|m| m.share).fold(0.0, f64::max);
     Ok(Found { matches, share, rarities: terms.iter().map(|term| (term.key, term.rarity)).collect() })
+}
+
+/// Adds what a term counts to the scores of the newer entries that have it.
+fn read(
+    connection: &Connection,
+    term: &Wanted,
+    effort: Effort,
+    corpus: Corpus,
+    words: &impl Fn(i64) -> Option<u32>,
+    scores: &mut FxHashMap<i64, Scored>,
+) -> Result<()> {
+    let mut read =
+        connection.prepare_cached("SELECT entry_id, count FROM entry_terms WHERE term = :term ORDER BY entry_id DESC LIMIT :limit")?;
+    // Looked up once: there are many rows.
+    let (of_entry, of_count) = (read.column_index("entry_id")?, read.column_index("count")?);
+    let mut rows = read.query(named_params! {":term": term.key, ":limit": i64::try_from(effort.entries).unwrap_or(i64::MAX)})?;
+    while let Some(row) = rows.next()? {
+        let entry = row.get(of_entry)?;
+        let Some(words) = words(entry) else { continue };
+        scores.entry(entry).or_insert(Scored { entry, words, score: 0.0, has: 0.0 }).add(term.rarity, row.get(of_count)?, corpus);
+    }
+    Ok(())
 }
 
 /// Returns how often an entry has a term, if it does.
@@ -335,12 +355,28 @@ mod tests {
         assert!(rare[1].1 < 0.9, "it lacks a term that counts: {rare:?}");
         let newest = found(&all, "login page", FEW);
         assert_eq!(newest, [(200, 1.0), (199, 1.0), (198, 1.0), (197, 1.0), (196, 1.0)], "of terms that all have the newest are found");
-        let best = found(&all, "often page", FEW);
-        assert!(best.len() == 5 && best.iter().all(|(id, _)| often(*id)), "one that a quarter has tells more: {best:?}");
+        let best = found(&all, "page often", FEW);
+        assert!(
+            best.len() == 5 && best.iter().all(|(id, share)| often(*id) && *share > 0.9),
+            "one that a quarter has tells more: {best:?}"
+        );
         let whole = Effort { entries: 10_000, ..FEW };
         let first = |found: Vec<(i64, f64)>| found.first().map(|(id, _)| *id);
         for query in ["login coupon", "often coupon", "word31 often login", "other word31"] {
             assert_eq!(first(found(&all, query, FEW)), first(found(&all, query, whole)), "{query}: as if all were read");
         }
+    }
+    #[test]
+    fn of_common_terms_an_entry_that_has_them_all_is_found_behind_many_newer_ones() {
+        let text = |n: i64| match n {
+            2_000 => "late often".to_owned(),
+            n if n % 4 == 0 => format!("often word{n}"),
+            n if n % 3 == 0 => format!("late word{n}"),
+            n => format!("other word{n}"),
+        };
+        let all = entries_of((1..=3_000).map(text));
+        let some = Effort { entries: 300, ..FEW };
+        assert_eq!(found(&all, "late often", some)[0], (2_000, 1.0));
+        assert_eq!(found(&all, "late often word7", some)[..2].iter().map(|(id, _)| *id).collect::<Vec<_>>(), [7, 2_000]);
     }
 }

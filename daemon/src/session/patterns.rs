@@ -116,9 +116,9 @@ pub fn save(connection: &Connection, origin: &str, new: &New<'_>) -> Result<Patt
         .optional()?;
     let id = match known {
         Some((id, source)) => {
-            let (before, by) = (weight(source.as_deref()), weight(new.source));
-            if by >= before {
-                save_again(connection, id, new, by > before, now)?;
+            let known = weight(source.as_deref());
+            if weight(new.source) >= known {
+                save_again(connection, id, new, known, now)?;
             }
             id
         }
@@ -151,17 +151,19 @@ pub fn save(connection: &Connection, origin: &str, new: &New<'_>) -> Result<Patt
     Ok(get(connection, id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
 }
 
-/// Raises the prior of a pattern that was saved again, and replaces its details if new ones are given. One that a source `takes_over` is what
-/// this one said, and nothing of what the other did.
-fn save_again(connection: &Connection, id: i64, new: &New<'_>, takes_over: bool, now: i64) -> Result<()> {
-    let known = evidence_of(connection, id)?.unwrap_or(Evidence::new(new.prior.unwrap_or(DEFAULT_PRIOR)));
-    let again = known.prior + (1.0 - known.prior) * RELEARN_STEP;
-    let evidence = Evidence { prior: new.prior.unwrap_or(0.0).max(again), ..known };
+/// Raises the prior of a pattern that was saved again, and replaces its details if new ones are given. One that a source takes over which is
+/// heard more is believed as far as this one says, and keeps no details of a page or tool. `known` is the weight of the source so far.
+fn save_again(connection: &Connection, id: i64, new: &New<'_>, known: u8, now: i64) -> Result<()> {
+    let takes_over = weight(new.source) > known;
+    let before = evidence_of(connection, id)?.unwrap_or(Evidence::new(new.prior.unwrap_or(DEFAULT_PRIOR)));
+    let again = before.prior + (1.0 - before.prior) * RELEARN_STEP;
+    let prior = if takes_over { new.prior.unwrap_or(again) } else { new.prior.unwrap_or(0.0).max(again) };
+    let evidence = Evidence { prior, ..before };
     connection
         .prepare_cached(
             "UPDATE patterns SET prior = :prior, confidence = :confidence, updated_at = :now,
-                data = CASE WHEN :takes_over THEN :data ELSE coalesce(:data, data) END,
-                source = CASE WHEN :takes_over THEN :source ELSE source END
+                data = CASE WHEN :forget THEN :data ELSE coalesce(:data, data) END,
+                source = CASE WHEN :takes_over OR :data IS NOT NULL THEN :source ELSE source END
              WHERE id = :id",
         )?
         .execute(named_params! {
@@ -169,6 +171,7 @@ fn save_again(connection: &Connection, id: i64, new: &New<'_>, takes_over: bool,
             ":prior": evidence.prior,
             ":confidence": evidence.confidence(now),
             ":takes_over": takes_over,
+            ":forget": takes_over && known == 0,
             ":data": new.data.map(json),
             ":source": new.source,
             ":now": now,

@@ -18,7 +18,7 @@ mod writer;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use r2d2_sqlite::SqliteConnectionManager;
@@ -70,6 +70,8 @@ pub struct Store {
     pool: Pool,
     seq: AtomicI64,
     damage: Damage,
+    /// Whether the write-ahead log is to be emptied behind.
+    is_scrubbing: Arc<AtomicBool>,
 }
 
 impl Store {
@@ -142,7 +144,7 @@ impl Store {
             .with_init(|c| prepare(c));
         let (readers, pool) = Readers::start(manager, tasks)?;
         let writer = Writer::start(connection, path, damage.clone(), Box::new(rescue), tasks)?;
-        Ok(Self { path: path.to_owned(), origin, writer, readers, pool, seq: AtomicI64::new(seq), damage })
+        Ok(Self { path: path.to_owned(), origin, writer, readers, pool, seq: AtomicI64::new(seq), damage, is_scrubbing: Arc::default() })
     }
 
     /// Returns the path of the database file.
@@ -326,22 +328,9 @@ impl Store {
     /// # Errors
     /// When the database cannot be opened.
     pub async fn scrub(&self) -> Result<()> {
-        let path = self.path.clone();
-        if !empty_log(path.clone(), SCRUB_WAIT).await? {
+        if !empty_log(self.path.clone(), SCRUB_WAIT).await? && !self.is_scrubbing.swap(true, Ordering::AcqRel) {
             tracing::info!("a reader holds the write-ahead log; it is emptied when that ends");
-            tokio::spawn(async move {
-                for _ in 0..SCRUBS {
-                    tokio::time::sleep(SCRUB_EVERY).await;
-                    match empty_log(path.clone(), Duration::ZERO).await {
-                        Ok(false) => {}
-                        Ok(true) => return,
-                        Err(error) => return tracing::warn!(%error, "cannot empty the write-ahead log, which may hold deleted content"),
-                    }
-                }
-                tracing::warn!(
-                    "the write-ahead log, which may hold deleted content, is held by a reader; it is emptied with the next deletion"
-                );
-            });
+            tokio::spawn(empty_log_later(self.path.clone(), self.is_scrubbing.clone()));
         }
         Ok(())
     }
@@ -428,19 +417,40 @@ impl Store {
 /// How long emptying the write-ahead log waits for readers; writers wait, too.
 const SCRUB_WAIT: Duration = Duration::from_secs(2);
 /// How often it is tried behind, without waiting, and how many times at most.
-const SCRUB_EVERY: Duration = Duration::from_millis(500);
-const SCRUBS: usize = 1_200;
+const SCRUB_EVERY: Duration = Duration::from_secs(1);
+const SCRUBS: usize = 600;
 
 /// Moves the write-ahead log into the database and empties it. Returns whether that was possible in some time.
 async fn empty_log(path: PathBuf, wait: Duration) -> Result<bool> {
-    let done = tokio::task::spawn_blocking(move || {
+    let work = move || {
         let connection = Connection::open(&path)?;
         connection.busy_timeout(wait)?;
         connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>("busy"))
-    });
-    match done.await {
-        Ok(busy) => Ok(busy? == 0),
-        Err(error) => Err(StoreError::Unavailable(error.to_string())),
+    };
+    match run_blocking(work).await.map_err(|panic| StoreError::Unavailable(panic.to_string()))? {
+        Ok(busy) => Ok(busy == 0),
+        Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Empties the write-ahead log when it is no longer held. `is_running` is cleared at the end.
+async fn empty_log_later(path: PathBuf, is_running: Arc<AtomicBool>) {
+    let mut emptied = Ok(false);
+    for _ in 0..SCRUBS {
+        tokio::time::sleep(SCRUB_EVERY).await;
+        emptied = empty_log(path.clone(), Duration::ZERO).await;
+        if !matches!(emptied, Ok(false)) {
+            break;
+        }
+    }
+    is_running.store(false, Ordering::Release);
+    match emptied {
+        Ok(true) => {}
+        Ok(false) => {
+            tracing::warn!("the write-ahead log, which may hold deleted content, is still held; it is emptied with the next deletion")
+        }
+        Err(error) => tracing::warn!(%error, "cannot empty the write-ahead log, which may hold deleted content"),
     }
 }
 

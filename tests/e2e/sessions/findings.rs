@@ -161,11 +161,17 @@ fn what_a_page_says_again_changes_nothing_of_what_the_user_said() {
     assert!(assistant.0 > page.0 && assistant.1 == json!({"field": "c"}) && assistant.2 == "assistant", "{assistant:?}");
     assert_eq!(save("page", json!({"field": "d"})), assistant);
     let user = save("user", Value::Null);
-    assert!(user.0 > assistant.0 && user.1.is_null() && user.2 == "user", "details of others are not the user's: {user:?}");
+    assert!(user.0 > assistant.0 && user.1 == assistant.1 && user.2 == "user", "{user:?}");
     for source in ["page", "tool", "assistant"] {
         assert_eq!(save(source, json!({"field": "e"})), user, "{source}");
     }
     assert!(save("user", json!({"field": "f"})).0 > user.0);
+    let other = json!({"kind": "solution", "text": "wait", "app": "com.shop", "source": "page", "confidence": 0.9, "data": {"x": 1}});
+    client.ok("pattern.save", other);
+    let own =
+        client.ok("pattern.save", json!({"kind": "solution", "text": "wait", "app": "com.shop", "source": "user", "confidence": 0.3}));
+    assert_eq!((&own["source"], &own["data"]), (&json!("user"), &Value::Null), "details of a page are not the user's");
+    assert!(own["confidence"].as_f64() < Some(0.4), "{own}");
 }
 
 #[test]

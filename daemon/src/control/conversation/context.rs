@@ -48,7 +48,7 @@ pub async fn context(core: &Arc<Core>, params: &ConversationContextParams) -> Re
         return Err(Error::param("budget", "64 to 100000000 tokens", budget));
     }
     let counter = counter(core, &conversation).await?;
-    Recall::read_first(core).await?;
+    Recall::read_first(core, None).await?;
     let allocation = budget::allocate(budget, &settings);
     let tools_tokens = tools_tokens(params.tools.as_deref(), &counter)?;
     if tools_tokens >= budget {

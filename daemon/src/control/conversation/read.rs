@@ -48,7 +48,7 @@ pub async fn list(core: &Arc<Core>, params: &ConversationListParams) -> Result<M
 
 /// Returns the request for a context at the limit of a conversation, less the tokens of tool definitions, and the counter for it.
 async fn at_limit(core: &Arc<Core>, conversation: &Conversation, tools: i64) -> Result<(Request, Counter)> {
-    Recall::read_first(core).await?;
+    Recall::read_first(core, None).await?;
     let settings = &core.config.get().conversation;
     let limit = Limits::of(conversation, settings).tokens;
     let request =

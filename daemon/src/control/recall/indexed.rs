@@ -1,7 +1,6 @@
 //! The index in memory as it is used: up to date for who asked, and only as far as it is at hand for what is offered beside other answers.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use parking_lot::RwLockWriteGuard;
@@ -12,7 +11,7 @@ use super::Recall;
 use crate::model::embed::BUILTIN;
 use crate::recall::index::Index;
 use crate::recall::vectors;
-use crate::store::Result;
+use crate::store::{Result, StoreError};
 
 /// Changes that are followed while an answer waits: some milliseconds.
 const FOLLOWED_ASIDE: i64 = 1_000;
@@ -53,12 +52,34 @@ impl Recall {
         let index = self.index.read();
         if index.behind(c, &models)? == 0 {
             // Others who search need not be waited for.
+            self.mark_read(identity);
             return work(&index, builtin, other);
         }
         drop(index);
         let mut index = self.index.write();
-        index.follow(c, &models)?;
+        self.follow(&mut index, c, &models)?;
+        self.mark_read(identity);
         work(&RwLockWriteGuard::downgrade(index), builtin, other)
+    }
+
+    /// Remembers, while the index is held, with the vectors of which models it was read.
+    fn mark_read(&self, identity: Option<&str>) {
+        let mut was_read = self.was_read.lock();
+        for name in identity.into_iter().chain([BUILTIN]) {
+            if !was_read.contains(name) {
+                was_read.insert(name.to_owned());
+            }
+        }
+    }
+
+    /// Lets the index follow the database. If that is broken off, as when a caller leaves, it is read again.
+    fn follow(&self, index: &mut Index, c: &Connection, models: &[i64]) -> Result<()> {
+        let followed = index.follow(c, models);
+        if followed.is_err() {
+            self.was_read.lock().clear();
+            self.unread.notify_one();
+        }
+        followed
     }
 
     /// Runs work beside another answer, which must not wait: on the index with vectors of the built-in model, as far as it can be used at once.
@@ -87,41 +108,49 @@ impl Recall {
             if index.behind(c, &models)? > FOLLOWED_ASIDE {
                 return Ok(not_read());
             }
-            index.follow(c, &models)?;
+            self.follow(&mut index, c, &models)?;
             return found(&RwLockWriteGuard::downgrade(index), None);
         }
         let index = self.index.try_read_recursive().filter(|index| index.is_loaded(&models));
         index.map_or_else(|| Ok(not_read()), |index| found(&index, Some(NOT_FOLLOWED)))
     }
 
-    /// Waits until the index was read, if it was dropped: not on the threads that read, of which there are few.
+    /// Waits until the index was read, if it was dropped, with the vectors of a model: not on the threads that read, of which there are few.
+    /// `identity` is that of the model, if it is not the built-in one.
     ///
     /// # Errors
     /// If the database cannot be read.
-    pub async fn read_first(core: &Arc<Core>) -> Result<()> {
-        if core.recall.is_read.load(Ordering::Acquire) {
+    pub async fn read_first(core: &Arc<Core>, identity: Option<&str>) -> Result<()> {
+        let name = identity.unwrap_or(BUILTIN).to_owned();
+        if core.recall.was_read.lock().contains(&name) {
             return Ok(());
         }
-        let _turn = core.recall.reading.lock().await;
-        if !core.recall.is_read.load(Ordering::Acquire) {
-            let own = core.clone();
-            core.store.read(move |c| own.recall.with_index(c, None, |_, _, _| Ok(()))).await?;
-            core.recall.is_read.store(true, Ordering::Release);
-        }
-        Ok(())
+        let own = core.clone();
+        // On its own: a caller that leaves does not break it off.
+        let reading = tokio::spawn(async move {
+            let _turn = own.recall.reading.lock().await;
+            if own.recall.was_read.lock().contains(&name) {
+                return Ok(());
+            }
+            let recall = own.clone();
+            let model = Some(name).filter(|name| name != BUILTIN);
+            own.store.read(move |c| recall.recall.with_index(c, model.as_deref(), |_, _, _| Ok(()))).await
+        });
+        reading.await.unwrap_or_else(|error| Err(StoreError::Unavailable(error.to_string())))
     }
 
     /// Lets the index be read, if it was dropped: somebody begins to work.
     pub fn warm(&self) {
-        if !self.is_read.load(Ordering::Relaxed) {
+        if self.was_read.lock().is_empty() {
             self.unread.notify_one();
         }
     }
 
     /// Drops the index; it is read again when it is needed.
     pub fn drop_index(&self) {
-        *self.index.write() = Index::default();
-        self.is_read.store(false, Ordering::Release);
+        let mut index = self.index.write();
+        *index = Index::default();
+        self.was_read.lock().clear();
     }
 
     /// Drops an index that takes much memory, as nobody calls.
@@ -146,13 +175,15 @@ pub fn start(core: &Arc<Core>) {
             loop {
                 unread.notified().await;
                 let Some(core) = weak.upgrade() else { return };
-                if let Err(error) = Recall::read_first(&core).await {
+                let own = core.clone();
+                let followed = match Recall::read_first(&core, None).await {
+                    // There may be much to follow.
+                    Ok(()) => core.store.read(move |c| own.recall.with_index(c, None, |_, _, _| Ok(()))).await,
+                    failed => failed,
+                };
+                if let Err(error) = followed {
                     tracing::warn!(%error, "cannot read the index of what is remembered; it is tried again when it is needed");
                 }
-                let own = core.clone();
-                // There may be much to follow.
-                let followed = core.store.read(move |c| own.recall.with_index(c, None, |_, _, _| Ok(()))).await;
-                followed.unwrap_or_else(|error| tracing::warn!(%error, "cannot follow the entries"));
             }
         }
     });
@@ -228,10 +259,27 @@ mod tests {
         let recall = Recall::default();
         add(&c, session, 0..3);
         assert_eq!(at_hand(&recall, &c), (3, None));
-        recall.is_read.store(true, Ordering::Release);
+        let state = || (recall.index.read().corpus().entries, recall.was_read.lock().contains(BUILTIN));
+        recall.with_index(&c, None, |_, _, _| Ok(())).expect("reads");
         recall.drop_above(3);
-        assert_eq!((recall.index.read().corpus().entries, recall.is_read.load(Ordering::Acquire)), (3, true));
+        assert_eq!(state(), (3, true));
         recall.drop_above(2);
-        assert_eq!((recall.index.read().corpus().entries, recall.is_read.load(Ordering::Acquire)), (0, false));
+        assert_eq!(state(), (0, false), "it is read again");
+    }
+
+    #[test]
+    fn an_index_that_was_broken_off_is_read_again() {
+        let c = crate::store::in_memory().expect("opens");
+        let session = session::row_id(&c, "o", "s").expect("a session");
+        let recall = Recall::default();
+        add(&c, session, 0..500);
+        recall.with_index(&c, None, |_, _, _| Ok(())).expect("reads");
+        assert!(recall.was_read.lock().contains(BUILTIN));
+        add(&c, session, 500..1_000);
+        c.progress_handler(50, Some(|| true)).expect("interrupts");
+        recall.with_index(&c, None, |_, _, _| Ok(())).expect_err("is broken off");
+        c.progress_handler(0, None::<fn() -> bool>).expect("goes on");
+        assert!(recall.was_read.lock().is_empty());
+        recall.with_index(&c, None, |index, _, _| Ok(assert_eq!(index.corpus().entries, 1_000))).expect("reads");
     }
 }

@@ -17,6 +17,7 @@ mod store;
 mod upkeep;
 mod used;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -47,10 +48,10 @@ use crate::task::run_blocking;
 #[derive(Default)]
 pub struct Recall {
     index: RwLock<Index>,
-    /// Wakes what reads the index before it is needed; who reads it, and whether it was read since it was dropped.
+    /// Wakes what reads the index before it is needed; who reads it; and with the vectors of which models it was read since it was dropped.
     unread: Arc<Notify>,
     reading: tokio::sync::Mutex<()>,
-    is_read: AtomicBool,
+    was_read: Mutex<HashSet<String>>,
     model: tokio::sync::Mutex<Configured>,
     /// For which model, by its identity, entries were looked at up to which version.
     looked: Mutex<(String, i64)>,

@@ -88,7 +88,7 @@ pub async fn status(core: &Arc<Core>, _: &RecallStatusParams) -> Result<RecallSt
         EmbeddingModel { identity: name, dimensions: None, embedded: 0, pending: 0, error: Some(error) }
     });
     let qdrant = outside::status(core, &settings).await?;
-    Recall::read_first(core).await?;
+    Recall::read_first(core, named.as_deref()).await?;
     let (own, failing) = (core.clone(), core.recall.failing.lock().clone());
     let read = core.store.read_all(move |c| {
         let (counts, due) = entries::counts(c)?;

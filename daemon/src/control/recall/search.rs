@@ -153,7 +153,7 @@ pub async fn search(core: &Arc<Core>, params: &RecallSearchParams) -> Result<Rec
         answer = answered;
         missing.extend(without);
     }
-    Recall::read_first(core).await?;
+    Recall::read_first(core, embedded.identity()).await?;
     let (own, p) = (core.clone(), params.clone());
     let found = core.store.read_all(move |c| {
         let asking = session::find(c, &session)?;

@@ -32,7 +32,7 @@ const BRIEF: usize = 200;
 pub async fn patterns(core: &Arc<Core>) -> std::result::Result<Vec<SimilarPatterns>, StoreError> {
     let current = core.recall.model(&core.config.get().recall.clone()).await;
     let identity = current.model.map(|model| model.identity().to_owned());
-    Recall::read_first(core).await?;
+    Recall::read_first(core, identity.as_deref()).await?;
     let looked_at = core.store.read_all(|c| entries::of_kind(c, "pattern", LOOKED_AT)).await?;
     let mut pairs: Vec<SimilarPatterns> = Vec::new();
     for some in looked_at.chunks(AT_A_TIME) {

@@ -12,6 +12,7 @@ use serde_json::json;
 
 use super::super::session::{check_optional, check_text, scope_of};
 use super::super::{Core, Error, Result, backups, check_session};
+use super::indexed::AtHand;
 use super::search::{no_entry, site_name};
 use super::show::{self, Asked};
 use super::{Recall, outside};
@@ -66,13 +67,12 @@ pub async fn store(core: &Arc<Core>, params: &RecallStoreParams) -> Result<Recal
     let (origin, session) = (core.store.origin().to_owned(), new.session);
     let (uid, updated) = core.store.write(move |c| memories::store(c, &origin, &new)).await?;
     core.recall.nudge();
-    Recall::read_first(core).await?;
     let own = core.clone();
     let stored = core.store.read_all(move |c| {
         let Some(source) = entries::find(c, &uid)? else { return Ok(None) };
         let Some((entry, _)) = show::whole(c, &source)? else { return Ok(None) };
-        let similar = similar(&own.recall, c, source.id, session)?;
-        Ok(Some(RecallStored { entry, updated, similar }))
+        let AtHand { found, missing } = similar(&own.recall, c, source.id, session)?;
+        Ok(Some(RecallStored { entry, updated, similar: found, missing: missing.into_iter().map(str::to_owned).collect() }))
     });
     stored.await?.ok_or_else(|| Error::new(ErrorCode::Internal, "the entry was deleted while it was stored"))
 }
@@ -114,8 +114,8 @@ fn check_printable(field: &'static str, text: &str) -> Result<()> {
 }
 
 /// Returns the entries that say much the same as one, by the built-in model.
-pub fn similar(recall: &Recall, c: &Connection, entry: i64, session: i64) -> Stored<Vec<RecallEntry>> {
-    recall.with_index(c, None, |index, builtin, _| {
+pub fn similar(recall: &Recall, c: &Connection, entry: i64, session: i64) -> Stored<AtHand<Vec<RecallEntry>>> {
+    recall.with_index_at_hand(c, |index, builtin| {
         let Some((model, own)) = builtin.zip(index.get(entry)) else { return Ok(Vec::new()) };
         let Some(vector) = vectors::get(c, model, entry)? else { return Ok(Vec::new()) };
         let scope = Scope { session: Some(session), now: now_ms(), ..Scope::default() };
