@@ -13,8 +13,9 @@ use crate::recall::index::Index;
 use crate::recall::vectors;
 use crate::store::{Result, StoreError};
 
-/// Changes that are followed while an answer waits: some milliseconds.
-const FOLLOWED_ASIDE: i64 = 1_000;
+/// Entries that are read, and changes that are followed, while an answer waits: two or three milliseconds.
+const READ_ASIDE: i64 = 1_000;
+const FOLLOWED_ASIDE: i64 = 300;
 /// How long an answer waits for others who use the index.
 const PATIENCE: Duration = Duration::from_millis(2);
 /// Entries up to which the index is kept while nobody calls: some megabytes.
@@ -72,12 +73,11 @@ impl Recall {
         }
     }
 
-    /// Lets the index follow the database. If that is broken off, as when a caller leaves, it is read again.
+    /// Lets the index follow the database. If that is broken off, as when a caller leaves, it is read again behind the next call.
     fn follow(&self, index: &mut Index, c: &Connection, models: &[i64]) -> Result<()> {
         let followed = index.follow(c, models);
         if followed.is_err() {
             self.was_read.lock().clear();
-            self.unread.notify_one();
         }
         followed
     }
@@ -95,17 +95,20 @@ impl Recall {
         let not_read = || AtHand { missing: Some(NOT_READ), ..AtHand::default() };
         // Recursive, so that it does not wait for who waits to follow.
         let Some(index) = self.index.try_read_recursive_until(until) else { return Ok(not_read()) };
-        match index.behind(c, &models)? {
-            0 => return found(&index, None),
-            1..=FOLLOWED_ASIDE => drop(index),
-            _ => {
-                self.unread.notify_one();
-                return Ok(not_read());
-            }
+        let is_much = |index: &Index, behind: i64| behind > if index.is_loaded(&models) { FOLLOWED_ASIDE } else { READ_ASIDE };
+        let behind = index.behind(c, &models)?;
+        if behind == 0 {
+            return found(&index, None);
         }
+        if is_much(&index, behind) {
+            self.unread.notify_one();
+            return Ok(not_read());
+        }
+        drop(index);
         if let Some(mut index) = self.index.try_write_until(until) {
             // It may have been dropped meanwhile.
-            if index.behind(c, &models)? > FOLLOWED_ASIDE {
+            let behind = index.behind(c, &models)?;
+            if is_much(&index, behind) {
                 return Ok(not_read());
             }
             self.follow(&mut index, c, &models)?;
@@ -235,10 +238,10 @@ mod tests {
         assert_eq!(at_hand(&recall, &c), (0, None));
         add(&c, session, 0..3);
         assert_eq!(at_hand(&recall, &c), (3, None), "few changes are followed");
-        add(&c, session, 3..FOLLOWED_ASIDE + 10);
+        add(&c, session, 3..READ_ASIDE + 10);
         assert_eq!(at_hand(&recall, &c), (0, Some(NOT_READ)), "many are followed behind");
         recall.with_index(&c, None, |_, _, _| Ok(())).expect("follows");
-        let all = FOLLOWED_ASIDE as usize + 10;
+        let all = READ_ASIDE as usize + 10;
         assert_eq!(at_hand(&recall, &c), (all, None));
         add(&c, session, 2_000..2_001);
         let others = recall.index.read();
