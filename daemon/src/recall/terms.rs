@@ -43,7 +43,7 @@ impl Effort {
     /// For a search that somebody asked for.
     pub const SEARCH: Self = Self { terms: 48, entries: 10_000, depth: 60 };
     /// For what is offered beside another answer.
-    pub const ASIDE: Self = Self { terms: 10, entries: 800, depth: 10 };
+    pub const ASIDE: Self = Self { terms: 10, entries: 400, depth: 10 };
 }
 
 fn key(word: &str) -> i64 {
@@ -170,12 +170,14 @@ fn weight(count: f64, words: f64, corpus: Corpus) -> f64 {
 }
 
 /// A term of a query.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 struct Wanted {
     key: i64,
     /// How much it tells by its rarity.
     rarity: f64,
-    /// Oldest entry that is read, if there are more.
+    /// The entries that have it, with how often, newest first; not read if there are many.
+    entries: Vec<(i64, i64)>,
+    /// The oldest one that would be read, if there are many.
     oldest: Option<i64>,
 }
 
@@ -184,27 +186,45 @@ const TELLS: f64 = 0.02;
 
 /// Returns the terms of a query that are looked for.
 fn wanted(connection: &Connection, query: &Terms, effort: Effort, corpus: Corpus) -> Result<Vec<Wanted>> {
-    let mut read = connection.prepare_cached(
-        "SELECT count(*) AS count, min(entry_id) AS oldest
-         FROM (SELECT entry_id FROM entry_terms WHERE term = :term ORDER BY entry_id DESC LIMIT :limit)",
-    )?;
-    let limit = i64::try_from(effort.entries).unwrap_or(i64::MAX);
     let newest = super::entries::last_id(connection)?;
     let mut wanted = Vec::new();
     for (key, times) in query.counts.iter().take(effort.terms) {
-        let (count, oldest): (i64, Option<i64>) =
-            read.query_row(named_params! {":term": key, ":limit": limit}, |row| Ok((row.get("count")?, row.get("oldest")?)))?;
-        let oldest = oldest.filter(|_| count >= limit);
+        let oldest = oldest_read(connection, *key, effort)?;
+        let entries = if oldest.is_none() { read(connection, *key, effort)? } else { Vec::new() };
         // What is not read to its end is taken to be as frequent in all entries as it is in the newer ones.
-        let among = oldest.map_or(newest, |oldest| newest - oldest + 1).max(1);
-        let having = (count as f64 * newest as f64 / among as f64).min(corpus.entries as f64).max(count as f64);
-        let all = (corpus.entries as f64).max(having);
+        let having =
+            oldest.map_or(entries.len() as f64, |oldest| effort.entries as f64 * newest as f64 / (newest - oldest + 1).max(1) as f64);
+        let all = (corpus.entries as f64).max(entries.len() as f64);
+        let having = having.min(all);
         let rarity = (1.0 + (all - having + 0.5) / (having + 0.5)).ln() * (1.0 + (*times as f64).ln());
-        wanted.push(Wanted { key: *key, rarity, oldest });
+        wanted.push(Wanted { key: *key, rarity, entries, oldest });
     }
     let most = wanted.iter().map(|term| term.rarity).fold(0.0, f64::max);
     wanted.retain(|term| term.rarity >= most * TELLS);
     Ok(wanted)
+}
+
+/// Returns the oldest entry of a term that is read, if there are as many as may be.
+fn oldest_read(connection: &Connection, term: i64, effort: Effort) -> Result<Option<i64>> {
+    let before = i64::try_from(effort.entries).unwrap_or(i64::MAX) - 1;
+    Ok(connection
+        .prepare_cached("SELECT entry_id FROM entry_terms WHERE term = :term ORDER BY entry_id DESC LIMIT 1 OFFSET :before")?
+        .query_row(named_params! {":term": term, ":before": before}, |row| row.get("entry_id"))
+        .optional()?)
+}
+
+/// Returns the newer entries that have a term, with how often.
+fn read(connection: &Connection, term: i64, effort: Effort) -> Result<Vec<(i64, i64)>> {
+    let mut read =
+        connection.prepare_cached("SELECT entry_id, count FROM entry_terms WHERE term = :term ORDER BY entry_id DESC LIMIT :limit")?;
+    // Looked up once: there are many rows.
+    let (of_entry, of_count) = (read.column_index("entry_id")?, read.column_index("count")?);
+    let mut rows = read.query(named_params! {":term": term, ":limit": i64::try_from(effort.entries).unwrap_or(i64::MAX)})?;
+    let mut entries = Vec::new();
+    while let Some(row) = rows.next()? {
+        entries.push((row.get(of_entry)?, row.get(of_count)?));
+    }
+    Ok(entries)
 }
 
 /// Entries of whose common terms those are looked up that were not read.
@@ -216,22 +236,25 @@ const CANDIDATES: usize = 80;
 /// the common terms are looked up that were not read.
 pub fn search(connection: &Connection, query: &Terms, effort: Effort, corpus: Corpus, words: impl Fn(i64) -> Option<u32>) -> Result<Found> {
     let terms = wanted(connection, query, effort, corpus)?;
-    let (common, rare): (Vec<Wanted>, Vec<Wanted>) = terms.iter().partition(|term| term.oldest.is_some());
     let mut scores: FxHashMap<i64, Scored> = FxHashMap::default();
-    for term in &rare {
-        read(connection, term, effort, corpus, &words, &mut scores)?;
-    }
-    let are_read = scores.len() < effort.depth;
-    if are_read {
-        for term in &common {
-            read(connection, term, effort, corpus, &words, &mut scores)?;
+    let mut add = |rarity: f64, entries: &[(i64, i64)]| {
+        for (entry, count) in entries {
+            let Some(words) = words(*entry) else { continue };
+            scores.entry(*entry).or_insert(Scored { entry: *entry, words, score: 0.0, has: 0.0 }).add(rarity, *count, corpus);
         }
+        scores.len()
+    };
+    let candidates = terms.iter().map(|term| add(term.rarity, &term.entries)).last().unwrap_or(0);
+    let are_read = candidates < effort.depth;
+    let common = || terms.iter().filter(|term| term.oldest.is_some());
+    for term in common().filter(|_| are_read) {
+        add(term.rarity, &read(connection, term.key, effort)?);
     }
     let mut scored: Vec<Scored> = scores.into_values().collect();
     best(&mut scored, CANDIDATES.max(effort.depth * 2));
     for candidate in &mut scored {
         let entry = candidate.entry;
-        for term in common.iter().filter(|term| !are_read || term.oldest.is_some_and(|oldest| entry < oldest)) {
+        for term in common().filter(|term| !are_read || term.oldest.is_some_and(|oldest| entry < oldest)) {
             if let Some(count) = count_in(connection, term.key, entry)? {
                 candidate.add(term.rarity, count, corpus);
             }
@@ -242,28 +265,6 @@ pub fn search(connection: &Connection, query: &Terms, effort: Effort, corpus: Co
     let matches: Vec<Match> = scored.iter().map(|s| Match { entry: s.entry, score: s.score, share: s.has / sum }).collect();
     let share = matches.iter().map(|m| m.share).fold(0.0, f64::max);
     Ok(Found { matches, share, rarities: terms.iter().map(|term| (term.key, term.rarity)).collect() })
-}
-
-/// Adds what a term counts to the scores of the newer entries that have it.
-fn read(
-    connection: &Connection,
-    term: &Wanted,
-    effort: Effort,
-    corpus: Corpus,
-    words: &impl Fn(i64) -> Option<u32>,
-    scores: &mut FxHashMap<i64, Scored>,
-) -> Result<()> {
-    let mut read =
-        connection.prepare_cached("SELECT entry_id, count FROM entry_terms WHERE term = :term ORDER BY entry_id DESC LIMIT :limit")?;
-    // Looked up once: there are many rows.
-    let (of_entry, of_count) = (read.column_index("entry_id")?, read.column_index("count")?);
-    let mut rows = read.query(named_params! {":term": term.key, ":limit": i64::try_from(effort.entries).unwrap_or(i64::MAX)})?;
-    while let Some(row) = rows.next()? {
-        let entry = row.get(of_entry)?;
-        let Some(words) = words(entry) else { continue };
-        scores.entry(entry).or_insert(Scored { entry, words, score: 0.0, has: 0.0 }).add(term.rarity, row.get(of_count)?, corpus);
-    }
-    Ok(())
 }
 
 /// Returns how often an entry has a term, if it does.

@@ -283,6 +283,7 @@ mod tests {
         recall.with_index(&c, None, |_, _, _| Ok(())).expect_err("is broken off");
         c.progress_handler(0, None::<fn() -> bool>).expect("goes on");
         assert!(recall.was_read.lock().is_empty());
-        recall.with_index(&c, None, |index, _, _| Ok(assert_eq!(index.corpus().entries, 1_000))).expect("reads");
+        let entries = recall.with_index(&c, None, |index, _, _| Ok(index.corpus().entries)).expect("reads");
+        assert_eq!(entries, 1_000);
     }
 }
