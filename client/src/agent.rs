@@ -94,7 +94,7 @@ fn result(outcome: &Outcome, data: &Value) -> String {
         return outline.to_owned();
     }
     if data["look"].is_object() {
-        return act(outcome, &data["look"]);
+        return act(outcome, data);
     }
     // The steps are in the text.
     if let (("visual", "path"), Some(text)) = ((outcome.category.as_str(), outcome.op.as_str()), data["text"].as_str()) {
@@ -109,19 +109,53 @@ fn result(outcome: &Outcome, data: &Value) -> String {
     if outcome.op == "wait" { text.lines().next().unwrap_or_default().to_owned() } else { text }
 }
 
-/// Returns what came of an action in one line, and the page below.
-fn act(outcome: &Outcome, look: &Value) -> String {
+/// Returns what was acted on and what came of it in one line, and the page below.
+fn act(outcome: &Outcome, data: &Value) -> String {
+    let look = &data["look"];
     let changed = match (look["changed"].as_bool(), look["note"].as_str()) {
         (_, Some(note)) => note,
         (Some(true), None) => "changed",
         (_, None) => "done",
     };
-    let mut text = format!("{}: {changed}", outcome.op);
+    let mut text = format!("{}: {changed}", acted_on(outcome, data));
     if let Some(expected) = look["expected"].as_str() {
         let _ = write!(text, "; before: {expected}");
     }
+    let shows = data["result"].as_str().filter(|result| outcome.op == "fill" && !["filled", "cleared"].contains(result));
+    if let Some(result) = shows {
+        let _ = write!(text, "; {}", safe::line(result));
+    }
     if let Some(outline) = look["observation"]["outline"].as_str() {
         let _ = write!(text, "\n{outline}");
+    }
+    text
+}
+
+/// Returns the verb, with the element that was acted on: `tapped row "Display"`.
+fn acted_on(outcome: &Outcome, data: &Value) -> String {
+    let past = match outcome.op.as_str() {
+        "tap" => "tapped",
+        "long-press" => "long-pressed",
+        "double-tap" => "double-tapped",
+        "fill" => "filled",
+        "drag" => "dragged",
+        "scroll-to" => "scrolled to",
+        op => return op.to_owned(),
+    };
+    let target = &data["target"];
+    let mut text = past.to_owned();
+    if let Some(role) = target["role"].as_str().filter(|role| !matches!(*role, "view" | "any" | "text")) {
+        let _ = write!(text, " {role}");
+    }
+    let word = |key: &str| target[key].as_str().map(safe::line).filter(|word| !word.is_empty());
+    let id = || word("resId").map(|id| format!("#{}", id.rsplit('/').next().unwrap_or(&id)));
+    let quoted = |name: String| format!("\"{}\"", name.replace('"', "\\\""));
+    let point = || Some(format!("{},{}", data["point"]["x"].as_f64()?, data["point"]["y"].as_f64()?));
+    if let Some(name) = word("title").or_else(|| word("label")).or_else(|| word("name")).map(quoted).or_else(id).or_else(point) {
+        let _ = write!(text, " {name}");
+    }
+    if data["unmarked"] == Value::Bool(true) {
+        text.push_str(" (not marked as clickable)");
     }
     text
 }
@@ -140,7 +174,13 @@ mod tests {
     fn outcomes_are_told_once_and_briefly() {
         assert_eq!(of(Ok(json!({"outline": "page \"A\"\n@n1 \"B\"", "rows": []}))), "page \"A\"\n@n1 \"B\"");
         let look = json!({"changed": true, "expected": "-> \"Wi-Fi\" 4/4", "observation": {"outline": "page \"Wi-Fi\""}});
-        assert_eq!(of(Ok(json!({"look": look}))), "tap: changed; before: -> \"Wi-Fi\" 4/4\npage \"Wi-Fi\"");
+        let target = json!({"role": "row", "label": "Wi-Fi, Connected", "title": "Wi-Fi"});
+        let expected = "tapped row \"Wi-Fi\": changed; before: -> \"Wi-Fi\" 4/4\npage \"Wi-Fi\"";
+        assert_eq!(of(Ok(json!({"look": look, "target": target}))), expected);
+        let unmarked = json!({"look": {"changed": null}, "target": {"role": "text", "title": "Notes"}, "unmarked": true});
+        assert_eq!(of(Ok(unmarked)), "tapped \"Notes\" (not marked as clickable): done");
+        let nameless = json!({"look": {"changed": false, "note": "nothing changed"}, "target": {"role": "view", "resId": "a.b:id/more"}});
+        assert_eq!(of(Ok(nameless)), "tapped #more: nothing changed");
         let mut failure = Failure::new("TARGET_AMBIGUOUS", "2 elements match", 1).with_hint("name one of them");
         failure.details = json!({"candidates": [{"label": "Me\n@n1"}]});
         assert_eq!(of(Err(failure)), "error TARGET_AMBIGUOUS: 2 elements match\ncandidate: \"Me\\n@n1\"\nhint: name one of them");

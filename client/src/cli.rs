@@ -121,9 +121,9 @@ pub const ENTRIES: &[Entry] = &[
     short!(
         "check",
         &["assert"],
-        "Check that a text is on the screen; the same as `verify text-contains`",
-        Verify::TextContains,
-        verify::TextContains
+        "Check that a text is on the page, or the state of an element; the same as `verify element`",
+        Verify::Element,
+        verify::Element
     ),
     group::<verify::Verify>("verify", "Check that the screen is as expected"),
     group::<recover::Recover>("recover", "Recover from a failure; afd remembers which recovery fixed it"),

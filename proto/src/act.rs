@@ -52,15 +52,28 @@ words! {
     }
 }
 
+words! {
+    /// What a keyboard did.
+    KeyboardChange {
+        /// It came.
+        Opened = "opened",
+        /// It went.
+        Closed = "closed",
+    }
+}
+
 wire! {
     /// What came of an action.
     pub struct Look {
-        /// Whether anything on the screen changed; false only after a second, or as long as this action took before. Null if that is not
-        /// known: another call acted in between, or the session had not seen the page.
+        /// Whether anything on the page changed; false only after a second, or as long as this action took before. The keyboard is no part of
+        /// the page. Null if that is not known: another call acted in between, or the session had not seen the page.
         pub changed: Option<bool>,
         /// What the action led to before, in a few words; absent if that is not known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub expected: Option<String>,
+        /// What the keyboard did meanwhile; absent if it stayed as it was.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub keyboard: Option<KeyboardChange>,
         /// What should be known about the outcome.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub note: Option<String>,
@@ -236,7 +249,8 @@ act_params! {
     /// Parameters of `act.text`.
     #[derive(Default)]
     pub struct TextParams {
-        /// Text to type into the focused field. It is never stored or logged; a field that is no password shows it.
+        /// Text to type into the focused field. It is never stored or logged; a field that is no password shows it. Where that field can be
+        /// read, it is compared with the text.
         pub text: Secret,
     }
 
@@ -248,7 +262,8 @@ act_params! {
         pub by: Option<By>,
         /// Label, text, description, resource id, class or alias of the field.
         pub value: String,
-        /// Text to put into it, in the place of what is there. It is never stored or logged; a field that is no password shows it.
+        /// Text to put into it, in the place of what is there. It is never stored or logged; a field that is no password shows it, and is
+        /// compared with it: the call fails if they differ.
         pub text: Secret,
     }
 
@@ -303,6 +318,9 @@ wire! {
         /// Whether the target of an alias had moved since it was observed, and was found at its new position.
         #[serde(default, skip_serializing_if = "is_false")]
         pub moved: bool,
+        /// Whether the element does not say that it can be acted on: it was touched where its text stands.
+        #[serde(default, skip_serializing_if = "is_false")]
+        pub unmarked: bool,
         /// Duration including the wait for the device, milliseconds.
         pub duration_ms: u64,
         /// What came of it; only with `then`.
@@ -389,9 +407,9 @@ methods! {
     /// Presses a key by its Android key code.
     ActKey = "act.key" (KeyParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"keyCode":66}"#, KEY;
     /// Types text into the focused field; the text is not stored.
-    ActText = "act.text" (TextParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"text":"hello"}"#, TYPE;
+    ActText = "act.text" (TextParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Unsupported, TextDiffers, Conflict], r#"{"text":"hello"}"#, TYPE;
     /// Fills a field: taps it, deletes what is in it, types a text, and checks what it shows.
-    ActFill = "act.fill" (FillParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, RefAliasUnobserved, RefAliasStale, TargetNotFound, TargetAmbiguous, TargetCovered, LimitExceeded, Conflict], r#"{"value":"User name","text":"alice"}"#, FILL;
+    ActFill = "act.fill" (FillParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, RefAliasUnobserved, RefAliasStale, TargetNotFound, TargetAmbiguous, TargetCovered, Unsupported, TextDiffers, LimitExceeded, Conflict], r#"{"value":"User name","text":"alice"}"#, FILL;
     /// Launches an app.
     ActLaunch = "act.launch" (AppParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"package":"com.android.settings"}"#, LAUNCH;
     /// Stops an app.

@@ -62,6 +62,7 @@ codes! {
     Internal = "INTERNAL", 22, false, "Internal error.";
     Cancelled = "CANCELLED", 23, true, "The call was cancelled before it changed anything.";
     TargetCovered = "TARGET_COVERED", 24, false, "The target is on the screen, but something covers it; `details.coveredBy` names it.";
+    TextDiffers = "TEXT_DIFFERS", 28, false, "The text was typed, but the field shows another one.";
     ParseError = "PARSE_ERROR", 25, false, "The message is not valid JSON.";
     InvalidRequest = "INVALID_REQUEST", 26, false, "The message is not a JSON-RPC 2.0 request.";
     UnknownMethod = "UNKNOWN_METHOD", 27, false, "There is no method with this name.";

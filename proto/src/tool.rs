@@ -130,8 +130,8 @@ pub(crate) const WAIT: Tool = Tool {
 pub(crate) const VERIFY: Tool = Tool {
     name: "af_verify",
     toolset: Toolset::Core,
-    about: "Check that a text is on the screen. Fails if not. What passes is remembered as what the last action leads to.",
-    takes: &["text"],
+    about: "Check that a text is on the page, or the state of an element. Fails if not. What passes is remembered as what the last action leads to.",
+    takes: &["text", "state", "shows"],
     sends: "{}",
 };
 

@@ -1,6 +1,8 @@
 //! `verify.*`: checking conditions on the screen.
 
+use crate::act::is_false;
 use crate::vocabulary::{By, PageRef, Reply};
+
 
 device_params! {
     /// Parameters of `verify.textContains`.
@@ -24,6 +26,24 @@ device_params! {
         pub mode: Option<MatchMode>,
     }
 
+    /// Parameters of `verify.element`. Without `state` and `shows` the text must be on the page.
+    #[derive(Default)]
+    pub struct ElementParams {
+        /// Label, title, `#id` or alias of an element as an outline prints it, or a text on the page. Whole words are compared, in any case;
+        /// what is written in capitals, such as `ON`, is found inside of a longer text in capitals only. `value` is accepted, too.
+        #[serde(alias = "value")]
+        pub text: String,
+        /// State that the element must have.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub state: Option<ElementState>,
+        /// Text that the element must show: the value of a field, or a text inside of the element. Whole words are compared.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub shows: Option<String>,
+        /// Whether `text` and `shows` must match completely and as they are.
+        #[serde(default, skip_serializing_if = "is_false")]
+        pub exact_match: bool,
+    }
+
     /// Parameters of `verify.nodeExists`.
     pub struct NodeExistsParams {
         /// Property by which the node is selected, as in `act.tap`.
@@ -37,6 +57,20 @@ device_params! {
 }
 
 words! {
+    /// State of an element.
+    ElementState {
+        /// Switched on, checked or selected, as the screen says in words.
+        On = "on",
+        /// Switched off or not checked.
+        Off = "off",
+        /// Can be used.
+        Enabled = "enabled",
+        /// Cannot be used.
+        Disabled = "disabled",
+        /// Not on the page.
+        Gone = "gone",
+    }
+
     /// Comparison of an expected text with the actual one.
     MatchMode {
         /// The actual text contains the expected one.
@@ -75,7 +109,9 @@ wire! {
 
 methods! {
     /// Verifies that a visible text or description contains the text; ids, classes and flags are not searched.
-    VerifyTextContains = "verify.textContains" (TextContainsParams, DEVICE) -> Reply<VerifyResult>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, AssertionFailed], r#"{"text":"Wi-Fi"}"#, VERIFY;
+    VerifyTextContains = "verify.textContains" (TextContainsParams, DEVICE) -> Reply<VerifyResult>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, AssertionFailed], r#"{"text":"Wi-Fi"}"#;
+    /// Verifies that a text is on the page, or the state of an element.
+    VerifyElement = "verify.element" (ElementParams, DEVICE) -> Reply<VerifyResult>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, AssertionFailed, RefAliasUnobserved, RefAliasStale, TargetNotFound, TargetAmbiguous, TargetCovered, Unsupported], r#"{"text":"Dark theme","state":"on"}"#, VERIFY;
     /// Verifies that the activity in the foreground is the expected one.
     VerifyTopActivity = "verify.topActivity" (TopActivityParams, DEVICE) -> Reply<VerifyResult>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, AssertionFailed, Unsupported], r#"{"expected":"com.android.settings"}"#;
     /// Verifies that a visible node matches the selector.

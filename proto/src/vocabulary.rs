@@ -234,6 +234,10 @@ wire! {
         /// Title: the part of the label that stays, without subtitle, switch position or counter; at most 80 characters.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub title: Option<String>,
+        /// Name of an element without a label: the caption beside it, else its place on the screen, such as `top left`. It does not identify
+        /// the element.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub name: Option<String>,
         /// Full resource id.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub res_id: Option<String>,

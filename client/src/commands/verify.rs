@@ -1,7 +1,7 @@
 //! The `verify` commands.
 
 use afd_proto::verify::{
-    MatchMode, NodeExistsParams, TextContainsParams, TopActivityParams, VerifyNodeExists, VerifyTextContains, VerifyTopActivity,
+    ElementParams, ElementState, MatchMode, NodeExistsParams, TextContainsParams, TopActivityParams, VerifyElement, VerifyNodeExists, VerifyTextContains, VerifyTopActivity,
 };
 use afd_proto::vocabulary::By;
 use clap::{Args, Subcommand};
@@ -16,6 +16,8 @@ pub enum Verify {
     TextContains(TextContains),
     /// Check that the foreground activity is the expected one
     TopActivity(TopActivity),
+    /// Check that a text is on the page, or the state of an element
+    Element(Element),
     /// Check that a visible node matches
     NodeExists(NodeExists),
 }
@@ -35,6 +37,59 @@ pub struct TextContains {
     /// Ignore case (default)
     #[arg(long, conflicts_with = "case_sensitive", hide = true)]
     ignore_case: bool,
+}
+
+/// Options of `element`.
+#[derive(Debug, Args)]
+#[group(skip)]
+#[command(group = clap::ArgGroup::new("state").args(["on", "off", "enabled", "disabled", "gone"]))]
+pub struct Element {
+    /// Label, title, #id or alias of an element, or a text on the page; whole words are compared
+    #[arg(value_name = "TEXT", required_unless_present = "text", conflicts_with = "text", allow_hyphen_values = true)]
+    what: Option<String>,
+    /// The same as a flag
+    #[arg(long, allow_hyphen_values = true)]
+    text: Option<String>,
+    /// The element must be switched on or checked
+    #[arg(long)]
+    on: bool,
+    /// The element must be switched off or not checked
+    #[arg(long)]
+    off: bool,
+    /// The element must be enabled
+    #[arg(long)]
+    enabled: bool,
+    /// The element must be disabled
+    #[arg(long)]
+    disabled: bool,
+    /// The element or text must not be on the page
+    #[arg(long)]
+    gone: bool,
+    /// Text that the element must show: the value of a field, or a text inside of the element
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with = "state")]
+    shows: Option<String>,
+    /// Match the whole text and its case
+    #[arg(long, alias = "exact-match")]
+    exact: bool,
+}
+
+impl Element {
+    fn params(self) -> ElementParams {
+        let states = [
+            (self.on, ElementState::On),
+            (self.off, ElementState::Off),
+            (self.enabled, ElementState::Enabled),
+            (self.disabled, ElementState::Disabled),
+            (self.gone, ElementState::Gone),
+        ];
+        ElementParams {
+            text: self.text.or(self.what).unwrap_or_default(),
+            state: states.into_iter().find(|(given, _)| *given).map(|(_, state)| state),
+            shows: self.shows,
+            exact_match: self.exact,
+            ..ElementParams::default()
+        }
+    }
 }
 
 /// Options of `top-activity`.
@@ -72,6 +127,7 @@ impl Group for Verify {
             Verify::TopActivity(TopActivity { expected, mode }) => {
                 Call::of::<VerifyTopActivity>(TopActivityParams { expected, mode, ..TopActivityParams::default() })
             }
+            Verify::Element(element) => Call::of::<VerifyElement>(element.params()),
             Verify::NodeExists(NodeExists { by, value, exact_match }) => Call::of::<VerifyNodeExists>(NodeExistsParams {
                 by,
                 value,

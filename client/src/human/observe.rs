@@ -14,7 +14,7 @@ use afd_proto::observe::{
 };
 use afd_proto::picture::{ObserveScreenshot, Screenshot};
 use afd_proto::recover::{RecoverBack, RecoverHome, RecoverRelaunch, RecoverResult};
-use afd_proto::verify::{VerifyNodeExists, VerifyResult, VerifyTextContains, VerifyTopActivity};
+use afd_proto::verify::{VerifyElement, VerifyNodeExists, VerifyResult, VerifyTextContains, VerifyTopActivity};
 use afd_proto::vocabulary::{Hint, HintKind, Reply, Target};
 use anstyle::AnsiColor;
 
@@ -47,6 +47,7 @@ human! {
     ActShell => shell;
     VerifyTextContains => |r| verified(VerifyTextContains::INFO.name, r);
     VerifyTopActivity => |r| verified(VerifyTopActivity::INFO.name, r);
+    VerifyElement => |r| verified(VerifyElement::INFO.name, r);
     VerifyNodeExists => |r| verified(VerifyNodeExists::INFO.name, r);
     RecoverBack => |r| recovered(RecoverBack::INFO.name, r);
     RecoverHome => |r| recovered(RecoverHome::INFO.name, r);

@@ -153,7 +153,7 @@ pub async fn text(core: &Arc<Core>, params: &TextParams) -> Result<Reply<ActResu
         return Err(Error::param("text", "at least one character", "an empty string"));
     }
     check_typed(text)?;
-    let mut plan = Plan::single(Verb::Text, Input::Text(Secret::new(text)));
+    let mut plan = Plan::of(Verb::Text, Steps::Type(Secret::new(text)));
     plan.action.slots.push("text".to_owned());
     plan.evidence = Some(json!({"length": text.chars().count(), "hash": core.secrets.hash(text)}));
     core.secrets.remember(text);
@@ -216,7 +216,8 @@ pub(super) async fn run<P: DeviceCall + ActCall + Serialize>(core: &Arc<Core>, p
         result: done.result,
         target: done.resolved.as_ref().and_then(|r| r.target.clone()),
         point: done.resolved.as_ref().map(|r| r.point),
-        moved: done.resolved.is_some_and(|r| r.moved),
+        moved: done.resolved.as_ref().is_some_and(|r| r.moved),
+        unmarked: done.resolved.is_some_and(|r| r.unmarked),
         duration_ms: done.duration_ms,
         look: None,
         replayed: false,

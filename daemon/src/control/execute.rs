@@ -16,7 +16,7 @@ use afd_proto::ErrorCode;
 use afd_proto::act::{ActCall, Then, WithLook};
 use afd_proto::events::Message;
 use afd_proto::memory::EventStatus;
-use afd_proto::vocabulary::{DeviceCall, Point, Reply, Verb};
+use afd_proto::vocabulary::{DeviceCall, Point, Reply, Target, Verb};
 use rusqlite::Connection;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -30,6 +30,7 @@ use crate::device::{DeviceGuard, DriverError, Input, Ticket};
 use crate::live::Live;
 use crate::memory::events::{self, Event, Request};
 use crate::memory::{Place, log, record};
+use crate::page::select::Gesture;
 use crate::store::{new_uid, now_ms};
 use crate::task::failpoint;
 
@@ -154,7 +155,8 @@ impl Call {
             }
         };
         if let (Some(resolved), Some(action)) = (&resolved, &mut event.action) {
-            action.target.clone_from(&resolved.target);
+            // The name may be what somebody typed into a field; memory recognises an element by the rest.
+            action.target = resolved.target.clone().map(|target| Target { name: None, ..target });
             action.point = Some(resolved.point);
             event.evidence = Some(resolved.evidence.clone());
         }
@@ -211,6 +213,7 @@ impl Call {
             }
             Steps::Search(search) => self.search(guard, &search, event).await,
             Steps::Fill(text) => self.fill(guard, &text, resolved, event).await,
+            Steps::Type(text) => self.type_text(guard, &text, event).await,
             Steps::Drag(to, ms) => self.drag(guard, &to, ms, resolved, event).await,
         }
     }
@@ -227,7 +230,7 @@ impl Call {
         event.sent = false;
         let Some(from) = resolved else { return Err(Error::param("value", "the label or alias of what is dragged", "nothing")) };
         let capture = ScreenCapture::of(guard.tree(self.target.token.as_ref()).await?, false, false);
-        let Point { x, y } = self.find_target(to, &capture)?.point;
+        let Point { x, y } = self.find_target(to, &capture, Gesture::Press)?.point;
         event.sent = true;
         let result = self.send(guard, vec![Input::Swipe([from.point.x, from.point.y, x, y], ms)], event).await?;
         Ok(SearchOutcome { result, resolved: Some(from), scrolls: 0 })
@@ -273,6 +276,8 @@ impl Call {
                     point: *point,
                     target: None,
                     moved: false,
+                    fit: None,
+                    unmarked: false,
                     evidence: json!({"x": point.x, "y": point.y}),
                 }));
             }
@@ -292,7 +297,16 @@ impl Call {
         }
         // Typed text must not enter memory as the value of a selector.
         let typed = matches!(spec, TargetSpec::Node { value, .. } if self.core.secrets.was_typed(value));
-        let resolved = self.find_target(spec, &capture).map_err(|error| match typed {
+        let gesture = match event.action.as_ref().map(|a| a.verb) {
+            Some(Verb::LongPress | Verb::Drag) => Gesture::Press,
+            Some(Verb::Fill) => Gesture::Fill,
+            _ => Gesture::Tap,
+        };
+        let resolved = match self.find_target(spec, &capture, gesture) {
+            Ok(found) => self.unless_known_elsewhere(spec, &capture, &event.before, found).await,
+            Err(error) => Err(error),
+        };
+        let resolved = resolved.map_err(|error| match typed {
             true => Error { message: "the typed text does not match exactly one target on the screen".to_owned(), ..error },
             false => error,
         });

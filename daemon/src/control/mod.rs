@@ -21,6 +21,7 @@ mod forwards;
 mod hints;
 pub mod import;
 pub mod jobs;
+mod known_titles;
 mod locks;
 pub mod memory;
 pub mod metrics;

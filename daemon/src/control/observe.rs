@@ -70,7 +70,7 @@ pub async fn screen(core: &Arc<Core>, params: &ScreenParams) -> Result<Reply<Scr
     let options = CaptureOptions { settle, wait: wait(params.wait_ms)? };
     let (call, first) = core.call_reading(params, Device::tree).await?;
     let mut capture = call.capture(options, first).await?;
-    let shape = Shape { format: params.format, since: params.since.clone(), hints: params.hints, max_rows: params.max_rows };
+    let shape = Shape { format: params.format, since: params.since.clone(), hints: params.hints, max_rows: params.max_rows, after_action: false };
     if shape.is_outline() {
         let context = call.shaped(&mut capture, ObservationSource::Screen, &shape).await;
         return Ok(call.reply(Screen { context, screen: ScreenRows { rows: Vec::new(), ..screen_rows(&capture, &[], Some(0), false) } }));
@@ -97,7 +97,7 @@ pub async fn refs(core: &Arc<Core>, params: &RefsParams) -> Result<Reply<Refs>> 
     let options = CaptureOptions { settle, wait: wait(params.wait_ms)? };
     let (call, first) = core.call_reading(params, Device::tree).await?;
     let mut capture = call.capture(options, first).await?;
-    let shape = Shape { format: params.format, since: params.since.clone(), hints: params.hints, max_rows: params.max_rows };
+    let shape = Shape { format: params.format, since: params.since.clone(), hints: params.hints, max_rows: params.max_rows, after_action: false };
     if shape.is_outline() {
         let context = call.shaped(&mut capture, ObservationSource::Refs, &shape).await;
         let refs = RefRows { ref_version: call.ref_version(&capture), ..ref_rows(&capture, Some(0), false) };
@@ -120,7 +120,7 @@ pub async fn page(core: &Arc<Core>, params: &PageParams) -> Result<Reply<Page>> 
     let options = CaptureOptions { settle: params.settle.unwrap_or(true), wait: wait(params.wait_ms)? };
     let (call, first) = core.call_reading(params, Device::tree).await?;
     let mut capture = call.capture(options, first).await?;
-    let shape = Shape { format: params.format, since: params.since.clone(), hints: params.hints, max_rows: params.max_rows };
+    let shape = Shape { format: params.format, since: params.since.clone(), hints: params.hints, max_rows: params.max_rows, after_action: false };
     if shape.is_outline() {
         let context = call.shaped(&mut capture, ObservationSource::Page, &shape).await;
         return Ok(call.reply(Page { context, screen: None, refs: None }));

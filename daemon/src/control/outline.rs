@@ -32,6 +32,8 @@ pub(super) struct Shape {
     pub hints: Option<bool>,
     /// Maximum number of elements.
     pub max_rows: Option<u32>,
+    /// Whether it is the look that an action returns, which says by itself whether anything changed.
+    pub after_action: bool,
 }
 
 impl Shape {
@@ -61,7 +63,7 @@ impl Call {
         match shape.format {
             Some(Format::Rows) => context.elements = Some(elements(capture, max)),
             Some(Format::Outline) | None => {
-                let changes = before.map(|b| changes(&b, capture, &context));
+                let changes = before.map(|b| changes(&b, capture, &context, shape.after_action));
                 context.since = since.filter(|_| changes.is_some());
                 context.outline = Some(changes.unwrap_or_else(|| whole(capture, &context, (max, true))));
             }
@@ -150,7 +152,7 @@ fn head(capture: &ScreenCapture, context: &Context) -> String {
     } else if !context.settled {
         head.push_str("; may still be moving");
     }
-    if capture.snapshot().windows.iter().any(|w| w.kind == WindowKind::InputMethod) {
+    if capture.snapshot().shows(WindowKind::Keyboard) {
         head.push_str("; keyboard open");
     }
     if let Some(dialog) = dialog {
@@ -211,7 +213,7 @@ fn is_same_page(before: &ShownRefs, capture: &ScreenCapture) -> bool {
 }
 
 /// Returns what changed: lines that came (`+`), went (`-`) or are different (`~`).
-fn changes(before: &ShownRefs, capture: &ScreenCapture, context: &Context) -> String {
+fn changes(before: &ShownRefs, capture: &ScreenCapture, context: &Context, after_action: bool) -> String {
     let refs = crate::page::refs::all(&before.snapshot);
     let numbers: HashMap<usize, u32> = before.refs.iter().filter_map(|(a, r)| Some((r.what.node, number_of(a)?))).collect();
     let old_title = before.place.title.as_deref();
@@ -260,7 +262,7 @@ fn changes(before: &ShownRefs, capture: &ScreenCapture, context: &Context) -> St
         gone.push(aliases.join(" "));
     }
     let mut text = head(capture, context);
-    if came.is_empty() && different.is_empty() && gone.is_empty() {
+    if came.is_empty() && different.is_empty() && gone.is_empty() && !after_action {
         text.push_str("\nnothing changed");
     }
     for (sign, lines) in [('~', different), ('+', came), ('-', gone)] {

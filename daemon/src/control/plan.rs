@@ -49,6 +49,8 @@ pub(super) enum Steps {
     Search(Search),
     /// Fills a field with a text.
     Fill(Secret),
+    /// Types a text into what has the focus.
+    Type(Secret),
     /// Drags the target to another one, in this many milliseconds.
     Drag(TargetSpec, u32),
 }

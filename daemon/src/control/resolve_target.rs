@@ -4,7 +4,8 @@
 //! the action is refused rather than sent to something else:
 //!
 //! * A point must lie on the screen; the node under it is only recorded.
-//! * A selector must lead to exactly one node that accepts taps: a match itself or its nearest ancestor that does.
+//! * A label must mean exactly one element of the page (`page::select::find`); a touch goes to the place of the text that it names.
+//! * Another property must lead to exactly one node that accepts taps: a match itself or its nearest ancestor that does.
 //! * An alias (`@n3`) must come from the session's newest observation with refs, the same app, activity and title must be in the
 //!   foreground, and the recorded element must be found again unambiguously (`page::refs::find`). It may have moved.
 //! * A node must have a visible part that no other node or window covers; that part is what gets tapped.
@@ -17,9 +18,12 @@ use serde_json::{Value, json};
 use super::screen_capture::ScreenCapture;
 use super::{Call, Error, Result};
 use crate::memory::Place;
+use crate::page::layers::Side;
+use crate::page::outline::quoted;
 use crate::page::refs::{self, Ref};
-use crate::page::select::{self, Fit, Selector};
-use crate::page::{Snapshot, target, touch};
+use crate::page::select::{self, Fit, Gesture, Match, Selector};
+use crate::page::touch::{self, Obstacle, Touch};
+use crate::page::{Snapshot, WindowKind, naming, target};
 
 /// Maximum number of candidates listed in an error.
 const MAX_CANDIDATES: usize = 20;
@@ -100,7 +104,8 @@ pub(super) fn check_length(field: &str, text: &str) -> Result<()> {
 
 /// Returns what a value is if the caller does not say: an alias if it looks like one, else a label.
 pub(super) fn default_by(value: &str) -> By {
-    if value.trim().starts_with("@n") { By::Ref } else { By::Label }
+    let number = value.trim().strip_prefix("@n").filter(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()));
+    if number.is_some() { By::Ref } else { By::Label }
 }
 
 /// Describes a target of which only one property is known.
@@ -129,30 +134,38 @@ pub(super) struct ResolvedTarget {
     pub target: Option<Target>,
     /// Whether the target of an alias is at another position than it was when observed.
     pub moved: bool,
+    /// How closely a label fits; `None` for other targets.
+    pub fit: Option<Fit>,
+    /// Whether the element does not say that it can be acted on.
+    pub unmarked: bool,
     pub evidence: Value,
 }
 
 impl Call {
-    /// Resolves a target on a capture.
-    pub(super) fn find_target(&self, spec: &TargetSpec, capture: &ScreenCapture) -> Result<ResolvedTarget> {
+    /// Resolves a target of a gesture on a capture.
+    pub(super) fn find_target(&self, spec: &TargetSpec, capture: &ScreenCapture, gesture: Gesture) -> Result<ResolvedTarget> {
         let snapshot = capture.snapshot();
         match spec {
             TargetSpec::Point(point) => {
                 check_on_screen(snapshot, point)?;
                 let acted = touch::touched_node(snapshot, point.x, point.y);
-                Ok(resolved(snapshot, *point, acted, false))
+                Ok(resolved(capture, *point, acted, false))
             }
-            TargetSpec::Node { by, value, exact, partial } => {
-                let index = single_node(capture, &Selector { by: *by, value, exact: *exact }, *partial)?;
-                let point = touch::point(snapshot, index).map_err(|blocker| covered_error(snapshot, blocker))?;
-                check_on_screen(snapshot, &point)?;
-                Ok(resolved(snapshot, point, Some(index), false))
+            TargetSpec::Node { by: by @ (By::Label | By::Text | By::Desc), value, exact, partial } => {
+                let found = single_match(capture, &Selector { by: *by, value, exact: *exact }, (gesture, *partial))?;
+                let touch = touch_of(capture, found.element, found.text)?;
+                let target = resolved(capture, touch.point, Some(touch.receiver), false);
+                Ok(ResolvedTarget { fit: Some(found.fit), unmarked: !found.marked, ..target })
+            }
+            TargetSpec::Node { by, value, exact, .. } => {
+                let index = single_node(capture, &Selector { by: *by, value, exact: *exact })?;
+                let touch = touch_of(capture, index, None)?;
+                Ok(resolved(capture, touch.point, Some(touch.receiver), false))
             }
             TargetSpec::Alias { alias, observation } => {
                 let (index, moved) = self.resolve_alias(alias, observation.as_deref(), capture)?;
-                let point = touch::point(snapshot, index).map_err(|blocker| covered_error(snapshot, blocker))?;
-                check_on_screen(snapshot, &point)?;
-                Ok(resolved(snapshot, point, Some(index), moved))
+                let touch = touch_of(capture, index, None)?;
+                Ok(resolved(capture, touch.point, Some(touch.receiver), moved))
             }
         }
     }
@@ -212,12 +225,52 @@ impl Call {
     }
 }
 
+/// Returns where to touch an element, or the error that says why it cannot be touched.
+fn touch_of(capture: &ScreenCapture, index: usize, text: Option<usize>) -> Result<Touch> {
+    let snapshot = capture.snapshot();
+    touch::touch(snapshot, index, text).map_err(|obstacle| match obstacle {
+        Obstacle::Covered(blocker) => covered_error(snapshot, blocker),
+        Obstacle::OffScreen(side) => off_screen_error(&name_of(capture, index), side),
+        Obstacle::Edge(pixels) => {
+            let name = name_of(capture, index);
+            Error::new(ErrorCode::TargetCovered, format!("only an edge of {name} is in sight ({pixels} pixels)"))
+                .hint(format!("scroll to it first: scroll-to {name}"))
+                .details(json!({"pixelsInSight": pixels}))
+        }
+    })
+}
+
+/// Returns what an element is called, in quotes, for a message.
+fn name_of(capture: &ScreenCapture, index: usize) -> String {
+    let what = target::describe(capture.snapshot(), index);
+    let name = capture.refs.iter().find(|r| r.node == index).and_then(naming::called).map(str::to_owned);
+    quoted(&name.or(what.title).or(what.res_id).unwrap_or_else(|| what.role.to_string()), target::MAX_TITLE)
+}
+
+/// Error for an element of which nothing is on the screen.
+fn off_screen_error(name: &str, side: Side) -> Error {
+    let where_to = match side {
+        Side::Below => "scroll down, or scroll-to it",
+        Side::Above => "scroll up, or scroll-to it",
+        Side::Left => "swipe right, or open what it lies in",
+        Side::Right => "swipe left, or open what it lies in",
+    };
+    Error::new(ErrorCode::TargetNotFound, format!("{name} is off the screen ({})", side.word()))
+        .hint(where_to)
+        .details(json!({"offScreen": side.word()}))
+}
+
 /// Error for a target that is on the screen, but where a tap would reach something else.
 fn covered_error(snapshot: &Snapshot, blocker: usize) -> Error {
     let what = target::describe(snapshot, blocker);
-    let name = what.label.clone().or(what.res_id.clone()).unwrap_or_else(|| what.role.to_string());
-    Error::new(ErrorCode::TargetCovered, format!("the target is covered by {name:?}, which would receive the tap instead"))
-        .hint("close what covers it (a keyboard: `act back`), or target an element inside it")
+    let window = snapshot.windows.get(snapshot.nodes[blocker].window);
+    let hint = "close what covers it, or target an element inside it";
+    let (name, hint) = match window.map(|w| w.kind) {
+        Some(WindowKind::Keyboard) => ("the keyboard".to_owned(), "close the keyboard first: press Back"),
+        _ => (format!("{:?}", what.label.clone().or(what.res_id.clone()).unwrap_or_else(|| what.role.to_string())), hint),
+    };
+    Error::new(ErrorCode::TargetCovered, format!("the target is covered by {name}, which would receive the tap instead"))
+        .hint(hint)
         .details(json!({"coveredBy": what}))
 }
 
@@ -236,33 +289,62 @@ fn check_on_screen(snapshot: &Snapshot, point: &Point) -> Result<()> {
     Ok(())
 }
 
-/// Returns the only tappable node that a selector is about.
-fn single_node(capture: &ScreenCapture, selector: &Selector<'_>, partial: bool) -> Result<usize> {
+/// Returns the only element that a label, text or description means.
+pub(super) fn single_match(capture: &ScreenCapture, selector: &Selector<'_>, (gesture, partial): (Gesture, bool)) -> Result<Match> {
+    let snapshot = capture.snapshot();
+    let found = select::find(snapshot, &capture.refs, selector, gesture);
+    let elements: Vec<usize> = found.best.iter().map(|m| m.element).collect();
+    let details = || json!({"matchedCount": found.count, "candidateCount": elements.len(), "candidates": candidate_list(capture, &elements)});
+    let fit = found.best.first().map(|m| m.fit);
+    let in_part = fit == Some(Fit::Part) && !partial;
+    // What is hidden or out of sight fits better than what contains the label somewhere.
+    if fit.is_none() || in_part {
+        if let Some(hidden) = found.hidden.first() {
+            let blocker = touch::point(snapshot, *hidden).err();
+            return Err(match blocker {
+                Some(Obstacle::Covered(blocker)) => covered_error(snapshot, blocker),
+                _ => Error::new(ErrorCode::TargetCovered, "the target is covered by what is in front of it"),
+            });
+        }
+        if let Some((index, side)) = found.off_screen.first() {
+            return Err(off_screen_error(&name_of(capture, *index), *side));
+        }
+    }
+    if in_part {
+        let what = format!("nothing on the screen is called {:?}; it is only part of other texts", selector.value);
+        return Err(Error::new(ErrorCode::TargetNotFound, what)
+            .hint("use a whole label, a ref, or partial (afctl: --partial) to take such a match")
+            .details(details()));
+    }
+    match found.best.as_slice() {
+        [one] => Ok(one.clone()),
+        [] => Err(not_found_error(selector)),
+        several => Err(Error::new(
+            ErrorCode::TargetAmbiguous,
+            format!("{} elements match {}={:?}", several.len(), selector.by.word(), selector.value),
+        )
+        .hint("use one of the candidates' selectors, a longer value, or a ref")
+        .details(details())),
+    }
+}
+
+fn not_found_error(selector: &Selector<'_>) -> Error {
+    Error::new(ErrorCode::TargetNotFound, format!("nothing on the page matches {}={:?}", selector.by.word(), selector.value))
+        .hint(match is_point(selector.value) {
+            true => "observe the screen; to tap a point, give x and y instead of a label (afctl: --xy X,Y)",
+            false => "observe the screen; scroll, or match by another property",
+        })
+        .details(json!({"matchedCount": 0, "candidateCount": 0}))
+}
+
+/// Returns the only tappable node that an id or a class means.
+fn single_node(capture: &ScreenCapture, selector: &Selector<'_>) -> Result<usize> {
     let snapshot = capture.snapshot();
     let matches = select::visible(snapshot, selector);
-    let by_words = matches!(selector.by, By::Label | By::Text | By::Desc);
-    let named = by_words.then(|| select::named(snapshot, selector, &matches)).flatten();
-    let candidates = match named {
-        Some((Fit::Part, candidates)) if !partial => {
-            let what = format!("nothing on the screen is called {:?}; it is only part of other texts", selector.value);
-            return Err(Error::new(ErrorCode::TargetNotFound, what)
-                .hint("use a whole label, a ref, or partial (afctl: --partial) to take such a match")
-                .details(json!({"matchedCount": matches.len(), "candidateCount": candidates.len(), "candidates": candidate_list(capture, &candidates)})));
-        }
-        Some((fit, candidates)) if !selector.exact || fit <= Fit::Title => candidates,
-        Some(_) => Vec::new(),
-        None => select::tappable(snapshot, &matches),
-    };
+    let candidates = select::tappable(snapshot, &matches);
     match candidates.as_slice() {
         [one] => Ok(*one),
-        [] if matches.is_empty() => {
-            Err(Error::new(ErrorCode::TargetNotFound, format!("no node on the screen matches {}={:?}", selector.by.word(), selector.value))
-                .hint(match is_point(selector.value) {
-                    true => "observe the screen; to tap a point, give x and y instead of a label (afctl: --xy X,Y)",
-                    false => "observe the screen; scroll, or match by another property",
-                })
-                .details(json!({"matchedCount": 0, "candidateCount": 0})))
-        }
+        [] if matches.is_empty() => Err(not_found_error(selector)),
         [] => Err(Error::new(
             ErrorCode::TargetNotFound,
             match matches.len() {
@@ -308,16 +390,20 @@ fn candidate_list(capture: &ScreenCapture, nodes: &[usize]) -> Vec<Value> {
 }
 
 /// Describes a resolved target, with the node under the point as evidence.
-pub(super) fn resolved(snapshot: &Snapshot, point: Point, index: Option<usize>, moved: bool) -> ResolvedTarget {
+pub(super) fn resolved(capture: &ScreenCapture, point: Point, index: Option<usize>, moved: bool) -> ResolvedTarget {
+    let snapshot = capture.snapshot();
     let under = touch::node_at(snapshot, point.x, point.y).map(|i| {
         let node = &snapshot.nodes[i];
         let app = snapshot.windows.get(node.window).map(|w| w.app.clone());
         json!({"what": target::describe(snapshot, i), "bounds": node.bounds.to_string(), "app": app})
     });
+    let name = |i: usize| capture.refs.iter().find(|r| r.node == i).and_then(|r| r.name.clone());
     ResolvedTarget {
         point,
-        target: index.map(|i| target::describe(snapshot, i)),
+        target: index.map(|i| Target { name: name(i), ..target::describe(snapshot, i) }),
         moved,
+        fit: None,
+        unmarked: false,
         evidence: json!({"x": point.x, "y": point.y, "under": under, "moved": moved}),
     }
 }

@@ -54,7 +54,7 @@ pub(super) fn screen_rows(capture: &ScreenCapture, columns: &[Column], max: Opti
     let windows = full.then(|| {
         let window = |w: &crate::page::Window| WindowRow {
             id: w.id,
-            kind: w.kind.name().to_owned(),
+            kind: w.type_name.clone(),
             app: w.app.clone(),
             title: w.title.clone(),
             layer: w.layer,
@@ -89,7 +89,7 @@ pub(super) fn ref_rows(capture: &ScreenCapture, max: Option<u32>, full: bool) ->
             res_id: node.res_id.clone(),
             bounds: node.bounds.to_string(),
             flags: node.flags.text(false),
-            window: capture.snapshot().windows.get(node.window).filter(|w| !w.focused).map(|w| format!("{} {}", w.kind.name(), w.app)),
+            window: capture.snapshot().windows.get(node.window).filter(|w| !w.focused).map(|w| format!("{} {}", w.type_name, w.app)),
         }
     };
     let returned = max_rows(max, full).min(capture.refs.len());

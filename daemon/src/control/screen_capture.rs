@@ -10,7 +10,7 @@ use crate::memory::Place;
 use crate::page::fingerprint::{self, Identity};
 use crate::page::refs::{self, Ref};
 use crate::page::structure::{self, Structure, Structures};
-use crate::page::{Snapshot, reliability};
+use crate::page::{Snapshot, WindowKind, reliability};
 use crate::store::{new_uid, now_ms};
 use crate::task::over_nodes;
 
@@ -143,7 +143,7 @@ impl ScreenCapture {
             settled: self.settled,
             reliable: self.reliable(),
             reason: self.doubt.map(str::to_owned),
-            top_activity: snapshot.place.clone(),
+            top_activity: snapshot.activity_below.clone().or_else(|| snapshot.place.clone()),
             app: snapshot.app.clone(),
             mode: snapshot.mode.clone(),
             has_web_view: self.has_web_view,
@@ -177,5 +177,6 @@ fn place(snapshot: &Snapshot, identity: Option<&Identity>, structures: Option<&S
         dialog: structures.is_some_and(|s| s.front.dialog),
         content: None,
         screen: None,
+        keyboard: snapshot.shows(WindowKind::Keyboard),
     }
 }

@@ -191,8 +191,9 @@ fn marks(capture: &ScreenCapture, scale: f64, options: &Options) -> Vec<Mark> {
         [b.left, b.top, b.right, b.bottom].map(|v| f64::from(v) * scale)
     };
     // A node that another window covers is not visible in the picture.
-    let shows = |node: usize| {
-        touch::point(snapshot, node).err().is_none_or(|blocker| snapshot.nodes[blocker].window == snapshot.nodes[node].window)
+    let shows = |node: usize| match touch::point(snapshot, node) {
+        Err(touch::Obstacle::Covered(by)) => snapshot.nodes[by].window == snapshot.nodes[node].window,
+        _ => true,
     };
     let refs = capture.refs.iter().take(options.max_marks).enumerate().filter(|(_, r)| shows(r.node));
     let labelled = refs.map(|(i, r)| Mark { bounds: bounds(r.node), label: Some(capture.alias(i)) });

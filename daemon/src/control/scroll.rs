@@ -9,19 +9,19 @@ use std::time::Duration;
 
 use afd_proto::ErrorCode;
 use afd_proto::act::{Amount, Direction};
-use afd_proto::vocabulary::By;
+use afd_proto::vocabulary::{By, Point, Target};
 use serde_json::json;
 use tokio::time::Instant;
 
 use super::capture::SETTLE_INTERVAL;
-use super::resolve_target::{ResolvedTarget, resolved};
+use super::resolve_target::{ResolvedTarget, default_by, resolved};
 use super::screen_capture::{HashedReading, ScreenCapture};
 use super::{Call, Error, Result, scope};
 use crate::device::{DeviceGuard, DriverError, Input};
 use crate::memory::events::Event;
-use crate::page::select::{self, Selector};
+use crate::page::select::{self, Compare, Fit, Gesture, Selector};
 use crate::page::snapshot::{Flag, Node};
-use crate::page::{Snapshot, touch};
+use crate::page::{Snapshot, naming, touch};
 
 /// Maximum time to wait for the page to settle after a scroll.
 const SETTLE: Duration = Duration::from_millis(2000);
@@ -36,7 +36,7 @@ const MAX_SCROLLS: u32 = 60;
 #[derive(Debug, Clone)]
 pub(super) struct Search {
     pub text: String,
-    /// Property to match; `None` matches text and description.
+    /// Property to match; `None` matches what an outline prints.
     pub by: Option<By>,
     pub exact: bool,
     /// Maximum duration of the search.
@@ -51,22 +51,37 @@ pub(super) struct SearchOutcome {
 }
 
 impl Search {
-    /// Returns a matching node that can be tapped, and the point to tap.
-    fn find(&self, snapshot: &Snapshot) -> Option<(usize, afd_proto::vocabulary::Point)> {
-        let nodes = match self.by {
-            Some(by) => select::visible(snapshot, &Selector { by, value: &self.text, exact: self.exact }),
-            None if self.exact => {
-                let exact = |by| select::visible(snapshot, &Selector { by, value: &self.text, exact: true });
-                exact(By::Text).into_iter().chain(exact(By::Desc)).collect()
+    /// Returns the nodes in sight that match, the closest first.
+    fn matches(&self, capture: &ScreenCapture, least: Fit) -> Vec<usize> {
+        let snapshot = capture.snapshot();
+        let by = self.by.unwrap_or(By::Label);
+        let selector = Selector { by, value: &self.text, exact: self.exact };
+        if !matches!(by, By::Label | By::Text | By::Desc) {
+            return select::visible(snapshot, &selector);
+        }
+        let best = select::find(snapshot, &capture.refs, &selector, Gesture::Tap).best;
+        let closest = best.iter().filter(|m| m.fit <= least.min(Fit::Detail)).map(|m| m.text.unwrap_or(m.element)).collect::<Vec<_>>();
+        match (closest.is_empty(), self.by) {
+            (true, _) if least < Fit::Part => Vec::new(),
+            (false, _) => closest,
+            (true, None | Some(By::Label)) => {
+                let compare = if self.exact { Compare::Exact } else { Compare::Part };
+                select::saying(snapshot, &capture.refs, &self.text, compare)
             }
-            None => select::containing(snapshot, &self.text, false),
-        };
-        let container = container(snapshot);
-        nodes.into_iter().find_map(|i| {
-            let point = touch::point(snapshot, i).ok()?;
-            // Keep scrolling while only a strip of the row is inside the container.
-            let inside = |c: usize| !snapshot.ancestors(i).any(|a| a == c) || snapshot.nodes[c].bounds.contains(point.x, point.y);
-            container.is_none_or(inside).then_some((i, point))
+            (true, Some(_)) => select::visible(snapshot, &selector),
+        }
+    }
+
+    /// Returns the first node that fits at least this closely and can be used where it is; with `lenient`, of which any part can be touched.
+    fn find(&self, capture: &ScreenCapture, least: Fit, lenient: bool) -> Option<(usize, Point)> {
+        let snapshot = capture.snapshot();
+        let element = |i: usize| select::tappable(snapshot, &[i]).first().copied().filter(|e| !snapshot.nodes[*e].is(Flag::Scrollable)).unwrap_or(i);
+        self.matches(capture, least).into_iter().find_map(|i| {
+            let usable = |i: usize| lenient || touch::is_usable(snapshot, i);
+            // The element as a whole may be larger than the screen.
+            let fits = usable(element(i)) || (usable(i) && touch::touch(snapshot, element(i), Some(i)).is_ok());
+            let point = touch::touch(snapshot, element(i), Some(i)).or_else(|_| touch::touch(snapshot, i, None)).ok()?.point;
+            fits.then_some((i, point))
         })
     }
 }
@@ -75,7 +90,8 @@ impl Search {
 fn container(snapshot: &Snapshot) -> Option<usize> {
     let scrolls = |n: &Node| n.is(Flag::Scrollable) && n.is(Flag::Visible) && n.bounds.area() > 0 && snapshot.is_content(n);
     let focused = |n: &Node| snapshot.windows.get(n.window).is_some_and(|w| w.focused);
-    (0..snapshot.nodes.len()).filter(|i| scrolls(&snapshot.nodes[*i])).max_by_key(|i| {
+    let in_front = |i: &usize| snapshot.hidden_by(*i).is_none();
+    (0..snapshot.nodes.len()).filter(|i| scrolls(&snapshot.nodes[*i])).filter(in_front).max_by_key(|i| {
         let node = &snapshot.nodes[*i];
         (focused(node), node.bounds.area(), std::cmp::Reverse(*i))
     })
@@ -106,6 +122,17 @@ fn scroll(snapshot: &Snapshot, down: bool) -> Input {
     Input::Swipe([x, from.round(), x, to.round()], SWIPE_MS)
 }
 
+/// Records what was found after a number of scrolls.
+fn found_by_scrolling(capture: &ScreenCapture, (node, point): (usize, Point), scrolls: u32, event: &mut Event) -> SearchOutcome {
+    let found = resolved(capture, point, Some(node), false);
+    if let Some(action) = event.action.as_mut().filter(|a| a.slots.is_empty()) {
+        action.target = found.target.clone().map(|target| Target { name: None, ..target });
+    }
+    event.evidence = Some(json!({"scrolls": scrolls, "x": point.x, "y": point.y}));
+    let result = if scrolls == 0 { "already on the screen".to_owned() } else { format!("scrolled {scrolls} times") };
+    SearchOutcome { result, resolved: Some(found), scrolls }
+}
+
 impl Call {
     /// Reads the screen until two consecutive readings are equal or [`SETTLE`] has passed.
     async fn capture_settled(&self, guard: &DeviceGuard) -> std::result::Result<ScreenCapture, DriverError> {
@@ -125,6 +152,7 @@ impl Call {
     /// Scrolls until a matching node is found. Sets `event.sent` once any input may have reached the device.
     pub(super) async fn search(&self, guard: &DeviceGuard, search: &Search, event: &mut Event) -> Result<SearchOutcome> {
         event.sent = false;
+        let search = &self.without_alias(search)?;
         let deadline = Instant::now() + search.timeout;
         // If the device becomes unreachable after the first scroll, the outcome is unknown rather than "nothing was sent".
         let broken = |error: DriverError, scrolls: u32| match error {
@@ -137,19 +165,16 @@ impl Call {
         if capture.reliable() {
             event.before = capture.place();
         }
+        // A closer match that is known to be on the page is worth scrolling past others.
+        let known = !search.exact && self.is_known_title(&search.text, &capture, &event.before).await;
+        let least = if known { Fit::Whole } else { Fit::Part };
         let place = capture.snapshot().place.clone();
         let (mut scrolls, mut limit_reached) = (0, false);
         for down in [true, false] {
             let (mut unchanged, mut in_direction) = (0, 0);
             while unchanged < TRIES_AT_END && in_direction < MAX_SCROLLS {
-                if let Some((node, point)) = search.find(capture.snapshot()) {
-                    let found = resolved(capture.snapshot(), point, Some(node), false);
-                    if let Some(action) = event.action.as_mut().filter(|a| a.slots.is_empty()) {
-                        action.target.clone_from(&found.target);
-                    }
-                    event.evidence = Some(json!({"scrolls": scrolls, "x": point.x, "y": point.y}));
-                    let result = if scrolls == 0 { "already on the screen".to_owned() } else { format!("scrolled {scrolls} times") };
-                    return Ok(SearchOutcome { result, resolved: Some(found), scrolls });
+                if let Some(found) = search.find(&capture, least, false) {
+                    return Ok(found_by_scrolling(&capture, found, scrolls, event));
                 }
                 self.check_may_continue(&capture, place.as_ref(), deadline, scrolls)?;
                 let before = content(capture.snapshot());
@@ -162,6 +187,10 @@ impl Call {
                 capture = self.capture_settled(guard).await.map_err(|e| broken(e, scrolls))?;
                 unchanged = if content(capture.snapshot()) == before { unchanged + 1 } else { 0 };
             }
+            // At the end of the page nothing more of it will come into sight.
+            if let Some(found) = search.find(&capture, if down { least } else { Fit::Part }, true) {
+                return Ok(found_by_scrolling(&capture, found, scrolls, event));
+            }
             limit_reached |= in_direction >= MAX_SCROLLS;
         }
         let extent =
@@ -171,6 +200,25 @@ impl Call {
         Err(Error::new(ErrorCode::TargetNotFound, format!("no node on the page matches: {extent} ({scrolls} scrolls)"))
             .hint("observe the page to see what is there; the target may be on another page or have another name")
             .details(evidence))
+    }
+
+    /// Replaces an alias by what it stands for, since scrolling makes it stale.
+    fn without_alias(&self, search: &Search) -> Result<Search> {
+        if search.by.is_some() || default_by(&search.text) != By::Ref {
+            return Ok(search.clone());
+        }
+        let alias = search.text.trim();
+        let shown = self.core.views.shown(self.session_id, self.device_id);
+        let recorded = shown.as_ref().and_then(|s| Some((s.refs.get(alias)?, &s.snapshot)));
+        let name = recorded.and_then(|(r, snapshot)| {
+            let id = || snapshot.nodes[r.what.node].id_name().map(|id| format!("#{id}"));
+            naming::called(&r.what).map(str::to_owned).or_else(id)
+        });
+        let text = name.ok_or_else(|| {
+            Error::new(ErrorCode::TargetNotFound, format!("{alias} is not among the elements that were returned to this session, or has no name"))
+                .hint("observe the page, or give the label of the element")
+        })?;
+        Ok(Search { text, ..search.clone() })
     }
 
     /// Checks before each scroll whether the search may continue.

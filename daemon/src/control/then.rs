@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use afd_proto::act::{Look, Then};
+use afd_proto::act::{KeyboardChange, Look, Then};
 use afd_proto::observe::Format;
 use afd_proto::vocabulary::{Action, ObservationSource, Verb};
 use tokio::time::Instant;
@@ -46,11 +46,17 @@ impl Call {
             None => Known::default(),
         };
         let patience = known.mean.map_or(PATIENCE, |mean| (mean * 3 / 2).clamp(PATIENCE, MAX_PATIENCE));
-        let mut look = Look { changed: None, expected: known.brief, note: None, waited_ms: 0, observation: None, refs: None };
+        let mut look = Look { changed: None, expected: known.brief, keyboard: None, note: None, waited_ms: 0, observation: None, refs: None };
         match self.outcome(before, inputs, patience).await {
             Ok((mut capture, changed)) => {
                 look.changed = changed;
-                look.note = note(changed, action, capture.reading.inputs == inputs);
+                look.keyboard = match (before.keyboard, capture.place().keyboard) {
+                    _ if before.screen.is_none() => None,
+                    (false, true) => Some(KeyboardChange::Opened),
+                    (true, false) => Some(KeyboardChange::Closed),
+                    _ => None,
+                };
+                look.note = note(changed, look.keyboard, action, capture.reading.inputs == inputs);
                 self.show(&mut capture, then, &mut look).await;
             }
             Err(error) => look.note = Some(format!("the action was done; looking at it failed: {}", error.message)),
@@ -74,6 +80,11 @@ impl Call {
                 return Ok((capture, None));
             };
             let (changed, over) = (then != now, started.elapsed());
+            // A keyboard that came is an outcome as well, though the page is the same. One that went may be followed by another page.
+            let keyboard = !before.keyboard && capture.place().keyboard;
+            if keyboard && !changed && capture.settled {
+                return Ok((capture, Some(false)));
+            }
             if (changed && (capture.settled || over >= SETTLE_LIMIT)) || (!changed && over >= patience) {
                 return Ok((capture, Some(changed)));
             }
@@ -90,7 +101,7 @@ impl Call {
             Then::Outline | Then::Page | Then::None => None,
         };
         let format = if then == Then::Page { Format::Rows } else { Format::Outline };
-        let shape = Shape { format: Some(format), since, ..Shape::default() };
+        let shape = Shape { format: Some(format), since, after_action: true, ..Shape::default() };
         let mut context = self.shaped(capture, ObservationSource::Page, &shape).await;
         if then == Then::Page {
             context.elements = None;
@@ -114,14 +125,17 @@ impl Call {
 }
 
 /// Returns what should be said about an outcome.
-fn note(changed: Option<bool>, action: Option<&Action>, alone: bool) -> Option<String> {
-    let text = match (changed, action.map(|a| a.verb)) {
-        (None, _) if !alone => "another call acted on the device meanwhile, so what came of this action is not known",
-        (Some(false), Some(Verb::Text)) => "nothing changed: probably no field has the focus; tap a field first",
-        (Some(false), Some(Verb::Scroll | Verb::Swipe | Verb::Drag)) => {
+fn note(changed: Option<bool>, keyboard: Option<KeyboardChange>, action: Option<&Action>, alone: bool) -> Option<String> {
+    let text = match (changed, keyboard, action.map(|a| a.verb)) {
+        (None, ..) if !alone => "another call acted on the device meanwhile, so what came of this action is not known",
+        (Some(false), Some(KeyboardChange::Opened), _) => "the keyboard opened",
+        (Some(false), Some(KeyboardChange::Closed), _) => "the keyboard closed",
+        (Some(false), None, Some(Verb::Text)) => "nothing changed: probably no field has the focus; tap a field first",
+        (Some(false), None, Some(Verb::Scroll | Verb::Swipe | Verb::Drag)) => {
             "nothing changed: this is the end, or nothing here scrolls that way"
         }
-        (Some(false), _) => "nothing changed",
+        (Some(false), None, Some(Verb::ScrollTo)) => "nothing had to be scrolled",
+        (Some(false), None, _) => "nothing changed",
         _ => return None,
     };
     Some(text.to_owned())

@@ -6,18 +6,20 @@ use std::time::Instant;
 use afd_proto::ErrorCode;
 use afd_proto::memory::{Category, EventStatus};
 use afd_proto::observe::Row;
-use afd_proto::verify::{MatchMode, NodeExistsParams, TextContainsParams, TopActivityParams, VerifyResult};
-use afd_proto::vocabulary::{DeviceCall, ObservationSource, Reply};
+use afd_proto::verify::{ElementParams, ElementState, MatchMode, NodeExistsParams, TextContainsParams, TopActivityParams, VerifyResult};
+use afd_proto::vocabulary::{By, DeviceCall, ObservationSource, Reply};
 use serde_json::{Value, json};
 
 use super::capture::CaptureOptions;
-use super::resolve_target::{TargetSpec, check_length};
+use super::resolve_target::{TargetSpec, check_length, default_by, single_match};
 use super::rows::{columns, count, row};
 use super::screen_capture::ScreenCapture;
 use super::{Call, Core, Error, Result, recall};
 use crate::device::Device;
 use crate::memory::events::Event;
-use crate::page::select::{self, Selector};
+use crate::page::element_state;
+use crate::page::folding::Wanted;
+use crate::page::select::{self, Compare, Gesture, Selector};
 use crate::store::{new_uid, now_ms};
 
 /// Maximum number of nodes listed in a response.
@@ -67,7 +69,7 @@ pub async fn top_activity(core: &Arc<Core>, params: &TopActivityParams) -> Resul
         let actual = match (&snapshot.place, snapshot.place_knowable) {
             (None, false) if is_package(&params.expected) => snapshot.app.clone(),
             (None, false) => return Err(unknown_activity()),
-            _ => capture.place().activity,
+            _ => snapshot.activity_below.clone().or(capture.place().activity),
         };
         let holds = actual.as_deref().is_some_and(|a| match mode {
             MatchMode::Contains => a.contains(&params.expected),
@@ -88,6 +90,24 @@ fn is_package(expected: &str) -> bool {
 fn unknown_activity() -> Error {
     Error::new(ErrorCode::Unsupported, "the phone's service cannot tell which activity is in the foreground (mode ACCESSIBILITY)")
         .hint("check for a text or a node instead, or only for the package; Shizuku on the phone makes the activity known")
+}
+
+/// `verify.element`
+///
+/// # Errors
+/// `ASSERTION_FAILED` if the condition does not hold, `UNSUPPORTED` if the screen does not say it, `TARGET_AMBIGUOUS` if several elements
+/// could be meant.
+pub async fn element(core: &Arc<Core>, params: &ElementParams) -> Result<Reply<VerifyResult>> {
+    if params.text.trim().is_empty() {
+        return Err(Error::param("text", "at least one character", "an empty string"));
+    }
+    if params.shows.is_some() && params.state.is_some() {
+        return Err(Error::param("shows", "either state or shows", "both"));
+    }
+    if let Some(shows) = &params.shows {
+        check_length("shows", shows)?;
+    }
+    check(core, params, "element", &params.text, |call, capture| call.judge_element(params, capture)).await
 }
 
 /// `verify.nodeExists`
@@ -199,6 +219,73 @@ fn failure_hint(capture: &ScreenCapture) -> &'static str {
 }
 
 impl Call {
+    fn judge_element(&self, params: &ElementParams, capture: &ScreenCapture) -> Result<Verdict> {
+        let snapshot = capture.snapshot();
+        let compare = if params.exact_match { Compare::Exact } else { Compare::Words };
+        let alias = match default_by(&params.text) {
+            By::Ref => match self.resolve_alias(params.text.trim(), None, capture) {
+                Ok((index, _)) => Some(Some(index)),
+                Err(error) if error.code == ErrorCode::RefAliasStale => Some(None),
+                Err(error) => return Err(error),
+            },
+            _ => None,
+        };
+        let saying = || match alias {
+            Some(found) => found.into_iter().collect(),
+            None => select::saying(snapshot, &capture.refs, &params.text, compare),
+        };
+        let verdict = |holds, nodes, message: &str| Ok(Verdict { holds, nodes: Some(nodes), actual: None, message: message.to_owned() });
+        match (params.state, &params.shows) {
+            (None, None) => {
+                let nodes = saying();
+                verdict(!nodes.is_empty(), nodes, "nothing on the page says it in these words")
+            }
+            (Some(ElementState::Gone), _) => {
+                let nodes = saying();
+                // An unreliable capture may lack what is still there.
+                let holds = nodes.is_empty() && capture.reliable();
+                verdict(holds, nodes, if capture.reliable() { "it is still on the page" } else { "the page could not be read reliably" })
+            }
+            (Some(state @ (ElementState::Enabled | ElementState::Disabled)), _) => {
+                let nodes = saying();
+                let holds = !nodes.is_empty() && nodes.iter().all(|i| element_state::is_enabled(snapshot, *i) == (state == ElementState::Enabled));
+                let message = if nodes.is_empty() { "nothing on the page says it in these words" } else { "its state is another one" };
+                verdict(holds, nodes, message)
+            }
+            (Some(state), _) => {
+                let element = self.checked_element(&params.text, params.exact_match, alias, capture)?;
+                let is_on = element_state::is_on(snapshot, element).ok_or_else(|| {
+                    Error::new(ErrorCode::Unsupported, "the screen does not say whether it is on")
+                        .hint("look at a screenshot, or check a text that depends on it")
+                })?;
+                verdict(is_on == (state == ElementState::On), vec![element], if is_on { "it is on" } else { "it is off" })
+            }
+            (None, Some(shows)) => {
+                let element = self.checked_element(&params.text, params.exact_match, alias, capture)?;
+                if snapshot.nodes[element].password {
+                    return Err(Error::new(ErrorCode::Unsupported, "a password field hides what it shows"));
+                }
+                let wanted = Wanted::new(shows);
+                let has = |t: &String| if params.exact_match { t.trim() == shows.trim() } else { wanted.is_words_of(t) };
+                let texts = element_state::texts(snapshot, element);
+                // A field that is empty shows nothing, if that is what is expected.
+                let empty = shows.trim().is_empty() && snapshot.nodes[element].text.as_deref().unwrap_or_default().trim().is_empty();
+                verdict(empty || texts.iter().any(has), vec![element], "it shows another text")
+            }
+        }
+    }
+
+    /// Returns the only element that a check is about.
+    fn checked_element(&self, text: &str, exact: bool, alias: Option<Option<usize>>, capture: &ScreenCapture) -> Result<usize> {
+        match alias {
+            Some(Some(index)) => return Ok(index),
+            Some(None) => return Err(Error::new(ErrorCode::RefAliasStale, format!("{text} is stale")).hint("observe again and use one of the new refs")),
+            None => {}
+        }
+        let selector = Selector { by: By::Label, value: text, exact };
+        single_match(capture, &selector, (Gesture::Tap, false)).map(|found| found.element)
+    }
+
     /// Creates the event of a check, as failed until proven otherwise.
     fn verify_event(&self, op: &str) -> Event {
         Event {

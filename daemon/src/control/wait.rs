@@ -20,7 +20,7 @@ use super::streams::{Stream, StreamItem, StreamKey};
 use super::verify::node_rows;
 use super::{Call, Core, Error, Result, scope};
 use crate::device::DriverError;
-use crate::page::select;
+use crate::page::select::{self, Compare};
 use crate::task::failpoint;
 
 /// Pause between the observations of a stream: long enough to tell whether the page has settled.
@@ -72,13 +72,13 @@ impl Condition {
 
     /// Returns `Some` if the condition holds; for `Until::Text`, with the matching nodes.
     fn check(&self, capture: &ScreenCapture) -> Option<Option<Vec<usize>>> {
-        let matches = || select::containing(capture.snapshot(), &self.text, false);
+        let matches = || select::saying(capture.snapshot(), &capture.refs, &self.text, Compare::Part);
         match self.until {
             Until::Text => Some(matches()).filter(|nodes| !nodes.is_empty()).map(Some),
             // An unreliable capture may lack the text although it is still on the screen.
             Until::Gone => (capture.reliable() && matches().is_empty()).then_some(None),
             Until::Activity => {
-                let activity = capture.place().activity.unwrap_or_default();
+                let activity = capture.snapshot().activity_below.clone().or(capture.place().activity).unwrap_or_default();
                 activity.to_lowercase().contains(&self.text.to_lowercase()).then_some(None)
             }
             Until::Settled => (capture.settled && capture.reliable()).then_some(None),

@@ -361,6 +361,11 @@ impl DeviceGuard {
         result
     }
 
+    /// Returns the positions of the characters that the device cannot type, counted in characters from 0.
+    pub fn cannot_type(&self, text: &str) -> Vec<usize> {
+        self.device.driver().cannot_type(text)
+    }
+
     /// Returns the next sequence number.
     pub fn next_seq(&self) -> i64 {
         self.device.next_seq()

@@ -116,6 +116,8 @@ pub enum Input {
     Home,
     /// Press of a key, by Android key code.
     Key(i32),
+    /// Presses of keys in order, by Android key code, in as few requests as the device allows.
+    Keys(Vec<i32>),
     /// Text to type into the focused field.
     Text(Secret),
     /// Launch of an app, by package.
@@ -194,6 +196,11 @@ pub trait Driver: Send + Sync + 'static {
 
     /// Returns the URL of the device, without credentials.
     fn url(&self) -> String;
+
+    /// Returns the positions of the characters that the device cannot type, counted in characters from 0.
+    fn cannot_type(&self, _text: &str) -> Vec<usize> {
+        Vec::new()
+    }
 
     /// Checks that the device responds; returns the type that it reports.
     fn health(&self) -> DriverFuture<'_, String>;

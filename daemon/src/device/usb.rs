@@ -129,6 +129,10 @@ impl Driver for UsbPhone {
         self.phone.url()
     }
 
+    fn cannot_type(&self, text: &str) -> Vec<usize> {
+        self.phone.cannot_type(text)
+    }
+
     fn health(&self) -> DriverFuture<'_, String> {
         self.with_repair(move || self.phone.health())
     }

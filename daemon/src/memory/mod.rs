@@ -68,6 +68,8 @@ pub struct Place {
     pub content: Option<String>,
     /// Hash of everything on the screen, typed text too; only in memory.
     pub screen: Option<u64>,
+    /// Whether a keyboard was open; only in memory.
+    pub keyboard: bool,
 }
 
 /// Derives the uid of a projected row from what it is about, so that a rebuild results in the same uid.

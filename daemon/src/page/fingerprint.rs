@@ -82,7 +82,7 @@ pub fn screen_hash(snapshot: &Snapshot) -> u64 {
     use std::hash::{Hash, Hasher};
     let mut hash = std::hash::DefaultHasher::new();
     (&snapshot.place, &snapshot.site, &snapshot.path).hash(&mut hash);
-    for window in snapshot.windows.iter().filter(|w| !matches!(w.kind, WindowKind::System | WindowKind::Overlay)) {
+    for window in snapshot.windows.iter().filter(|w| w.kind == WindowKind::Page) {
         (&window.app, window.layer, window.focused).hash(&mut hash);
     }
     for node in snapshot.content() {
@@ -104,7 +104,7 @@ pub fn content_hash(snapshot: &Snapshot) -> String {
         put(site);
         put(snapshot.path.as_deref().unwrap_or(""));
     }
-    for window in snapshot.windows.iter().filter(|w| !matches!(w.kind, WindowKind::System | WindowKind::Overlay)) {
+    for window in snapshot.windows.iter().filter(|w| matches!(w.kind, WindowKind::Page | WindowKind::Keyboard)) {
         put(&format!("{}{}{}", window.app, window.layer, window.focused));
     }
     for node in snapshot.content().filter(|n| !VOLATILE_CLASSES.iter().any(|c| n.class.contains(c))) {

@@ -1,8 +1,8 @@
 //! Labels of refs: a list row without a text of its own is labelled by the texts of its children, for example "Wi-Fi,
 //! Connected".
 
-use super::mask;
 use super::snapshot::{Flag, Node, Snapshot};
+use super::{folding, mask, structure};
 
 /// The label of a node.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -27,10 +27,26 @@ impl Label {
     }
 }
 
-/// Returns the text or description of a node itself. Text typed into a field does not count.
-fn own_words(node: &Node) -> Option<&str> {
+/// Returns the text or description of a node itself. Text typed into a field does not count, nor do characters that a font of icons draws.
+pub(super) fn own_words(node: &Node) -> Option<&str> {
     let text = if node.is(Flag::Editable) { None } else { node.text.as_deref() };
-    text.or(node.desc.as_deref()).filter(|w| !w.is_empty())
+    let words = |text: &&str| !folding::is_icon(text);
+    text.filter(words).or(node.desc.as_deref().filter(words))
+}
+
+/// Returns whether a node is a container whose rows are elements of their own although they carry no flag: a list, or something tall that
+/// takes long presses only.
+fn has_rows(snapshot: &Snapshot, index: usize) -> bool {
+    let node = &snapshot.nodes[index];
+    if node.is(Flag::Scrollable) || structure::is_list(node) {
+        return true;
+    }
+    if node.is(Flag::Clickable) || !node.is(Flag::LongClickable) {
+        return false;
+    }
+    let rows = || snapshot.subtree(index).skip(1).filter(|i| own_words(&snapshot.nodes[*i]).is_some()).map(|i| snapshot.nodes[i].bounds);
+    let below = |a: &super::Rect, b: &super::Rect| b.top >= a.bottom + a.height() / 2;
+    rows().zip(rows().skip(1)).filter(|(a, b)| below(a, b)).count() >= 2
 }
 
 /// Words for the position or condition of an element, in some languages: detail, wherever they stand behind a title.
@@ -111,14 +127,12 @@ pub fn of(snapshot: &Snapshot, index: usize) -> Label {
     if let Some(own) = own_words(node) {
         return split(own);
     }
-    if node.is(Flag::Scrollable) || node.is(Flag::Editable) {
+    if node.is(Flag::Editable) || has_rows(snapshot, index) {
         return Label::default();
     }
     let mut words = Vec::new();
-    for (i, below) in snapshot.nodes.iter().enumerate().skip(index + 1) {
-        if below.window != node.window || !snapshot.ancestors(i).any(|a| a == index) {
-            break;
-        }
+    for i in snapshot.subtree(index).skip(1) {
+        let below = &snapshot.nodes[i];
         let inside_other = below.is_ref() || snapshot.ancestors(i).take_while(|a| *a != index).any(|a| snapshot.nodes[a].is_ref());
         if !inside_other
             && below.is(Flag::Visible)

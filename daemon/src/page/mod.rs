@@ -6,10 +6,14 @@
 //! ([`reliability`]), the nodes that a selector matches ([`select`]) and touch points ([`touch`]).
 
 pub mod element;
+pub mod element_state;
 pub mod fingerprint;
+pub mod folding;
 pub mod label;
+pub mod layers;
 pub mod mask;
 pub mod moves;
+pub mod naming;
 pub mod outline;
 pub mod pattern;
 pub mod refs;

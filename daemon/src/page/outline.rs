@@ -10,11 +10,11 @@ use std::fmt::Write as _;
 use afd_proto::vocabulary::Role;
 
 use super::refs::Ref;
-use super::snapshot::{Flag, Snapshot};
-use super::{label, target, touch};
+use super::snapshot::{Flag, Snapshot, WindowKind};
+use super::{label, target};
 
 /// Maximum length of a label or value in an outline, characters.
-const MAX_TEXT: usize = 200;
+pub(super) const MAX_TEXT: usize = 200;
 
 /// An element of an outline.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,23 +29,34 @@ pub struct Item {
     pub label: String,
     /// Name of its resource id, where it has no label.
     pub id: Option<String>,
+    /// Name of an element without label and id: its caption, else its place.
+    pub name: Option<Name>,
     /// Text of a field.
     pub value: Option<String>,
     /// Whether it looks like something that can be acted on, but is disabled.
     pub disabled: bool,
 }
 
+/// Name of an element that has no label.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Name {
+    /// The text beside it or right above.
+    Caption(String),
+    /// Where it is on the screen.
+    Place(String),
+}
+
 /// Returns the elements of a screen in the order of its tree. `refs` are those of the snapshot; `title` is left out where it
 /// stands as plain text, as the outline begins with it.
 pub fn items(snapshot: &Snapshot, refs: &[Ref], title: Option<&str>) -> Vec<Item> {
     let at: HashMap<usize, usize> = refs.iter().enumerate().map(|(at, r)| (r.node, at)).collect();
-    let behind = touch::behind_modal(snapshot);
     // Depth and label of what encloses a node, for every node that is told.
     let mut told: HashMap<usize, (usize, String)> = HashMap::new();
     let mut title = title;
     let mut items = Vec::new();
     for (index, node) in snapshot.nodes.iter().enumerate() {
-        if behind[node.window] || !snapshot.is_content(node) || !node.is(Flag::Visible) || node.bounds.area() <= 0 {
+        let told_of = matches!(snapshot.kind_of(node), WindowKind::Page | WindowKind::Banner);
+        if !told_of || snapshot.geometry().shown(index).area() == 0 || snapshot.geometry().hidden_by(snapshot, index).is_some() {
             continue;
         }
         let enclosing = snapshot.ancestors(index).find_map(|a| told.get(&a));
@@ -75,13 +86,14 @@ fn element(snapshot: &Snapshot, r: &Ref, at: usize, depth: usize) -> Item {
     let role = target::role(node);
     // A container that scrolls needs no name.
     let id = node.id_name().filter(|_| r.label.title.is_empty() && role != Role::List).map(str::to_owned);
-    Item { depth, at: Some(at), role, label: r.label.text(), id, value, disabled: false }
+    let name = r.name.clone().filter(|_| r.is_caption || id.is_none()).map(if r.is_caption { Name::Caption } else { Name::Place });
+    Item { depth, at: Some(at), role, label: r.label.text(), id, name, value, disabled: false }
 }
 
 /// Returns the item of a node that cannot be acted on: its text, unless the label of what it lies in contains it.
 fn plain_text(snapshot: &Snapshot, index: usize, depth: usize, enclosing: Option<&str>) -> Option<Item> {
     let node = &snapshot.nodes[index];
-    let own = node.text.as_deref().or(node.desc.as_deref()).map(str::trim).filter(|t| !t.is_empty())?;
+    let own = label::own_words(node).map(str::trim).filter(|t| !t.is_empty())?;
     let able = [Flag::Clickable, Flag::Editable].into_iter().any(|f| node.is(f)) || target::role(node) == Role::Button;
     let disabled = able && !node.is(Flag::Enabled);
     // What cannot be acted on is told even where a label has its text: a card with a disabled button is not one with a button.
@@ -89,13 +101,16 @@ fn plain_text(snapshot: &Snapshot, index: usize, depth: usize, enclosing: Option
         return None;
     }
     let role = if disabled { target::role(node) } else { Role::Text };
-    Some(Item { depth, at: None, role, label: label::of(snapshot, index).text(), id: None, value: None, disabled })
+    Some(Item { depth, at: None, role, label: label::of(snapshot, index).text(), id: None, name: None, value: None, disabled })
 }
 
-/// Returns the number of elements behind a modal dialog that could be acted on without it.
+/// Returns the number of elements behind a dialog or an overlay that could be acted on without it.
 pub fn behind(snapshot: &Snapshot) -> usize {
-    let behind = touch::behind_modal(snapshot);
-    snapshot.nodes.iter().filter(|n| behind[n.window] && n.is_ref() && snapshot.is_content(n)).count()
+    let is_behind = |i: &usize| {
+        let node = &snapshot.nodes[*i];
+        node.is_ref() && snapshot.is_content(node) && snapshot.geometry().hidden_by(snapshot, *i).is_some()
+    };
+    (0..snapshot.nodes.len()).filter(is_behind).count()
 }
 
 impl Item {
@@ -111,10 +126,12 @@ impl Item {
             let _ = write!(line, "{} ", self.role);
         }
         let plain = |id: &&String| id.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'));
-        if let Some(id) = self.id.as_ref().filter(plain) {
-            let _ = write!(line, "#{id} ");
-        } else if !self.label.is_empty() {
-            let _ = write!(line, "{} ", quoted(&self.label, MAX_TEXT));
+        match (self.id.as_ref().filter(plain), &self.name) {
+            (_, Some(Name::Caption(caption))) => drop(write!(line, "{} ", quoted(caption, MAX_TEXT))),
+            (Some(id), _) => drop(write!(line, "#{id} ")),
+            (None, _) if !self.label.is_empty() => drop(write!(line, "{} ", quoted(&self.label, MAX_TEXT))),
+            (None, Some(Name::Place(place))) => drop(write!(line, "{place} ")),
+            (None, None) => {}
         }
         if let Some(value) = &self.value {
             let _ = write!(line, "= {} ", quoted(value, MAX_TEXT));
@@ -197,7 +214,7 @@ mod tests {
 
     fn r(title: &str) -> Ref {
         let label = label::Label { title: title.to_owned(), rest: Vec::new() };
-        Ref { node: 0, label, exact: String::new(), identity: "row".to_owned(), context: String::new() }
+        Ref { node: 0, label, exact: String::new(), identity: "row".to_owned(), context: String::new(), name: None, is_caption: false }
     }
 
     #[test]

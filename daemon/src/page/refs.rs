@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::label::{self, Label};
 use super::snapshot::{Flag, Snapshot, WindowKind};
-use super::{mask, touch};
+use super::{mask, naming};
 
 /// An interactive element.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +26,10 @@ pub struct Ref {
     /// What it belongs to: the title of the row or card that it lies in, or the text before it among equal elements; empty if there is
     /// none.
     pub context: String,
+    /// Name of an element without a label, see [`naming`](super::naming).
+    pub name: Option<String>,
+    /// Whether the name is a caption, and not only the place of the element.
+    pub is_caption: bool,
 }
 
 /// Rounds toward zero to a multiple of 8, as the service does, so that a shift of a few pixels makes no difference.
@@ -33,14 +37,17 @@ fn coarse(v: i32) -> i32 {
     (v / 8) * 8
 }
 
-/// Returns all refs, without those behind a modal dialog: the focused window first, then by descending layer; within a window from the top left, larger before
-/// smaller.
+/// Returns all refs in sight, without those behind a dialog or an overlay: the focused window first, then by descending layer; within a
+/// window from the top left, larger before smaller.
 pub fn all(snapshot: &Snapshot) -> Vec<Ref> {
-    let behind = touch::behind_modal(snapshot);
+    let geometry = snapshot.geometry();
     let mut found: Vec<usize> = (0..snapshot.nodes.len())
         .filter(|i| {
             let node = &snapshot.nodes[*i];
-            node.is_ref() && snapshot.windows.get(node.window).is_some_and(|w| w.kind != WindowKind::Overlay) && !behind[node.window]
+            node.is_ref()
+                && geometry.shown(*i).area() > 0
+                && snapshot.kind_of(node) != WindowKind::Overlay
+                && geometry.hidden_by(snapshot, *i).is_none()
         })
         .collect();
     found.sort_by_key(|i| {
@@ -50,6 +57,7 @@ pub fn all(snapshot: &Snapshot) -> Vec<Ref> {
     });
     let mut refs: Vec<Ref> = found.into_iter().map(|node| make(snapshot, node)).collect();
     add_contexts(snapshot, &mut refs);
+    naming::add_names(snapshot, &mut refs);
     refs
 }
 
@@ -104,6 +112,8 @@ fn make(snapshot: &Snapshot, index: usize) -> Ref {
         exact: format!("{words}|{},{},{},{}|{place}", coarse(b.left), coarse(b.top), coarse(b.right), coarse(b.bottom)),
         identity: format!("{words}|{},{}|{able}|{place}", coarse(b.width()), coarse(b.height())),
         context: String::new(),
+        name: None,
+        is_caption: false,
     }
 }
 

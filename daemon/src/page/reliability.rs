@@ -1,6 +1,6 @@
 //! Reliability: whether the accessibility tree of a screen can be trusted.
 
-use super::snapshot::{Snapshot, WindowKind};
+use super::snapshot::{Flag, Snapshot};
 
 /// Returns why the tree cannot be trusted, or `None` when it can.
 pub fn doubt(snapshot: &Snapshot) -> Option<&'static str> {
@@ -11,16 +11,48 @@ pub fn doubt(snapshot: &Snapshot) -> Option<&'static str> {
             "the screen is empty"
         });
     }
-    if snapshot.nodes.iter().all(|n| !snapshot.is_content(n)) || !snapshot.windows.iter().any(|w| w.kind == WindowKind::Application) {
-        return Some("only system windows are on the screen");
-    }
+    let Some(front) = snapshot.geometry().front() else { return Some("only system windows are on the screen") };
     if snapshot.content().count() == 1 {
         return Some("the screen has a single node");
+    }
+    if is_of_another_app(snapshot, front) {
+        return Some("the window in front and the activity belong to different apps: the tree may be outdated");
+    }
+    if !has_elements(snapshot, front) {
+        return Some("nothing on this page can be read (a game, a canvas, or still loading): use a screenshot, or visual.learn with detect");
     }
     if snapshot.place.is_none() && snapshot.place_knowable {
         return Some("the activity changed while the screen was read");
     }
     None
+}
+
+/// Returns whether the window in front belongs to another app than the activity on top.
+fn is_of_another_app(snapshot: &Snapshot, front: usize) -> bool {
+    let window = &snapshot.windows[front].app;
+    let activity = snapshot.place.as_deref().and_then(|p| p.split_once('/')).map(|(app, _)| app);
+    !window.is_empty() && activity.is_some_and(|app| app != window)
+}
+
+/// Share of the window in front from which an element is the whole page, percent.
+const WHOLE_PERCENT: i64 = 80;
+/// Maximum length of the name of a whole page, characters; a longer text is something to read.
+const MAX_NAME: usize = 40;
+
+/// Returns whether the window in front has an element that can be named or acted on, other than itself.
+fn has_elements(snapshot: &Snapshot, front: usize) -> bool {
+    let geometry = snapshot.geometry();
+    let nodes = || (0..snapshot.nodes.len()).filter(|i| snapshot.nodes[*i].window == front && geometry.shown(*i).area() > 0);
+    let window = nodes().map(|i| geometry.shown(i)).reduce(|a, b| a.union(&b)).unwrap_or_default().area();
+    let is_whole = |i: usize| geometry.shown(i).area() * 100 >= window * WHOLE_PERCENT;
+    let words = |i: usize| [&snapshot.nodes[i].text, &snapshot.nodes[i].desc].into_iter().flatten();
+    let has_words = |i: usize| words(i).any(|t| t.chars().any(char::is_alphanumeric));
+    nodes().any(|i| {
+        let node = &snapshot.nodes[i];
+        // The name of a drawing surface or of a page that is still loading is all that is known of it.
+        let surface = is_whole(i) && words(i).all(|t| t.chars().count() <= MAX_NAME);
+        !surface && (has_words(i) || (node.is_ref() && !node.is(Flag::Scrollable)))
+    })
 }
 
 /// Reason given for a page that did not settle.

@@ -1,9 +1,17 @@
-//! Selectors: finding the nodes of a screen by a property or by text.
+//! Selectors: which elements of a screen a value means.
+//!
+//! One language serves all verbs: a label, a title, the beginning of a label, `#id`, or the place of an element without a name, as an
+//! outline prints them. A label only means what is on the page: no system bar, no keyboard, nothing behind a dialog. An exact match wins
+//! over a folded one, and a whole one over a partial one.
 
 use afd_proto::vocabulary::By;
 
+pub use super::folding::Fit;
+use super::folding::Wanted;
+use super::layers::Side;
+use super::refs::Ref;
 use super::snapshot::{Flag, Node, Snapshot, WindowKind};
-use super::{label, touch};
+use super::{structure, target, touch};
 
 /// Selects nodes by one of their properties.
 #[derive(Debug, Clone, Copy)]
@@ -12,7 +20,7 @@ pub struct Selector<'a> {
     pub by: By,
     /// Value to look for.
     pub value: &'a str,
-    /// Whether the value must match completely and case-sensitively, instead of being contained in any case.
+    /// Whether the value must match completely, as it is, instead of being contained in any case.
     pub exact: bool,
 }
 
@@ -34,102 +42,232 @@ impl Selector<'_> {
             By::Ref => None,
         };
         // An exact match may leave out the package: `title` matches `android:id/title`.
-        let by_name = self.by == By::ResId && self.exact && node.id_name() == Some(self.value);
+        let by_name = self.by == By::ResId && node.id_name().is_some_and(|name| name == self.value.trim_start_matches('#'));
         by_name || value.is_some_and(|v| compare(v, self.value, self.exact))
     }
 }
 
 fn compare(value: &str, wanted: &str, exact: bool) -> bool {
-    if exact { value == wanted } else { value.to_lowercase().contains(&wanted.to_lowercase()) }
+    if exact { value == wanted } else { Wanted::new(wanted).is_in(value) }
 }
 
-/// How closely a text fits what was looked for, closest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Fit {
-    /// It is the same.
-    Exact,
-    /// It is the same as the title, and there is more to the label.
-    Title,
-    /// It is the same in another case.
-    Whole,
-    /// It begins with it.
-    Start,
-    /// A word in it begins with it.
-    Word,
-    /// It contains it inside a word, or only a detail does.
-    Part,
+/// What is done to an element, which decides which ancestor of a text is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gesture {
+    /// A tap, once or twice.
+    Tap,
+    /// A long press or a drag.
+    Press,
+    /// Text that is put into a field.
+    Fill,
 }
 
-/// Returns how closely a text fits; `None` if it does not contain what was looked for.
-fn fit(text: &str, wanted: &str) -> Option<Fit> {
-    if text == wanted {
-        return Some(Fit::Exact);
+impl Gesture {
+    fn is_taken_by(self, node: &Node) -> bool {
+        let able = match self {
+            Gesture::Tap => [Flag::Clickable, Flag::Editable].as_slice(),
+            Gesture::Press => [Flag::LongClickable, Flag::Clickable, Flag::Editable].as_slice(),
+            Gesture::Fill => [Flag::Editable].as_slice(),
+        };
+        node.is_ref() && able.iter().any(|f| node.is(*f))
     }
-    let (text, wanted) = (text.to_lowercase(), wanted.to_lowercase());
-    if text == wanted {
-        return Some(Fit::Whole);
-    }
-    let mut places = text.match_indices(&wanted).map(|(at, _)| at).peekable();
-    places.peek()?;
-    let begins_word = |at: usize| text[..at].chars().next_back().is_none_or(|c| !c.is_alphanumeric());
-    Some(match places.clone().next() {
-        Some(0) => Fit::Start,
-        _ if places.any(begins_word) => Fit::Word,
-        _ => Fit::Part,
-    })
 }
 
-/// Returns the elements that a selector by label, text or description is about, those that fit best, and how closely they do. `matches`
-/// are the nodes that it matches. A text that is only the detail of a row does not name the row.
-pub fn named(snapshot: &Snapshot, selector: &Selector<'_>, matches: &[usize]) -> Option<(Fit, Vec<usize>)> {
-    let mut found: Vec<(Fit, usize)> = Vec::new();
-    for index in matches {
-        let node = &snapshot.nodes[*index];
-        let Some(target) = tappable(snapshot, &[*index]).pop() else { continue };
-        let own = [&node.text, &node.desc].into_iter().flatten().filter_map(|text| fit(text.trim(), selector.value.trim())).min();
-        let is_name = target == *index || [&node.text, &node.desc].into_iter().flatten().any(|t| *t == label::of(snapshot, target).title);
-        let has_detail = !label::of(snapshot, target).rest.is_empty();
-        let named = |fit: Fit| if has_detail { fit.max(Fit::Title) } else { fit };
-        found.extend(own.map(|fit| (if is_name { named(fit) } else { Fit::Part }, target)));
-    }
-    // A label as it is printed has the texts of several nodes.
-    let all: Vec<usize> = (0..snapshot.nodes.len()).collect();
-    let refs = all.into_iter().filter(|i| snapshot.nodes[*i].is_ref() && selector.by != By::Desc && tappable(snapshot, &[*i]) == [*i]);
-    for index in refs {
-        let label = label::of(snapshot, index);
-        let whole = fit(&label.text(), selector.value.trim()).filter(|fit| *fit <= Fit::Whole);
-        let title = fit(&label.title, selector.value.trim()).filter(|fit| *fit <= Fit::Whole).map(|fit| fit.max(Fit::Title));
-        found.extend(whole.into_iter().chain(title).min().map(|fit| (fit, index)));
-    }
-    // What lies behind a dialog is not meant while something else is.
-    let behind = touch::behind_modal(snapshot);
-    let in_front = |i: usize| !behind[snapshot.nodes[i].window];
-    if found.iter().any(|(fit, target)| in_front(*target) && *fit < Fit::Part) {
-        found.retain(|(_, target)| in_front(*target));
-    }
-    // What belongs to the app comes before a system bar.
-    let of_app = |i: usize| snapshot.is_content(&snapshot.nodes[i]);
-    if found.iter().any(|(fit, target)| of_app(*target) && *fit < Fit::Part) {
-        found.retain(|(_, target)| of_app(*target));
-    }
-    let best = found.iter().map(|(fit, _)| *fit).min()?;
-    let mut targets: Vec<usize> = Vec::new();
-    for (_, target) in found.into_iter().filter(|(fit, _)| *fit == best) {
-        if !targets.contains(&target) {
-            targets.push(target);
+/// An element that a value means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Match {
+    /// How closely it fits.
+    pub fit: Fit,
+    /// The element.
+    pub element: usize,
+    /// The node inside of it whose text fits, if it is another one: a touch goes there.
+    pub text: Option<usize>,
+    /// Whether the element says that it takes the gesture.
+    pub marked: bool,
+}
+
+/// The elements that a value means.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Matches {
+    /// Those in sight that fit best.
+    pub best: Vec<Match>,
+    /// Those that another window or an overlay hides.
+    pub hidden: Vec<usize>,
+    /// Those of which nothing is on the screen.
+    pub off_screen: Vec<(usize, Side)>,
+    /// Number of nodes that match in any way.
+    pub count: usize,
+}
+
+/// Finds the elements that a label, text or description means. `refs` are those of the snapshot.
+pub fn find(snapshot: &Snapshot, refs: &[Ref], selector: &Selector<'_>, gesture: Gesture) -> Matches {
+    let wanted = Wanted::new(selector.value);
+    let mut found = Matches::default();
+    let mut all: Vec<Match> = Vec::new();
+    for (index, node) in snapshot.nodes.iter().enumerate() {
+        let Some(fit) = own_fit(node, selector, &wanted) else { continue };
+        if !is_on_page(snapshot, node) {
+            continue;
+        }
+        found.count += 1;
+        if !node.is(Flag::Visible) || snapshot.geometry().shown(index).area() == 0 {
+            found.off_screen.extend(touch::side(snapshot, index).filter(|_| fit <= Fit::Word).map(|side| (index, side)));
+        } else if snapshot.geometry().hidden_by(snapshot, index).is_some() {
+            found.hidden.extend((fit <= Fit::Word).then_some(index));
+        } else {
+            all.push(element_of(snapshot, refs, index, fit, gesture));
         }
     }
-    Some((best, targets))
+    let by_label = matches!(selector.by, By::Label | By::Text);
+    for r in refs.iter().filter(|r| by_label && is_on_page(snapshot, &snapshot.nodes[r.node])) {
+        let node = &snapshot.nodes[r.node];
+        if let Some(fit) = label_fit(r, node, selector.by, &wanted) {
+            let marked = gesture.is_taken_by(node);
+            if marked || gesture == Gesture::Press || (gesture == Gesture::Tap && takes_something(node)) {
+                found.count += 1;
+                all.push(Match { fit, element: r.node, text: None, marked });
+            }
+        }
+    }
+    if selector.exact {
+        all.retain(|m| m.fit <= Fit::Title);
+    }
+    found.best = best(snapshot, all);
+    found
 }
 
-/// Returns the indices of the visible nodes whose text or description contains `text`, without overlays.
+/// Returns how closely the text or description of a node fits.
+fn own_fit(node: &Node, selector: &Selector<'_>, wanted: &Wanted) -> Option<Fit> {
+    let texts: &[&Option<String>] = match selector.by {
+        By::Text => &[&node.text],
+        By::Desc => &[&node.desc],
+        _ => &[&node.text, &node.desc],
+    };
+    texts.iter().copied().flatten().filter_map(|text| wanted.fit(text)).min()
+}
+
+/// Returns how closely what an outline prints of a ref fits: its label or the beginning of it, its title, the caption beside it, its id,
+/// or its place.
+fn label_fit(r: &Ref, node: &Node, by: By, wanted: &Wanted) -> Option<Fit> {
+    let at_most = |text: &str, least: Fit| wanted.fit(text).filter(|fit| *fit <= least);
+    let label = r.label.text();
+    let whole = (!label.is_empty()).then(|| at_most(&label, Fit::Start)).flatten();
+    let title = (!r.label.title.is_empty()).then(|| at_most(&r.label.title, Fit::Whole).map(|fit| fit.max(Fit::Title))).flatten();
+    let name = r.name.as_deref().filter(|_| by == By::Label).and_then(|name| at_most(name, if r.is_caption { Fit::Start } else { Fit::Whole }));
+    let id = node.id_name().filter(|_| by == By::Label).and_then(|id| at_most(&format!("#{id}"), Fit::Whole)).map(|fit| fit.max(Fit::Whole));
+    [whole, title, name.map(|fit| fit.max(Fit::Title)), id].into_iter().flatten().min()
+}
+
+fn takes_something(node: &Node) -> bool {
+    node.is(Flag::LongClickable) || node.is(Flag::Scrollable)
+}
+
+/// Returns whether a node can be meant by a label: it belongs to a page or to a banner over it.
+fn is_on_page(snapshot: &Snapshot, node: &Node) -> bool {
+    matches!(snapshot.kind_of(node), WindowKind::Page | WindowKind::Banner)
+}
+
+/// Share of its window from which a node that takes a gesture is no element, but what everything lies in, percent.
+const WHOLE_PERCENT: i64 = 60;
+
+/// Returns the element that a text belongs to: what takes the gesture, which is the node itself or its nearest ancestor that does; else the
+/// text itself.
+fn element_of(snapshot: &Snapshot, refs: &[Ref], index: usize, fit: Fit, gesture: Gesture) -> Match {
+    let geometry = snapshot.geometry();
+    let window = geometry.extent(snapshot.nodes[index].window).unwrap_or_default().area();
+    let is_whole = |i: usize| i != index && geometry.shown(i).area() * 100 > window * WHOLE_PERCENT;
+    let is_list = |i: usize| i != index && (target::role(&snapshot.nodes[i]) == afd_proto::vocabulary::Role::List || structure::is_list(&snapshot.nodes[i]));
+    let takes = std::iter::once(index).chain(snapshot.ancestors(index)).find(|i| gesture.is_taken_by(&snapshot.nodes[*i]));
+    let Some(element) = takes.filter(|i| !is_whole(*i) && !is_list(*i)) else {
+        return Match { fit, element: index, text: None, marked: false };
+    };
+    let label = refs.iter().find(|r| r.node == element).map(|r| &r.label);
+    let node = &snapshot.nodes[index];
+    let is_title = label.is_some_and(|l| [&node.text, &node.desc].into_iter().flatten().any(|t| *t == l.title));
+    let has_detail = label.is_some_and(|l| !l.rest.is_empty());
+    let fit = match (element == index || is_title, fit) {
+        (true, fit) if has_detail => fit.max(Fit::Title),
+        (true, fit) => fit,
+        // A text that is only a detail of a row does not name the row, but it can be touched.
+        (false, Fit::Exact | Fit::Title | Fit::Whole) => Fit::Detail,
+        (false, _) => Fit::Part,
+    };
+    Match { fit, element, text: (element != index).then_some(index), marked: true }
+}
+
+/// Returns the matches that fit best, each element once. Elements that take the gesture come before texts that merely stand on the page,
+/// unless they fit only in part while the text is exactly what was asked for.
+fn best(snapshot: &Snapshot, all: Vec<Match>) -> Vec<Match> {
+    let least = |marked: bool| all.iter().filter(|m| m.marked == marked).map(|m| m.fit).min();
+    let names_page = |fit: Fit| {
+        let title = structure::of(snapshot).and_then(|s| s.front.title);
+        let text = |m: &Match| snapshot.nodes[m.element].text.as_deref().map(str::trim);
+        title.is_some() && all.iter().any(|m| !m.marked && m.fit == fit && text(m) == title.as_deref())
+    };
+    let plain_wins = match (least(true), least(false)) {
+        (_, None) => false,
+        (None, Some(_)) => true,
+        (Some(marked), Some(plain)) => plain <= Fit::Whole && marked > Fit::Whole && !names_page(plain),
+    };
+    let Some(fit) = least(!plain_wins) else { return Vec::new() };
+    let mut found: Vec<Match> = Vec::new();
+    for m in all.into_iter().filter(|m| m.marked != plain_wins && m.fit == fit) {
+        if !found.iter().any(|f| f.element == m.element) {
+            found.push(m);
+        }
+    }
+    found
+}
+
+/// How much of a text a check or a wait compares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Compare {
+    /// It may lie inside a word.
+    Part,
+    /// Whole words.
+    Words,
+    /// All of it, as it is.
+    Exact,
+}
+
+/// Returns the nodes in sight on the page that say something: those whose text or description has it, and the refs whose printed label,
+/// name or `#id` is or begins with it.
+pub fn saying(snapshot: &Snapshot, refs: &[Ref], value: &str, compare: Compare) -> Vec<usize> {
+    let wanted = Wanted::new(value);
+    let has = |text: &str| match compare {
+        Compare::Part => wanted.is_in(text),
+        Compare::Words => wanted.is_words_of(text),
+        Compare::Exact => text.trim() == value.trim(),
+    };
+    let in_sight = |i: usize| {
+        is_on_page(snapshot, &snapshot.nodes[i])
+            && snapshot.nodes[i].is(Flag::Visible)
+            && snapshot.geometry().shown(i).area() > 0
+            && snapshot.geometry().hidden_by(snapshot, i).is_none()
+    };
+    let own = |i: &usize| [&snapshot.nodes[*i].text, &snapshot.nodes[*i].desc].into_iter().flatten().any(|t| has(t));
+    let mut found: Vec<usize> = (0..snapshot.nodes.len()).filter(|i| in_sight(*i)).filter(own).collect();
+    for r in refs.iter().filter(|r| in_sight(r.node)) {
+        let printed = has(&r.label.text()) || r.name.as_deref().is_some_and(has);
+        let id = snapshot.nodes[r.node].id_name().is_some_and(|id| value.trim().strip_prefix('#') == Some(id));
+        // The row of a text that was found says nothing more.
+        let again = !id && found.iter().any(|i| snapshot.is_inside(*i, r.node));
+        if (printed || id) && !again && !found.contains(&r.node) {
+            found.push(r.node);
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
+/// Returns the indices of the visible nodes whose text or description contains `text`, of all windows but overlays.
 pub fn containing(snapshot: &Snapshot, text: &str, case_sensitive: bool) -> Vec<usize> {
-    let fold = |text: &str| if case_sensitive { text.to_owned() } else { text.to_lowercase() };
-    let wanted = fold(text);
+    let wanted = Wanted::new(text);
+    let has = |t: &String| if case_sensitive { t.contains(text) } else { wanted.is_in(t) };
     let contains = |i: &usize| {
         let node = &snapshot.nodes[*i];
-        let overlay = snapshot.windows.get(node.window).is_some_and(|w| w.kind == WindowKind::Overlay);
-        node.is(Flag::Visible) && !overlay && [&node.text, &node.desc].into_iter().flatten().any(|t| fold(t).contains(&wanted))
+        let overlay = snapshot.kind_of(node) == WindowKind::Overlay;
+        node.is(Flag::Visible) && !overlay && [&node.text, &node.desc].into_iter().flatten().any(has)
     };
     (0..snapshot.nodes.len()).filter(contains).collect()
 }
@@ -139,7 +277,7 @@ pub fn visible(snapshot: &Snapshot, selector: &Selector<'_>) -> Vec<usize> {
     (0..snapshot.nodes.len())
         .filter(|i| {
             let node = &snapshot.nodes[*i];
-            let overlay = snapshot.windows.get(node.window).is_some_and(|w| w.kind == WindowKind::Overlay);
+            let overlay = snapshot.kind_of(node) == WindowKind::Overlay;
             !overlay && node.is(Flag::Visible) && node.bounds.area() > 0 && selector.matches(node)
         })
         .collect()

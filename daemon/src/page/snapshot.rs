@@ -2,6 +2,8 @@
 
 use std::str::FromStr;
 
+use super::layers::Geometry;
+
 /// A rectangle in device pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Rect {
@@ -46,6 +48,36 @@ impl Rect {
             right: self.right.saturating_add(margin),
             bottom: self.bottom.saturating_add(margin),
         }
+    }
+
+    /// Returns the part that two rectangles share; its area is 0 if they share none.
+    pub fn intersection(&self, other: &Self) -> Self {
+        Self {
+            left: self.left.max(other.left),
+            top: self.top.max(other.top),
+            right: self.right.min(other.right),
+            bottom: self.bottom.min(other.bottom),
+        }
+    }
+
+    /// Returns the smallest rectangle that contains both.
+    pub fn union(&self, other: &Self) -> Self {
+        Self {
+            left: self.left.min(other.left),
+            top: self.top.min(other.top),
+            right: self.right.max(other.right),
+            bottom: self.bottom.max(other.bottom),
+        }
+    }
+
+    /// Returns whether two rectangles share any pixel.
+    pub fn overlaps(&self, other: &Self) -> bool {
+        self.intersection(other).area() > 0
+    }
+
+    /// Returns whether it contains another rectangle completely.
+    pub fn encloses(&self, other: &Self) -> bool {
+        self.left <= other.left && self.top <= other.top && self.right >= other.right && self.bottom >= other.bottom
     }
 
     /// Returns whether a point lies in it.
@@ -115,6 +147,11 @@ impl Flags {
         Self(self.0 | flag as u8)
     }
 
+    /// Returns the set with a flag removed.
+    pub fn without(self, flag: Flag) -> Self {
+        Self(self.0 & !(flag as u8))
+    }
+
     /// Returns the names of the flags, `on` or `off` first, joined by commas; `focusable` is left out for refs.
     pub fn text(self, with_focusable: bool) -> String {
         let first = if self.has(Flag::Visible) { "on" } else { "off" };
@@ -137,43 +174,19 @@ impl Flags {
     }
 }
 
-/// Type of a window.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What a window is for. Drivers decide it from what their device reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WindowKind {
-    /// An app.
-    Application,
-    /// System bars.
-    System,
+    /// Content of an app, or of the system where it has the focus: it can be the page in front.
+    Page,
+    /// Drawn by the system over the page without taking the focus: a notification, a volume panel.
+    Banner,
+    /// A system bar or the divider of a split screen.
+    Bar,
     /// A keyboard.
-    InputMethod,
+    Keyboard,
     /// Drawn by an accessibility service, including the marks of our own.
     Overlay,
-    /// Any other type, with the device's name for it.
-    Other(String),
-}
-
-impl WindowKind {
-    /// Returns the device's name of the type.
-    pub fn name(&self) -> &str {
-        match self {
-            WindowKind::Application => "APPLICATION",
-            WindowKind::System => "SYSTEM",
-            WindowKind::InputMethod => "INPUT_METHOD",
-            WindowKind::Overlay => "ACCESSIBILITY_OVERLAY",
-            WindowKind::Other(name) => name,
-        }
-    }
-
-    /// Returns the type with this name.
-    pub fn parse(name: &str) -> Self {
-        match name {
-            "APPLICATION" => WindowKind::Application,
-            "SYSTEM" => WindowKind::System,
-            "INPUT_METHOD" => WindowKind::InputMethod,
-            "ACCESSIBILITY_OVERLAY" => WindowKind::Overlay,
-            other => WindowKind::Other(other.to_owned()),
-        }
-    }
 }
 
 /// A window.
@@ -181,8 +194,10 @@ impl WindowKind {
 pub struct Window {
     /// Id on the device.
     pub id: i64,
-    /// Type.
+    /// What it is for.
     pub kind: WindowKind,
+    /// The device's own name of its type, as returned to callers.
+    pub type_name: String,
     /// The package that drew it; empty when unknown.
     pub app: String,
     /// Title.
@@ -191,6 +206,8 @@ pub struct Window {
     pub layer: i64,
     /// Whether it has the input focus.
     pub focused: bool,
+    /// `package/activity` or a URL of its page, where that is known of the window itself, as while a dialog of another app is over it.
+    pub place: Option<String>,
 }
 
 /// A node that has content or is interactive; purely structural nodes are left out.
@@ -241,10 +258,12 @@ impl Node {
 /// The contents of a screen at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Snapshot {
-    /// Package of the foreground app; `None` while it is unknown.
+    /// Package that drew the window in front; `None` while it is unknown.
     pub app: Option<String>,
-    /// `package/activity` or a URL; `None` while it is unknown.
+    /// `package/activity` or a URL of the page in front; `None` while it is unknown.
     pub place: Option<String>,
+    /// Activity that the device reports to be on top, if it is not that of the window in front: the system may show a dialog over it.
+    pub activity_below: Option<String>,
     /// Whether the place can be known at all in this mode. Where it cannot, the package stands in for it.
     pub place_knowable: bool,
     /// Name of the site, for browsers.
@@ -264,15 +283,89 @@ pub struct Snapshot {
     pub windows: Vec<Window>,
     /// Nodes of all windows in pre-order.
     pub nodes: Vec<Node>,
+    /// What is computed from the rest once it is asked for.
+    pub geometry: Lazy<Geometry>,
 }
 
+/// A value that is computed at most once. It is not part of the identity of what contains it, and copies compute their own.
+#[derive(Debug)]
+pub struct Lazy<T>(std::sync::OnceLock<T>);
+
+impl<T> Lazy<T> {
+    pub(super) fn get(&self, compute: impl FnOnce() -> T) -> &T {
+        self.0.get_or_init(compute)
+    }
+}
+
+impl<T> Default for Lazy<T> {
+    fn default() -> Self {
+        Self(std::sync::OnceLock::new())
+    }
+}
+
+impl<T> Clone for Lazy<T> {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl<T> PartialEq for Lazy<T> {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl<T> Eq for Lazy<T> {}
+
 impl Snapshot {
-    /// Returns whether a node belongs to the app's own content: not to the system bars, a keyboard or an overlay.
+    /// Returns whether a node belongs to a page: not to the system bars, a banner, a keyboard or an overlay.
     pub fn is_content(&self, node: &Node) -> bool {
-        self.windows.get(node.window).is_some_and(|w| match &w.kind {
-            WindowKind::Application | WindowKind::Other(_) => true,
-            WindowKind::System | WindowKind::InputMethod | WindowKind::Overlay => false,
-        })
+        self.windows.get(node.window).is_some_and(|w| w.kind == WindowKind::Page)
+    }
+
+    /// Returns the window in front: the focused page, else the topmost one.
+    pub fn front_window(&self) -> Option<&Window> {
+        self.geometry().front().map(|w| &self.windows[w])
+    }
+
+    /// Returns whether a window of this kind shows something.
+    pub fn shows(&self, kind: WindowKind) -> bool {
+        self.nodes.iter().any(|n| n.is(Flag::Visible) && self.kind_of(n) == kind)
+    }
+
+    /// Returns what a window is for; `Overlay` for a node without a window.
+    pub fn kind_of(&self, node: &Node) -> WindowKind {
+        self.windows.get(node.window).map_or(WindowKind::Overlay, |w| w.kind)
+    }
+
+    /// Returns what follows from the positions of windows and nodes. The snapshot must not be changed afterwards.
+    pub(super) fn geometry(&self) -> &Geometry {
+        self.geometry.get(|| Geometry::of(self))
+    }
+
+    /// Takes the visibility from nodes of which nothing is on the screen or inside the containers that scroll them, whatever the device
+    /// says. Drivers call it once their snapshot is complete.
+    pub fn hide_what_is_off_screen(&mut self) {
+        let hidden: Vec<usize> = (0..self.nodes.len())
+            .filter(|i| self.nodes[*i].is(Flag::Visible) && self.nodes[*i].bounds.area() > 0 && self.geometry().shown(*i).area() == 0)
+            .collect();
+        hidden.into_iter().for_each(|i| self.nodes[i].flags = self.nodes[i].flags.without(Flag::Visible));
+        self.geometry = Lazy::default();
+    }
+
+    /// Returns the node that hides another one: that of a window in front, or an overlay.
+    pub fn hidden_by(&self, index: usize) -> Option<usize> {
+        self.geometry().hidden_by(self, index)
+    }
+
+    /// Returns the indices of a node and its descendants.
+    pub fn subtree(&self, index: usize) -> std::ops::Range<usize> {
+        index..self.geometry().end(index)
+    }
+
+    /// Returns whether a node is another one or lies inside of it.
+    pub fn is_inside(&self, index: usize, container: usize) -> bool {
+        self.subtree(container).contains(&index)
     }
 
     /// Returns the nodes of the app's own content.

@@ -18,8 +18,6 @@ use super::{label, mask, site, target};
 
 /// Maximum length of a title, characters.
 const MAX_TITLE: usize = 40;
-/// A window that covers less than this share of the screen is a dialog or a menu, percent.
-const DIALOG_PERCENT: i64 = 60;
 /// Parts of the class names of lists, whose rows come and go.
 const LISTS: &[&str] = &["RecyclerView", "ListView", "GridView"];
 
@@ -69,25 +67,29 @@ pub fn feature(text: &str) -> u64 {
     u64::from_le_bytes(digest[..8].try_into().unwrap_or_default())
 }
 
-/// Returns the index of the foreground window: of the app windows with visible nodes the focused one, else the topmost.
-fn front(snapshot: &Snapshot) -> Option<usize> {
-    let windows = app_windows(snapshot);
-    windows.iter().copied().find(|i| snapshot.windows[*i].focused).or(windows.first().copied())
-}
-
-/// Returns the indices of the app windows with visible nodes, topmost first.
-fn app_windows(snapshot: &Snapshot) -> Vec<usize> {
-    let shows = |i: usize| snapshot.nodes.iter().any(|n| n.window == i && n.is(Flag::Visible));
-    let app = |i: &usize| matches!(snapshot.windows[*i].kind, WindowKind::Application | WindowKind::Other(_));
-    let mut found: Vec<usize> = (0..snapshot.windows.len()).filter(app).filter(|i| shows(*i)).collect();
-    found.sort_by_key(|i| std::cmp::Reverse(snapshot.windows[*i].layer));
-    found
-}
-
 /// Returns the indices of the visible nodes of the foreground window, without the page under a dialog.
 pub fn front_nodes(snapshot: &Snapshot) -> Vec<usize> {
-    let window = front(snapshot);
-    (0..snapshot.nodes.len()).filter(|i| Some(snapshot.nodes[*i].window) == window && snapshot.nodes[*i].is(Flag::Visible)).collect()
+    let window = snapshot.geometry().front();
+    window.map(|window| visible_nodes(snapshot, window)).unwrap_or_default()
+}
+
+/// Returns the indices of the visible nodes of a window, without what an overlay of it hides.
+fn visible_nodes(snapshot: &Snapshot, window: usize) -> Vec<usize> {
+    let hidden = |i: usize| snapshot.geometry().front() == Some(window) && snapshot.geometry().hidden_by(snapshot, i).is_some();
+    (0..snapshot.nodes.len()).filter(|i| snapshot.nodes[*i].window == window && snapshot.nodes[*i].is(Flag::Visible) && !hidden(*i)).collect()
+}
+
+/// Returns the window of the page under the one in front: the topmost one that it overlaps. Halves of a split screen lie side by side.
+fn under(snapshot: &Snapshot, front: usize) -> Option<usize> {
+    let geometry = snapshot.geometry();
+    let own = geometry.extent(front)?;
+    let below = |w: &usize| {
+        let window = &snapshot.windows[*w];
+        window.kind == WindowKind::Page
+            && window.layer < snapshot.windows[front].layer
+            && geometry.extent(*w).is_some_and(|e| e.overlaps(&own))
+    };
+    (0..snapshot.windows.len()).filter(below).max_by_key(|w| snapshot.windows[*w].layer)
 }
 
 /// Returns whether a node lies in a list, whose rows say nothing about the page.
@@ -116,7 +118,7 @@ fn place(snapshot: &Snapshot) -> Option<String> {
 
 /// Returns the structure of a browser's own bars around the page of a website, which belong to the browser; `None` elsewhere.
 pub fn of_bars(snapshot: &Snapshot) -> Option<Structure> {
-    let (place, front) = (place(snapshot)?, front(snapshot)?);
+    let (place, front) = (place(snapshot)?, snapshot.geometry().front()?);
     let outside = |i: &usize| !in_web(snapshot, *i) && !snapshot.nodes[*i].class.contains("WebView");
     let nodes: Vec<usize> = front_nodes(snapshot).into_iter().filter(outside).collect();
     snapshot.site.as_ref().filter(|_| snapshot.has_web_view())?;
@@ -130,26 +132,29 @@ pub fn of(snapshot: &Snapshot) -> Option<Structures> {
     if let Some(path) = &snapshot.path {
         place = format!("{place}#{path}");
     }
-    let front = front(snapshot)?;
-    let under = app_windows(snapshot).into_iter().find(|i| snapshot.windows[*i].layer < snapshot.windows[front].layer);
-    let dialog = under.is_some() || small(snapshot, front);
-    let below = under.map(|window| of_window(snapshot, window, &place, false)).filter(|b| !b.features.is_empty());
-    Some(Structures { front: of_window(snapshot, front, &place, dialog), below })
+    let front = snapshot.geometry().front()?;
+    let under = under(snapshot, front);
+    let below = under.and_then(|window| {
+        let place = place_below(snapshot, window, &place)?;
+        let page = of_window(snapshot, window, &place, false);
+        (!page.features.is_empty()).then_some(page)
+    });
+    Some(Structures { front: of_window(snapshot, front, &place, under.is_some()), below })
 }
 
-/// Returns whether a window leaves much of the screen uncovered, see [`DIALOG_PERCENT`].
-fn small(snapshot: &Snapshot, window: usize) -> bool {
-    let Some((width, height)) = snapshot.size else { return false };
-    let nodes = || snapshot.nodes.iter().filter(|n| n.window == window && n.is(Flag::Visible) && n.bounds.area() > 0);
-    let (Some(left), Some(top)) = (nodes().map(|n| n.bounds.left).min(), nodes().map(|n| n.bounds.top).min()) else { return false };
-    let (Some(right), Some(bottom)) = (nodes().map(|n| n.bounds.right).max(), nodes().map(|n| n.bounds.bottom).max()) else { return false };
-    let covered = (i64::from(right) - i64::from(left)).saturating_mul(i64::from(bottom) - i64::from(top));
-    covered.saturating_mul(100) < (i64::from(width) * i64::from(height)).saturating_mul(DIALOG_PERCENT)
+/// Returns the place of the page under a dialog; `None` if it is not known, as that of an app over which another app shows a dialog with an
+/// activity of its own.
+fn place_below(snapshot: &Snapshot, window: usize, place: &str) -> Option<String> {
+    let own = &snapshot.windows[window].app;
+    let is_of = |place: &str| own.is_empty() || place.split('/').next() == Some(own);
+    match snapshot.windows[window].place.as_deref().or(snapshot.activity_below.as_deref()) {
+        Some(known) => is_of(known).then(|| known.to_owned()),
+        None => is_of(place).then(|| place.to_owned()),
+    }
 }
 
 fn of_window(snapshot: &Snapshot, window: usize, place: &str, dialog: bool) -> Structure {
-    let nodes: Vec<usize> =
-        (0..snapshot.nodes.len()).filter(|i| snapshot.nodes[*i].window == window && snapshot.nodes[*i].is(Flag::Visible)).collect();
+    let nodes = visible_nodes(snapshot, window);
     let without_ids = nodes.iter().all(|i| snapshot.nodes[*i].res_id.is_none());
     let mut names: BTreeSet<u64> = nodes.iter().map(|i| feature(name(&snapshot.nodes[*i]))).collect();
     let told = nodes.iter().filter(|i| without_ids || in_web(snapshot, **i));
@@ -172,7 +177,11 @@ fn name(node: &Node) -> &str {
 /// Returns the package of a window's app.
 fn app(snapshot: &Snapshot, window: usize) -> String {
     let own = &snapshot.windows[window].app;
-    snapshot.app.clone().or_else(|| (!own.is_empty()).then(|| own.clone())).unwrap_or_default()
+    let known = (!own.is_empty()).then(|| own.clone());
+    match snapshot.geometry().front() == Some(window) {
+        true => snapshot.app.clone().or(known).unwrap_or_default(),
+        false => known.or_else(|| snapshot.app.clone()).unwrap_or_default(),
+    }
 }
 
 /// Returns the feature of an element that has no id: its role and title, if it can be acted on, is not a row of a list, and has a

@@ -132,6 +132,7 @@ fn without_ordinal(snapshot: &Snapshot, index: usize) -> Target {
         role: role(node),
         label: (!label.is_empty()).then_some(label),
         title: (!words.title.is_empty()).then(|| short(&words.title)),
+        name: None,
         res_id: node.res_id.clone(),
         class: Some(node.class.clone()),
         path: (!path.is_empty()).then(|| path.join("/")),

@@ -31,7 +31,7 @@ pub(crate) fn node(id: usize, parent: Option<usize>, class: &str, text: &str, bo
 
 /// Returns a window of the app `a.b`.
 pub(crate) fn window(kind: WindowKind, layer: i64, focused: bool) -> Window {
-    Window { id: layer, kind, app: "a.b".into(), title: String::new(), layer, focused }
+    Window { id: layer, kind, type_name: "APPLICATION".into(), app: "a.b".into(), title: String::new(), layer, focused, place: None }
 }
 
 /// A list whose rows have no text of their own, scrolled by some pixels. Only visible rows are in the tree.
@@ -53,7 +53,7 @@ fn list(rows: &[(String, String)], scroll: i32) -> Snapshot {
         place: Some("a.b/.C".into()),
         place_knowable: true,
         mode: "SYSTEM_API".into(),
-        windows: vec![window(WindowKind::Application, 0, true)],
+        windows: vec![window(WindowKind::Page, 0, true)],
         nodes,
         ..Snapshot::default()
     }
@@ -192,7 +192,7 @@ fn untrusted_screens_give_a_reason() {
     assert_eq!(reliability::doubt(&good), None);
     assert_eq!(reliability::doubt(&Snapshot::default()), Some("the screen is empty"));
     let mut system = good.clone();
-    system.windows = vec![window(WindowKind::System, 5, false)];
+    system.windows = vec![window(WindowKind::Bar, 5, false)];
     assert_eq!(reliability::doubt(&system), Some("only system windows are on the screen"));
     let mut lone = good.clone();
     lone.nodes.truncate(1);
@@ -207,21 +207,25 @@ fn touch_avoids_nodes_in_and_over_its_target() {
     let mut page = list(&pairs(&[("A", "a"), ("B", "b")]), 0);
     assert_eq!(touch::point(&page, 1), Ok(Point { x: 540.0, y: 400.0 }));
     // A switch in the middle of the row is another ref.
+    page = page.clone();
     let switch = node(9, Some(1), "Switch", "ON", [400, 300, 700, 500], &[Flag::Clickable]);
     page.nodes.insert(4, switch);
     page.nodes[5].parent = Some(0);
     let p = touch::point(&page, 1).expect("free");
     assert!(!(400.0..700.0).contains(&p.x) && (0.0..1080.0).contains(&p.x));
     // A window above it.
-    page.windows.push(window(WindowKind::Application, 3, false));
+    page = page.clone();
+    page.windows.push(window(WindowKind::Page, 3, false));
     let mut sheet = node(20, None, "FrameLayout", "Sheet", [0, 300, 600, 500], &[Flag::Clickable]);
     sheet.window = 1;
     page.nodes.push(sheet);
     assert!(touch::point(&page, 1).expect("free").x >= 700.0);
     assert_eq!(touch::node_at(&page, 100.0, 400.0), Some(page.nodes.len() - 1));
     // The window covers all of it.
+    page = page.clone();
     page.nodes.last_mut().expect("the sheet").bounds.right = 1080;
-    assert_eq!(touch::point(&page, 1), Err(page.nodes.len() - 1));
+    page = page.clone();
+    assert_eq!(touch::point(&page, 1), Err(touch::Obstacle::Covered(page.nodes.len() - 1)));
     // A node of the same window that takes no touches lets them through.
     let mut shown = list(&pairs(&[("A", "a")]), 0);
     shown.nodes.push(node(8, Some(0), "TextView", "badge", [0, 300, 1080, 500], &[]));
@@ -233,7 +237,11 @@ fn touch_stays_on_the_screen() {
     let mut page = list(&pairs(&[("A", "a")]), 0);
     page.size = Some((1080, 2400));
     page.nodes[1].bounds = Rect { left: 0, top: 1800, right: 1080, bottom: 4000 };
+    assert_eq!(touch::point(&page, 1), Ok(Point { x: 540.0, y: 2050.0 }), "inside of the list, which ends at 2300");
+    page = page.clone();
+    page.nodes[1].parent = None;
     assert_eq!(touch::point(&page, 1), Ok(Point { x: 540.0, y: 2100.0 }));
+    page = page.clone();
     page.nodes[1].bounds = Rect { left: -900, top: 0, right: 100, bottom: 200 };
     assert_eq!(touch::point(&page, 1), Ok(Point { x: 50.0, y: 100.0 }));
 }

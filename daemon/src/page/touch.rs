@@ -1,82 +1,164 @@
 //! Touch points: where to touch a node so that the touch reaches it and nothing else.
 //!
-//! A node is touched at its centre, or at the centre of the largest part of it that nothing covers. It is covered by anything
-//! in a higher window, and by later nodes of its own window that take touches themselves; nodes that only show something let
-//! touches through. A focused app window above it takes every touch, like a modal dialog.
+//! A node is touched inside its visible part, at the centre or in the middle of the largest piece that nothing covers. A higher window
+//! covers it, and so does a descendant that takes touches itself. Which of two other nodes that overlap is in front is unknown: a piece
+//! that is free of both is preferred; otherwise a node that comes later in the tree is assumed to be in front.
 
 use afd_proto::vocabulary::Point;
 
+use super::layers::{Side, takes_touches};
 use super::snapshot::{Flag, Node, Rect, Snapshot, WindowKind};
 
 /// Maximum number of covering nodes that are subtracted from a target; more heavily covered targets are given up.
 const MAX_BLOCKERS: usize = 200;
 /// Minimum width and height of a free part, device pixels: a finger needs some room.
 const MIN_FREE: i32 = 4;
+/// A visible edge of a target is too small to be touched if it is narrower than the screen's shorter side divided by this.
+const EDGE_DIVISOR: i32 = 45;
+/// Share of a node from which a descendant fills it, percent.
+const FILLS_PERCENT: i64 = 80;
 
-/// Returns the centre of a node, or that of its largest uncovered part, so that a touch there reaches the node. Parts that are
-/// off the screen do not count.
+/// Why a node cannot be touched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Obstacle {
+    /// This node would receive the touch instead.
+    Covered(usize),
+    /// Nothing of it is on the screen.
+    OffScreen(Side),
+    /// Only this many device pixels of it are in sight, at an edge.
+    Edge(i32),
+}
+
+/// Where a touch goes, and what receives it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Touch {
+    /// The point.
+    pub point: Point,
+    /// The node that receives the touch: the target, or the descendant that fills it.
+    pub receiver: usize,
+}
+
+/// Returns where to touch a node so that the touch reaches it. With `text`, a node inside the target by which it was named, the touch goes
+/// to the place of that text.
 ///
 /// # Errors
-/// The node that covers its centre, when it is covered everywhere.
-pub fn point(snapshot: &Snapshot, index: usize) -> Result<Point, usize> {
-    let whole = snapshot.nodes[index].bounds;
-    let shown = on_screen(snapshot, whole);
-    // A node that is completely off the screen keeps its own centre.
-    let bounds = if shown.area() > 0 && shown.width() > 0 { shown } else { whole };
-    let middle = middle(&bounds);
-    if let Some(over) = modal_over(snapshot, index) {
-        return Err(blocker(snapshot, index, &middle).unwrap_or(over));
+/// What prevents it.
+pub fn touch(snapshot: &Snapshot, index: usize, text: Option<usize>) -> Result<Touch, Obstacle> {
+    let geometry = snapshot.geometry();
+    if let Some(over) = geometry.hidden_by(snapshot, index) {
+        return Err(Obstacle::Covered(over));
     }
-    let Some(over) = blocker(snapshot, index, &middle) else { return Ok(middle) };
-    let blockers: Vec<Rect> =
-        (0..snapshot.nodes.len()).filter(|i| blocks(snapshot, index, *i)).map(|i| snapshot.nodes[i].bounds).take(MAX_BLOCKERS).collect();
-    let point = self::middle(&largest_free(&bounds, &blockers).ok_or(over)?);
-    // Blockers beyond the limit were not subtracted.
-    blocker(snapshot, index, &point).map_or(Ok(point), Err)
+    let area = match text.map(|text| geometry.shown(text)).filter(|r| r.area() > 0) {
+        Some(text) if geometry.shown(index).area() > 0 => text.intersection(&geometry.shown(index)),
+        _ => geometry.shown(index),
+    };
+    if area.area() == 0 {
+        return Err(Obstacle::OffScreen(side(snapshot, index).unwrap_or(Side::Below)));
+    }
+    if let Some(pixels) = edge_in_sight(snapshot, index) {
+        return Err(Obstacle::Edge(pixels));
+    }
+    let middle = middle(&area);
+    if let Some(filler) = filler(snapshot, index) {
+        let free = blocker(snapshot, filler, &middle, Order::Unknown).is_none();
+        return if free { Ok(Touch { point: middle, receiver: filler }) } else { touch(snapshot, filler, None) };
+    }
+    let mut covered = index;
+    for order in [Order::Unknown, Order::Tree] {
+        let Some(over) = blocker(snapshot, index, &middle, order) else { return Ok(Touch { point: middle, receiver: index }) };
+        covered = over;
+        let blockers = blockers(snapshot, index, order);
+        if let Some(free) = largest_free(&area, &blockers) {
+            let point = self::middle(&free);
+            // Blockers beyond the limit were not subtracted.
+            if blocker(snapshot, index, &point, order).is_none() {
+                return Ok(Touch { point, receiver: index });
+            }
+        }
+    }
+    Err(Obstacle::Covered(covered))
+}
+
+/// Returns the point to touch for a node, see [`touch`].
+///
+/// # Errors
+/// What prevents it.
+pub fn point(snapshot: &Snapshot, index: usize) -> Result<Point, Obstacle> {
+    touch(snapshot, index, None).map(|t| t.point)
 }
 
 fn middle(r: &Rect) -> Point {
     Point { x: f64::midpoint(r.left.into(), r.right.into()), y: f64::midpoint(r.top.into(), r.bottom.into()) }
 }
 
-/// Returns a node of a modal window above a node: a focused app window takes every touch, even outside its own bounds.
-fn modal_over(snapshot: &Snapshot, index: usize) -> Option<usize> {
-    modal_above(snapshot, snapshot.nodes[index].window)
+/// Returns the side of the screen beyond which a node lies, or of the container that scrolls it; `None` if some of it is in sight or its
+/// position is unknown.
+pub fn side(snapshot: &Snapshot, index: usize) -> Option<Side> {
+    let geometry = snapshot.geometry();
+    let bounds = snapshot.nodes[index].bounds;
+    if bounds.area() == 0 || geometry.shown(index).area() > 0 {
+        return None;
+    }
+    let containers = snapshot.ancestors(index).filter(|a| snapshot.nodes[*a].is(Flag::Scrollable)).map(|a| snapshot.nodes[a].bounds);
+    containers.chain(geometry.screen()).filter(|r| r.area() > 0).find_map(|r| {
+        let beyond = [
+            (bounds.top >= r.bottom, Side::Below),
+            (bounds.bottom <= r.top, Side::Above),
+            (bounds.left >= r.right, Side::Right),
+            (bounds.right <= r.left, Side::Left),
+        ];
+        beyond.into_iter().find(|(is, _)| *is).map(|(_, side)| side)
+    })
 }
 
-/// Returns which windows lie behind a modal one.
-pub(super) fn behind_modal(snapshot: &Snapshot) -> Vec<bool> {
-    (0..snapshot.windows.len()).map(|window| modal_above(snapshot, window).is_some()).collect()
+/// Returns how many pixels of a node are in sight if that is only an edge: most of it lies outside of what scrolls it or of the screen, or
+/// it is cut off there.
+pub fn edge_in_sight(snapshot: &Snapshot, index: usize) -> Option<i32> {
+    let geometry = snapshot.geometry();
+    let (bounds, shown) = (snapshot.nodes[index].bounds, geometry.shown(index));
+    let screen = geometry.screen()?;
+    let least = screen.width().min(screen.height()) / EDGE_DIVISOR;
+    let clip = snapshot.ancestors(index).find(|a| snapshot.nodes[*a].is(Flag::Scrollable)).map_or(screen, |a| geometry.shown(a));
+    // The device may report the bounds cut to what scrolls the node.
+    let cut = |low: i32, high: i32, from: i32, to: i32| low <= from || high >= to;
+    let narrow = |shown: i32, whole: i32, at_edge: bool| shown < least && (shown < whole || at_edge);
+    let scrolls = snapshot.ancestors(index).any(|a| snapshot.nodes[a].is(Flag::Scrollable));
+    let low = narrow(shown.height(), bounds.height(), scrolls && cut(shown.top, shown.bottom, clip.top, clip.bottom));
+    let thin = narrow(shown.width(), bounds.width(), false);
+    match (low, thin) {
+        (true, _) => Some(shown.height()),
+        (false, true) => Some(shown.width()),
+        (false, false) => None,
+    }
 }
 
-fn modal_above(snapshot: &Snapshot, own: usize) -> Option<usize> {
-    let layer = snapshot.windows.get(own)?.layer;
-    let modal = |w: &usize| {
-        let window = &snapshot.windows[*w];
-        window.focused && window.kind == WindowKind::Application && window.layer > layer && overlap(snapshot, *w, own)
-    };
-    let window = (0..snapshot.windows.len()).find(modal)?;
-    (0..snapshot.nodes.len()).find(|i| snapshot.nodes[*i].window == window && snapshot.nodes[*i].is(Flag::Visible))
+/// Returns whether a node can be used where it is: all of it is in sight, or its centre is and nothing covers it.
+pub fn is_usable(snapshot: &Snapshot, index: usize) -> bool {
+    let geometry = snapshot.geometry();
+    let (bounds, shown) = (snapshot.nodes[index].bounds, geometry.shown(index));
+    let (x, y) = bounds.center();
+    let centre = Point { x: x.into(), y: y.into() };
+    (shown == bounds || shown.contains(centre.x, centre.y)) && edge_in_sight(snapshot, index).is_none() && touch(snapshot, index, None).is_ok()
 }
 
-/// Returns whether two windows share a part of the screen; windows side by side do not.
-fn overlap(snapshot: &Snapshot, a: usize, b: usize) -> bool {
-    let extent = |window: usize| {
-        let shown = snapshot.nodes.iter().filter(|n| n.window == window && n.is(Flag::Visible) && n.bounds.area() > 0);
-        shown.map(|n| n.bounds).reduce(|a, b| Rect {
-            left: a.left.min(b.left),
-            top: a.top.min(b.top),
-            right: a.right.max(b.right),
-            bottom: a.bottom.max(b.bottom),
-        })
-    };
-    let (Some(a), Some(b)) = (extent(a), extent(b)) else { return false };
-    a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom
+/// What is assumed of nodes that overlap without one lying in the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Order {
+    /// Either may be in front.
+    Unknown,
+    /// The later one in the tree is in front.
+    Tree,
 }
 
-fn on_screen(snapshot: &Snapshot, bounds: Rect) -> Rect {
-    let Some((width, height)) = snapshot.size.filter(|(w, h)| *w > 0 && *h > 0) else { return bounds };
-    Rect { left: bounds.left.max(0), top: bounds.top.max(0), right: bounds.right.min(width), bottom: bounds.bottom.min(height) }
+/// Returns the only descendant that takes touches and fills a node, if there is one: a touch of the node is one of it.
+fn filler(snapshot: &Snapshot, index: usize) -> Option<usize> {
+    let geometry = snapshot.geometry();
+    let own = geometry.shown(index);
+    let mut inside = snapshot.subtree(index).skip(1).filter(|i| takes_touches(&snapshot.nodes[*i]) && geometry.shown(*i).area() > 0);
+    let first = inside.next()?;
+    let fills = geometry.shown(first).intersection(&own).area() * 100 >= own.area() * FILLS_PERCENT;
+    let inside_first = |i: usize| snapshot.is_inside(i, first);
+    (fills && takes_touches(&snapshot.nodes[index]) && inside.all(inside_first)).then_some(first)
 }
 
 /// Returns the free part of a rectangle whose shorter side is longest; among equal ones the largest.
@@ -114,33 +196,57 @@ fn size(r: &Rect) -> (i32, i64) {
 }
 
 /// Returns the node that would take a touch at this point instead.
-fn blocker(snapshot: &Snapshot, index: usize, p: &Point) -> Option<usize> {
-    (0..snapshot.nodes.len()).rev().find(|i| snapshot.nodes[*i].bounds.contains(p.x, p.y) && blocks(snapshot, index, *i))
+fn blocker(snapshot: &Snapshot, index: usize, p: &Point, order: Order) -> Option<usize> {
+    if let Some((node, area)) = snapshot.geometry().keyboard().filter(|(_, area)| area.contains(p.x, p.y))
+        && is_below(snapshot, index, node)
+        && area.area() > 0
+    {
+        return Some(node);
+    }
+    let at = |i: &usize| snapshot.geometry().shown(*i).contains(p.x, p.y);
+    (0..snapshot.nodes.len()).rev().filter(at).find(|i| blocks(snapshot, index, *i, order))
 }
 
-/// Returns whether another node takes touches that are meant for a node: anything in a higher window, or a later node of the
-/// same window that takes touches itself. Nodes that only show something let touches through.
-fn blocks(snapshot: &Snapshot, index: usize, other: usize) -> bool {
+/// Returns the areas of the nodes that take touches that are meant for a node, and of the keyboard.
+fn blockers(snapshot: &Snapshot, index: usize, order: Order) -> Vec<Rect> {
+    let geometry = snapshot.geometry();
+    let own = geometry.shown(index);
+    let keyboard = geometry.keyboard().filter(|(node, _)| is_below(snapshot, index, *node)).map(|(_, area)| area);
+    let near = (0..snapshot.nodes.len()).filter(|i| geometry.shown(*i).overlaps(&own) && blocks(snapshot, index, *i, order));
+    keyboard.into_iter().chain(near.map(|i| geometry.shown(i))).take(MAX_BLOCKERS).collect()
+}
+
+/// Returns whether a node lies in a lower window than another one.
+fn is_below(snapshot: &Snapshot, index: usize, other: usize) -> bool {
+    let layer = |i: usize| snapshot.windows.get(snapshot.nodes[i].window).map_or(i64::MIN, |w| w.layer);
+    layer(index) < layer(other)
+}
+
+/// Returns whether another node takes touches that are meant for a node: anything in a higher window, or a node of the same window that
+/// takes touches itself, be it enabled or not. Nodes that only show something let touches through.
+fn blocks(snapshot: &Snapshot, index: usize, other: usize, order: Order) -> bool {
     let node = &snapshot.nodes[other];
-    let window = |i: usize| snapshot.windows.get(snapshot.nodes[i].window);
-    let layer = |i: usize| window(i).map_or(i64::MIN, |w| w.layer);
-    if other == index || !node.is(Flag::Visible) || window(other).is_some_and(|w| w.kind == WindowKind::Overlay) {
+    if other == index || !node.is(Flag::Visible) || snapshot.kind_of(node) == WindowKind::Overlay {
         return false;
     }
     if node.window != snapshot.nodes[index].window {
-        return layer(other) > layer(index);
+        return is_below(snapshot, index, other);
     }
-    let takes = node.is_ref() && [Flag::Clickable, Flag::LongClickable, Flag::Editable].into_iter().any(|f| node.is(f));
-    other > index && takes
+    if !takes_touches(node) || snapshot.is_inside(index, other) {
+        return false;
+    }
+    // What an overlay hides takes no touches that are meant for the overlay.
+    if snapshot.geometry().hidden_by(snapshot, other).is_some() {
+        return false;
+    }
+    order == Order::Unknown || snapshot.is_inside(other, index) || other > index
 }
 
 /// Returns the deepest visible node at a point, in the topmost window that has one there.
 pub fn node_at(snapshot: &Snapshot, x: f64, y: f64) -> Option<usize> {
     let hits = |i: &usize| {
         let node: &Node = &snapshot.nodes[*i];
-        node.is(Flag::Visible)
-            && node.bounds.contains(x, y)
-            && snapshot.windows.get(node.window).is_some_and(|w| w.kind != WindowKind::Overlay)
+        snapshot.geometry().shown(*i).contains(x, y) && snapshot.kind_of(node) != WindowKind::Overlay
     };
     let layer = |i: &usize| snapshot.windows[snapshot.nodes[*i].window].layer;
     let found: Vec<usize> = (0..snapshot.nodes.len()).filter(hits).collect();

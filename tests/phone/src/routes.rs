@@ -333,6 +333,10 @@ fn shell(phone: &mut Phone, command: &str) -> Result<String, (u16, String)> {
         ["echo", words @ ..] => Ok(format!("{}\n", words.join(" "))),
         ["getprop", "ro.product.model"] => Ok("Practice Phone\n".to_owned()),
         ["true"] => Ok("(no output)".to_owned()),
+        ["input", "keyevent", codes @ ..] if !codes.is_empty() && codes.iter().all(|c| c.parse::<i64>().is_ok()) => {
+            codes.iter().filter_map(|c| c.parse().ok()).for_each(|code| phone.key(code));
+            Ok("(no output)".to_owned())
+        }
         ["wm", "size"] => Ok(format!("Physical size: {}x{}\n", crate::layout::WIDTH, crate::layout::HEIGHT)),
         _ => fail(500, format!("Shizuku command failed (exit=127): {command}; stderr=not found")),
     }

@@ -132,7 +132,7 @@ pub(super) fn list(titles: &[&str]) -> Snapshot {
         place_knowable: true,
         mode: "SYSTEM_API".to_owned(),
         size: Some((1080, 2400)),
-        windows: vec![window(WindowKind::Application, 0, true)],
+        windows: vec![window(WindowKind::Page, 0, true)],
         nodes,
         ..Snapshot::default()
     }

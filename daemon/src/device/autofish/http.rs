@@ -18,6 +18,8 @@ const MAX_PICTURE: usize = 64 << 20;
 const MAX_TEXT: usize = 16 << 20;
 /// Path of screenshots.
 pub(super) const SCREENSHOT: &str = "/api/screenshot";
+/// Time for which the connection of a press of a key is kept for the next one.
+const PRESSING_IDLE: Duration = Duration::from_millis(500);
 /// Maximum length of an error message that is passed on, characters.
 const MAX_MESSAGE: usize = 400;
 
@@ -35,6 +37,8 @@ pub(super) struct Http {
     /// For actions: each has a connection of its own. A phone may have closed an idle one, or left an answer in it, which would make the
     /// outcome unknown, or another's.
     acting: Client,
+    /// For presses of keys in quick succession, which share a connection.
+    pressing: Client,
     base: Url,
     token: Option<Secret>,
     timeout: Duration,
@@ -76,7 +80,8 @@ impl Http {
         };
         let client = builder().build()?;
         let acting = builder().pool_max_idle_per_host(0).build()?;
-        Ok(Self { client, acting, base, token: settings.token.clone(), timeout })
+        let pressing = builder().pool_idle_timeout(PRESSING_IDLE).pool_max_idle_per_host(1).build()?;
+        Ok(Self { client, acting, pressing, base, token: settings.token.clone(), timeout })
     }
 
     pub(super) fn url(&self) -> String {
@@ -119,8 +124,24 @@ impl Http {
 
     /// Sends a POST request once. Any failure after the connection was established leaves the outcome unknown.
     pub(super) async fn post(&self, path: &str, body: &Value, extra: Duration, token: Option<&Secret>) -> Result<String, DriverError> {
+        self.post_by(&self.acting, path, body, extra, token).await
+    }
+
+    /// Sends one of several POST requests that follow each other at once, over a connection that they share.
+    pub(super) async fn post_next(&self, path: &str, body: &Value, token: Option<&Secret>) -> Result<String, DriverError> {
+        self.post_by(&self.pressing, path, body, Duration::ZERO, token).await
+    }
+
+    async fn post_by(
+        &self,
+        client: &Client,
+        path: &str,
+        body: &Value,
+        extra: Duration,
+        token: Option<&Secret>,
+    ) -> Result<String, DriverError> {
         let timeout = self.timeout + extra;
-        let request = self.authorised(self.acting.post(self.endpoint(path, &[])), token).timeout(timeout).json(body);
+        let request = self.authorised(client.post(self.endpoint(path, &[])), token).timeout(timeout).json(body);
         let response = match request.send().await {
             Ok(response) => read(response, MAX_TEXT).await,
             Err(error) => Err(BodyError::Http(error)),

@@ -6,6 +6,8 @@
 
 mod http;
 mod screen;
+mod typing;
+mod windows;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -40,6 +42,8 @@ pub struct Autofish {
     http: Http,
     /// Whether the service is known to omit the activity from the screen (dialect 1), so that it must be queried separately.
     queries_top: AtomicBool,
+    activities: windows::Activities,
+    typing: typing::Typing,
 }
 
 impl Autofish {
@@ -48,7 +52,7 @@ impl Autofish {
     /// # Errors
     /// When the URL is invalid or no HTTP client can be created.
     pub fn new(settings: &DeviceSettings) -> Result<Self, SetupError> {
-        Ok(Self { http: Http::new(settings)?, queries_top: AtomicBool::new(false) })
+        Ok(Self { http: Http::new(settings)?, queries_top: AtomicBool::new(false), activities: windows::Activities::default(), typing: typing::Typing::default() })
     }
 
     async fn top_activity(&self, token: Option<&Secret>) -> Result<Option<String>, DriverError> {
@@ -67,6 +71,7 @@ impl Autofish {
         if screen.snapshot.nodes.iter().any(|n| n.truncated) {
             self.fill_texts(&mut screen.snapshot, token).await;
         }
+        self.activities.apply(&mut screen.snapshot);
         Ok(screen.snapshot)
     }
 
@@ -78,7 +83,7 @@ impl Autofish {
         if query_top && !screen.has_top_line && screen.snapshot.place_knowable {
             // Dialect 1: the activity is trusted only if it was the same before and after the screen was read.
             let after = self.top_activity(token).await?;
-            screen::set_place(&mut screen.snapshot, before.filter(|b| Some(b) == after.as_ref()));
+            windows::set_place(&mut screen.snapshot, before.filter(|b| Some(b) == after.as_ref()));
         }
         Ok(screen)
     }
@@ -103,6 +108,10 @@ impl Driver for Autofish {
 
     fn url(&self) -> String {
         self.http.url()
+    }
+
+    fn cannot_type(&self, text: &str) -> Vec<usize> {
+        typing::cannot_type(text)
     }
 
     fn health(&self) -> DriverFuture<'_, String> {
@@ -155,6 +164,8 @@ impl Driver for Autofish {
 
     fn perform<'a>(&'a self, token: Option<&'a Secret>, input: &'a Input) -> DriverFuture<'a, String> {
         let (path, body, extra_ms) = match input {
+            Input::Keys(codes) => return Box::pin(self.typing.press(&self.http, codes, token)),
+            Input::Text(text) => return Box::pin(self.typing.text(&self.http, text, token)),
             Input::Tap(x, y) => ("/api/tap", json!({"x": x, "y": y}), 0),
             Input::LongPress(x, y, ms) => ("/api/long-press", json!({"x": x, "y": y, "duration": ms}), *ms),
             Input::DoubleTap(x, y) => ("/api/double-tap", json!({"x": x, "y": y}), 0),
@@ -163,7 +174,6 @@ impl Driver for Autofish {
             Input::Back => ("/api/press/back", json!({}), 0),
             Input::Home => ("/api/press/home", json!({}), 0),
             Input::Key(code) => ("/api/press/key", json!({"key_code": code}), 0),
-            Input::Text(text) => ("/api/text", json!({"text": text.expose()}), 0),
             Input::Launch(package) => ("/api/app/launch", json!({"package_name": package}), 0),
             Input::Stop(package) => ("/api/app/stop", json!({"package_name": package}), 0),
             Input::Overlay(setting) => ("/api/overlay", overlay_body(setting), 0),
@@ -173,7 +183,6 @@ impl Driver for Autofish {
         Box::pin(async move {
             let result = self.http.post(path, &body, Duration::from_millis(u64::from(extra_ms)), token).await;
             match input {
-                Input::Text(_) => result.map(|_| "Typed text".to_owned()).map_err(|error| redact_body(error, "cannot type the text")),
                 Input::Shell(command, _) => result.map_err(|error| redact_command(error, command)),
                 // The service quotes the whole intent in its messages, extras included, in an unspecified form.
                 Input::Intent(intent) if !intent.extras.is_empty() => {

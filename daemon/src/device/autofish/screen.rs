@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use serde::Deserialize;
 
+use super::windows;
 use crate::page::snapshot::{Flag, Flags, Node, Snapshot, Window, WindowKind};
 use crate::page::{mask, site};
 
@@ -67,27 +68,21 @@ pub(super) fn parse(text: &str) -> Result<Screen, ScreenParseError> {
         }
     }
     snapshot.windows.is_empty().then(|| snapshot.nodes.clear());
+    windows::classify(&mut snapshot);
+    snapshot.hide_what_is_off_screen();
     set_site(&mut snapshot);
-    set_place(&mut snapshot, top.filter(|t| t.contains('/')));
+    windows::set_place(&mut snapshot, top.filter(|t| t.contains('/')));
     Ok(Screen { snapshot, has_top_line })
 }
 
 /// Sets the site in a browser's address bar, unless a keyboard is shown: the user may be typing there.
 fn set_site(snapshot: &mut Snapshot) {
-    let typing = snapshot.windows.iter().any(|w| w.kind == WindowKind::InputMethod);
+    let typing = snapshot.windows.iter().any(|w| w.kind == WindowKind::Keyboard);
     let bar = snapshot.nodes.iter().find(|n| site::is_address_bar(n.id_name())).and_then(|n| n.text.clone());
     let Some((address, site)) = bar.filter(|_| !typing).and_then(|a| site::parse(&a).map(|s| (a, s))) else { return };
     snapshot.path = site::path_hash(&address);
     snapshot.host = Some(site.port.map_or_else(|| site.host.clone(), |port| format!("{}:{port}", site.host)));
     snapshot.site = Some(site.name);
-}
-
-/// Sets the activity and the package derived from it; without an activity, the package of the focused application window.
-pub(super) fn set_place(snapshot: &mut Snapshot, place: Option<String>) {
-    let applications = || snapshot.windows.iter().filter(|w| w.kind == WindowKind::Application);
-    let focused = applications().find(|w| w.focused).or_else(|| applications().next()).map(|w| w.app.clone()).filter(|a| !a.is_empty());
-    snapshot.app = place.as_ref().and_then(|p| p.split('/').next()).map(str::to_owned).or(focused);
-    snapshot.place = place;
 }
 
 fn bracket<'a>(line: &'a str, name: &str) -> Option<&'a str> {
@@ -105,11 +100,14 @@ fn window(line: &str) -> Option<Window> {
     let known = |text: &str| if text == "unknown" { String::new() } else { text.to_owned() };
     Some(Window {
         id: id.parse().ok()?,
-        kind: WindowKind::parse(kind),
+        // Decided when all nodes are known.
+        kind: WindowKind::Page,
+        type_name: kind.to_owned(),
         app: known(app),
         title: known(title),
         layer: layer.parse().ok()?,
         focused: focused == "true",
+        place: None,
     })
 }
 

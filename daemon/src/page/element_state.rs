@@ -1,0 +1,51 @@
+//! The state of an element, as the screen says it in words: the service does not report whether something is checked.
+
+use super::folding::fold;
+use super::layers::takes_touches;
+use super::snapshot::{Flag, Snapshot};
+
+/// Words for what is on, folded.
+const ON: &[&str] = &[
+    "on", "checked", "selected", "ticked", "ein", "an", "aktiviert", "ausgew\u{e4}hlt", "angekreuzt", "activ\u{e9}", "coch\u{e9}",
+    "s\u{e9}lectionn\u{e9}", "activado", "activada", "marcado", "marcada", "seleccionado", "attivo", "attivato", "selezionato", "ligado",
+    "ativado", "\u{5f00}", "\u{5df2}\u{5f00}\u{542f}", "\u{5df2}\u{9009}\u{4e2d}", "\u{30aa}\u{30f3}", "\u{cf1c}\u{c9d0}", "\u{432}\u{43a}\u{43b}",
+];
+
+/// Words for what is off, folded.
+const OFF: &[&str] = &[
+    "off", "not checked", "unchecked", "not selected", "unselected", "unticked", "aus", "deaktiviert", "nicht ausgew\u{e4}hlt",
+    "nicht angekreuzt", "nicht aktiviert", "d\u{e9}sactiv\u{e9}", "non coch\u{e9}", "d\u{e9}coch\u{e9}", "desactivado", "desactivada",
+    "no marcado", "no marcada", "no seleccionado", "disattivo", "disattivato", "non selezionato", "desligado", "desativado", "\u{5173}",
+    "\u{5df2}\u{5173}\u{95ed}", "\u{672a}\u{9009}\u{4e2d}", "\u{30aa}\u{30d5}", "\u{aebc}\u{c9d0}", "\u{432}\u{44b}\u{43a}\u{43b}",
+];
+
+/// Returns whether an element is on; `None` if none of its texts says so, or they contradict each other. A sentence that merely contains
+/// such a word says nothing.
+pub fn is_on(snapshot: &Snapshot, index: usize) -> Option<bool> {
+    let texts = texts(snapshot, index);
+    let parts: Vec<String> = texts.iter().flat_map(|t| t.split([',', '\n', ';'])).map(|p| fold(p.trim().trim_end_matches('.'))).collect();
+    let any = |words: &[&str]| parts.iter().any(|p| words.contains(&p.as_str()));
+    match (any(ON), any(OFF)) {
+        (true, false) => Some(true),
+        (false, true) => Some(false),
+        _ => None,
+    }
+}
+
+/// Returns whether an element can be used: neither it nor what takes its touches is disabled.
+pub fn is_enabled(snapshot: &Snapshot, index: usize) -> bool {
+    let takes = std::iter::once(index).chain(snapshot.ancestors(index)).find(|i| takes_touches(&snapshot.nodes[*i]));
+    snapshot.nodes[index].is(Flag::Enabled) && takes.is_none_or(|i| snapshot.nodes[i].is(Flag::Enabled))
+}
+
+/// Returns the texts that an element shows: its own, the value of a field, and those inside of it, other elements excepted that take
+/// touches, unless they are switches.
+pub fn texts(snapshot: &Snapshot, index: usize) -> Vec<String> {
+    let belongs = |i: &usize| {
+        let other = |a: usize| a != index && takes_touches(&snapshot.nodes[a]) && super::target::role(&snapshot.nodes[a]) != afd_proto::vocabulary::Role::Switch;
+        !other(*i) && !snapshot.ancestors(*i).take_while(|a| *a != index).any(other)
+    };
+    let visible = |i: &usize| *i == index || snapshot.geometry().shown(*i).area() > 0;
+    let nodes = snapshot.subtree(index).filter(visible).filter(belongs).map(|i| &snapshot.nodes[i]);
+    nodes.flat_map(|n| [n.text.clone(), n.desc.clone()]).flatten().filter(|t| !t.trim().is_empty()).collect()
+}

@@ -1,0 +1,294 @@
+//! What follows from the positions of windows and nodes: which window is in front, what each node shows, and what is hidden.
+//!
+//! What covers what is known between windows (by their layers), between a node and its descendants, and where an overlay takes the
+//! whole window. Between other nodes the order of drawing is unknown, as the tree is in the order of reading.
+
+use super::snapshot::{Flag, Node, Rect, Snapshot, WindowKind};
+
+/// Share of the screen's longer side that a bar reaches from its edge, percent.
+const BAR_PERCENT: i32 = 8;
+/// Share of its window that an overlay covers in each direction, percent.
+const OVERLAY_PERCENT: i32 = 85;
+/// By how much the screen may be larger than the device reports, percent: the size may leave out the system bars.
+const BEYOND_PERCENT: i32 = 20;
+/// Maximum number of elements on each side that are compared to find out whether two layers of content collide.
+const MAX_COMPARED: usize = 100;
+/// Words in the ids and class names of overlays.
+const OVERLAY_WORDS: &[&str] = &["dialog", "overlay", "modal", "popup", "interstitial", "lightbox", "paywall", "bottomsheet", "bottom_sheet"];
+/// Words of what closes an overlay, as id, text or description.
+const CLOSING_WORDS: &[&str] = &["close", "dismiss", "skip", "not now", "no thanks", "schlie\u{df}en", "fermer", "cerrar", "chiudi", "\u{d7}", "\u{2715}"];
+
+/// Side of the screen beyond which an element lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// Beyond the left edge.
+    Left,
+    /// Beyond the right edge.
+    Right,
+    /// Beyond the top edge.
+    Above,
+    /// Beyond the bottom edge.
+    Below,
+}
+
+impl Side {
+    /// Returns the word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Side::Left => "left",
+            Side::Right => "right",
+            Side::Above => "above",
+            Side::Below => "below",
+        }
+    }
+}
+
+/// What follows from the positions of windows and nodes.
+#[derive(Debug, Default)]
+pub struct Geometry {
+    ends: Vec<usize>,
+    shown: Vec<Rect>,
+    screen: Option<Rect>,
+    extents: Vec<Option<Rect>>,
+    front: Option<usize>,
+    behind: Vec<Option<usize>>,
+    overlay: Option<usize>,
+    keyboard: Option<(usize, Rect)>,
+}
+
+impl Geometry {
+    pub(super) fn of(snapshot: &Snapshot) -> Self {
+        let screen = screen(snapshot);
+        let mut geometry = Self { ends: ends(snapshot), shown: shown(snapshot, screen), screen, ..Self::default() };
+        geometry.extents = extents(snapshot, &geometry.shown);
+        geometry.front = front(snapshot, &geometry.extents);
+        geometry.behind = (0..snapshot.windows.len()).map(|w| modal_above(snapshot, &geometry.extents, w)).collect();
+        geometry.overlay = geometry.front.and_then(|window| geometry.find_overlay(snapshot, window, geometry.extent(window)?));
+        let keyboard = (0..snapshot.windows.len()).find(|w| snapshot.windows[*w].kind == WindowKind::Keyboard);
+        geometry.keyboard = keyboard.and_then(|w| Some((first_node(snapshot, w)?, geometry.keyboard_area(geometry.extent(w)?))));
+        geometry
+    }
+
+    /// Returns the index after the last descendant of a node.
+    pub(super) fn end(&self, index: usize) -> usize {
+        self.ends.get(index).copied().unwrap_or(index + 1)
+    }
+
+    /// Returns the visible part of a node: what is on the screen and inside the containers that scroll it. Its area is 0 if there is none.
+    pub(super) fn shown(&self, index: usize) -> Rect {
+        self.shown.get(index).copied().unwrap_or_default()
+    }
+
+    /// Returns the screen, if its size is known.
+    pub(super) fn screen(&self) -> Option<Rect> {
+        self.screen
+    }
+
+    /// Returns the index of the window in front.
+    pub(super) fn front(&self) -> Option<usize> {
+        self.front
+    }
+
+    /// Returns a node of the keyboard and the area that it covers.
+    pub(super) fn keyboard(&self) -> Option<(usize, Rect)> {
+        self.keyboard
+    }
+
+    /// Returns the node that hides another one whatever its position: that of a window in front, or an overlay.
+    pub(super) fn hidden_by(&self, snapshot: &Snapshot, index: usize) -> Option<usize> {
+        let window = snapshot.nodes[index].window;
+        if let Some(modal) = self.behind.get(window).copied().flatten() {
+            return Some(modal);
+        }
+        let overlay = self.overlay.filter(|o| snapshot.nodes[*o].window == window)?;
+        let related = self.is_inside(index, overlay) || self.is_inside(overlay, index);
+        (!related).then_some(overlay)
+    }
+
+    fn is_inside(&self, index: usize, container: usize) -> bool {
+        (container..self.end(container)).contains(&index)
+    }
+
+    /// Returns the smallest rectangle that contains what a window shows; `None` if it shows nothing.
+    pub(super) fn extent(&self, window: usize) -> Option<Rect> {
+        self.extents.get(window).copied().flatten()
+    }
+
+    /// Returns the area of a keyboard: as it may expose few of its keys, all from its top edge down, unless it floats.
+    fn keyboard_area(&self, extent: Rect) -> Rect {
+        match self.screen {
+            Some(screen) if extent.width() * 100 >= screen.width() * 80 => {
+                Rect { left: screen.left, right: screen.right, bottom: screen.bottom, ..extent }
+            }
+            _ => extent,
+        }
+    }
+
+    /// Finds the only node of a window that takes every touch: it covers the window, there is content beside it in the tree, and it says
+    /// that it is an overlay, or can be closed and collides with what is under it.
+    fn find_overlay(&self, snapshot: &Snapshot, window: usize, extent: Rect) -> Option<usize> {
+        let covers = |i: usize| {
+            let shown = self.shown(i);
+            shown.width() * 100 >= extent.width() * OVERLAY_PERCENT && shown.height() * 100 >= extent.height() * OVERLAY_PERCENT
+        };
+        let nodes = || (0..snapshot.nodes.len()).filter(|i| snapshot.nodes[*i].window == window && self.shown(*i).area() > 0);
+        let is_element = |i: &usize| snapshot.nodes[*i].is_ref() || has_words(&snapshot.nodes[*i]);
+        let mut found = None;
+        let mut next = 0;
+        for index in nodes().filter(|i| covers(*i)) {
+            // Inside of one that was found.
+            if index < next {
+                continue;
+            }
+            let node = &snapshot.nodes[index];
+            let takes = takes_touches(node);
+            let named = takes || names_overlay(node);
+            let beside: Vec<usize> =
+                nodes().filter(|i| !self.is_inside(*i, index) && !self.is_inside(index, *i)).filter(is_element).take(MAX_COMPARED).collect();
+            if !named || node.is(Flag::Scrollable) || beside.is_empty() {
+                continue;
+            }
+            if found.is_some() {
+                // Which of two is in front is not known.
+                return None;
+            }
+            found = Some((index, beside));
+            next = self.end(index);
+        }
+        let (overlay, beside) = found?;
+        let inside: Vec<usize> = (overlay..self.end(overlay)).filter(|i| self.shown(*i).area() > 0).collect();
+        let says_so = inside.iter().any(|i| covers(*i) && names_overlay(&snapshot.nodes[*i]));
+        let closes = || inside.iter().any(|i| snapshot.nodes[*i].is_ref() && *i != overlay && names_closing(&snapshot.nodes[*i]));
+        let elements: Vec<usize> = inside.iter().copied().filter(|i| *i != overlay && !covers(*i)).filter(is_element).take(MAX_COMPARED).collect();
+        let collide = |a: &usize, b: &usize| {
+            let (a, b) = (self.shown(*a), self.shown(*b));
+            a.intersection(&b).area() * 2 > a.area().min(b.area())
+        };
+        let collisions = || elements.iter().filter(|a| beside.iter().any(|b| collide(a, b))).count();
+        let has_content = !elements.is_empty();
+        (has_content && (says_so || (closes() && collisions() >= 2))).then_some(overlay)
+    }
+}
+
+/// Returns whether a node takes touches itself, be it enabled or not.
+pub(super) fn takes_touches(node: &Node) -> bool {
+    [Flag::Clickable, Flag::LongClickable, Flag::Editable].into_iter().any(|f| node.is(f))
+}
+
+fn has_words(node: &Node) -> bool {
+    [&node.text, &node.desc].into_iter().flatten().any(|t| !t.trim().is_empty())
+}
+
+fn names_overlay(node: &Node) -> bool {
+    let id = node.id_name().unwrap_or_default().to_lowercase();
+    let class = node.class.to_lowercase();
+    OVERLAY_WORDS.iter().any(|w| id.contains(w) || class.contains(w))
+}
+
+fn names_closing(node: &Node) -> bool {
+    let words = [node.text.as_deref(), node.desc.as_deref(), node.id_name()];
+    let folded = words.into_iter().flatten().map(|w| w.trim().to_lowercase());
+    folded.into_iter().any(|text| CLOSING_WORDS.iter().any(|w| text == *w || text.starts_with(&format!("{w} ")) || text.ends_with(&format!("_{w}"))))
+}
+
+/// Returns the index after the last descendant of each node; nodes are in pre-order.
+fn ends(snapshot: &Snapshot) -> Vec<usize> {
+    let mut ends: Vec<usize> = (1..=snapshot.nodes.len()).collect();
+    for i in (0..snapshot.nodes.len()).rev() {
+        if let Some(parent) = snapshot.nodes[i].parent.filter(|p| *p < i) {
+            ends[parent] = ends[parent].max(ends[i]);
+        }
+    }
+    ends
+}
+
+/// Returns the screen: the reported size, with the bars and windows that reach a little beyond it.
+fn screen(snapshot: &Snapshot) -> Option<Rect> {
+    let (width, height) = snapshot.size.filter(|(w, h)| *w > 0 && *h > 0)?;
+    let beyond = |size: i32, edge: i32| edge > size && i64::from(edge) * 100 <= i64::from(size) * i64::from(100 + BEYOND_PERCENT);
+    let mut screen = Rect { left: 0, top: 0, right: width, bottom: height };
+    for node in snapshot.nodes.iter().filter(|n| n.is(Flag::Visible)) {
+        let root = node.parent.is_none() && node.bounds.left <= 0 && node.bounds.top <= 0;
+        if root || snapshot.kind_of(node) == WindowKind::Bar {
+            if beyond(width, node.bounds.right) {
+                screen.right = screen.right.max(node.bounds.right);
+            }
+            if beyond(height, node.bounds.bottom) {
+                screen.bottom = screen.bottom.max(node.bounds.bottom);
+            }
+        }
+    }
+    Some(screen)
+}
+
+/// Returns the visible part of each node.
+fn shown(snapshot: &Snapshot, screen: Option<Rect>) -> Vec<Rect> {
+    let everything = Rect { left: i32::MIN, top: i32::MIN, right: i32::MAX, bottom: i32::MAX };
+    let screen = screen.unwrap_or(everything);
+    // What the children of each node are clipped to.
+    let mut clips: Vec<Rect> = Vec::with_capacity(snapshot.nodes.len());
+    let mut shown = Vec::with_capacity(snapshot.nodes.len());
+    for (i, node) in snapshot.nodes.iter().enumerate() {
+        let clip = node.parent.filter(|p| *p < i).map_or(screen, |p| clips[p]);
+        let visible = node.bounds.intersection(&clip);
+        clips.push(if node.is(Flag::Scrollable) && node.bounds.area() > 0 { visible } else { clip });
+        shown.push(if node.is(Flag::Visible) && visible.area() > 0 { visible } else { Rect::default() });
+    }
+    shown
+}
+
+fn extents(snapshot: &Snapshot, shown: &[Rect]) -> Vec<Option<Rect>> {
+    let mut extents: Vec<Option<Rect>> = vec![None; snapshot.windows.len()];
+    for (node, shown) in snapshot.nodes.iter().zip(shown).filter(|(_, shown)| shown.area() > 0) {
+        if let Some(extent) = extents.get_mut(node.window) {
+            *extent = Some(extent.map_or(*shown, |e| e.union(shown)));
+        }
+    }
+    extents
+}
+
+/// Returns the window in front: of the pages that show something the focused one, else the topmost one of the app on top, else the
+/// topmost one.
+fn front(snapshot: &Snapshot, extents: &[Option<Rect>]) -> Option<usize> {
+    let shows = |w: &usize| snapshot.windows[*w].kind == WindowKind::Page && extents[*w].is_some();
+    let app = snapshot.place.as_deref().and_then(|p| p.split('/').next());
+    (0..snapshot.windows.len()).filter(shows).max_by_key(|w| {
+        let window = &snapshot.windows[*w];
+        (window.focused, app == Some(window.app.as_str()), window.layer, std::cmp::Reverse(*w))
+    })
+}
+
+fn first_node(snapshot: &Snapshot, window: usize) -> Option<usize> {
+    (0..snapshot.nodes.len()).find(|i| snapshot.nodes[*i].window == window && snapshot.nodes[*i].is(Flag::Visible))
+}
+
+/// Returns a node of the modal window above a window: a focused page takes every touch, even outside its own bounds. Windows side by
+/// side do not cover each other.
+fn modal_above(snapshot: &Snapshot, extents: &[Option<Rect>], own: usize) -> Option<usize> {
+    let own_extent = extents[own]?;
+    if snapshot.windows[own].kind != WindowKind::Page {
+        return None;
+    }
+    let modal = |w: &usize| {
+        let window = &snapshot.windows[*w];
+        window.focused
+            && window.kind == WindowKind::Page
+            && window.layer > snapshot.windows[own].layer
+            && extents[*w].is_some_and(|e| e.overlaps(&own_extent))
+    };
+    (0..snapshot.windows.len()).find(modal).and_then(|w| first_node(snapshot, w))
+}
+
+/// Returns whether a window that does not have the focus is a bar: all of it is at one edge of the screen. `None` if it shows nothing or
+/// the size of the screen is not known.
+pub fn is_bar(snapshot: &Snapshot, window: usize) -> Option<bool> {
+    let (width, height) = snapshot.size.filter(|(w, h)| *w > 0 && *h > 0)?;
+    let screen = Rect { left: 0, top: 0, right: width, bottom: height };
+    let visible = |n: &&Node| n.window == window && n.is(Flag::Visible) && n.bounds.area() > 0;
+    // What lies beyond the reported size is a bar that the size leaves out.
+    let extent = snapshot.nodes.iter().filter(visible).map(|n| n.bounds).reduce(|a, b| a.union(&b))?;
+    let depth = width.max(height) * BAR_PERCENT / 100;
+    let tall = extent.height() * 2 >= height;
+    let at_side = extent.right <= depth || extent.left >= screen.right - depth;
+    Some(extent.bottom <= depth || extent.top >= screen.bottom - depth || (tall && at_side))
+}
