@@ -1,7 +1,7 @@
 //! `observe.*`: reading the screen.
 
 use crate::artifact::SavedArtifact;
-use crate::vocabulary::{Hint, PageRef, Reply, Role};
+use crate::vocabulary::{Hint, HintsWanted, PageRef, Reply, Role};
 
 device_params! {
     /// Parameters of `observe.top`.
@@ -41,10 +41,10 @@ device_params! {
         /// page is still the same, and elements keep their aliases.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub since: Option<String>,
-        /// Whether to return hints; by default true.
+        /// Whether to return hints, by default true: what is known of elements in sight, and at most two more. `"all"` returns all.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = true)))]
-        pub hints: Option<bool>,
+        pub hints: Option<HintsWanted>,
     }
 
     /// Parameters of `observe.refs`.
@@ -71,10 +71,10 @@ device_params! {
         /// page is still the same, and elements keep their aliases.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub since: Option<String>,
-        /// Whether to return hints; by default true.
+        /// Whether to return hints, by default true: what is known of elements in sight, and at most two more. `"all"` returns all.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = true)))]
-        pub hints: Option<bool>,
+        pub hints: Option<HintsWanted>,
     }
 
     /// Parameters of `observe.page`.
@@ -111,10 +111,10 @@ device_params! {
         /// page is still the same, and elements keep their aliases.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub since: Option<String>,
-        /// Whether to return hints; by default true.
+        /// Whether to return hints, by default true: what is known of elements in sight, and at most two more. `"all"` returns all.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = true)))]
-        pub hints: Option<bool>,
+        pub hints: Option<HintsWanted>,
     }
 
     /// Parameters of `observe.last`.
@@ -133,10 +133,10 @@ device_params! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 600_000, "default" = 10_000)))]
         pub timeout_ms: Option<u64>,
-        /// Whether to return hints; by default true.
+        /// Whether to return hints, by default true: what is known of elements in sight, and at most two more. `"all"` returns all.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = true)))]
-        pub hints: Option<bool>,
+        pub hints: Option<HintsWanted>,
     }
 }
 

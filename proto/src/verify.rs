@@ -3,7 +3,6 @@
 use crate::act::is_false;
 use crate::vocabulary::{By, PageRef, Reply};
 
-
 device_params! {
     /// Parameters of `verify.textContains`.
     #[derive(Default)]

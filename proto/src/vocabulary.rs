@@ -164,6 +164,37 @@ words! {
     }
 }
 
+/// Which hints are returned: `false` none, `true` those that are worth their tokens, `"all"` all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum HintsWanted {
+    /// Whether hints are returned.
+    Chosen(bool),
+    /// All of them.
+    All(AllHints),
+}
+
+impl HintsWanted {
+    /// Returns whether any hints are wanted.
+    pub fn any(self) -> bool {
+        self != HintsWanted::Chosen(false)
+    }
+
+    /// Returns whether all hints are wanted.
+    pub fn all(self) -> bool {
+        matches!(self, HintsWanted::All(_))
+    }
+}
+
+words! {
+    /// All hints.
+    AllHints {
+        /// Also of actions without a target, single failures and attempts without effect.
+        All = "all",
+    }
+}
+
 impl RecordScope {
     /// Returns it unless it is the usual one, which is not told.
     pub fn narrowed(self) -> Option<Self> {

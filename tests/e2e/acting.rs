@@ -26,9 +26,12 @@ fn ambiguous_target_is_refused_with_its_candidates() {
     assert_eq!(labels, ["Cafe, Saved", "Cafe, Open"]);
     client.fails("act.tap", json!({"by": "text", "value": "Pluto"}), "TARGET_NOT_FOUND");
     world.phone.scene("com.android.settings", Some("about"));
-    let error = client.fails("act.tap", json!({"by": "text", "value": "Build 7"}), "TARGET_NOT_FOUND");
+    let error = client.fails("act.tap", json!({"by": "resId", "value": "build"}), "TARGET_NOT_FOUND");
     assert_eq!((error.details["matchedCount"].as_u64(), error.details["candidateCount"].as_u64()), (Some(1), Some(0)));
     assert!(world.phone.hits("tap").is_empty());
+    // A text is touched where it stands.
+    let done = client.ok("act.tap", json!({"by": "text", "value": "Build 7"}));
+    assert_eq!((done["unmarked"].as_bool(), done["target"]["title"].as_str()), (Some(true), Some("Build 7")), "{done}");
 }
 
 #[test]
@@ -313,9 +316,10 @@ fn field_is_filled_in_the_place_of_what_was_there() {
     let secret = client.ok("act.fill", json!({"by": "resId", "value": "password_field", "text": "hunter2"}));
     assert!(secret["result"].as_str().is_some_and(|r| r.starts_with("typed; the field hides")), "{secret}");
     assert_eq!(world.phone.lock().var("password"), "hunter2");
-    // The service drops what is not ASCII.
-    let partly = client.ok("act.fill", json!({"by": "resId", "value": "user_field", "text": "Zo\u{eb}"}));
-    assert!(partly["result"].as_str().is_some_and(|r| r.contains("another text")), "{partly}");
+    // The service types ASCII only.
+    world.phone.clear_inputs();
+    let refused = client.fails("act.fill", json!({"by": "resId", "value": "user_field", "text": "Zo\u{eb}"}), "UNSUPPORTED");
+    assert!(refused.details["positions"] == json!([3]) && world.phone.lock().inputs.is_empty(), "{refused:?}");
     client.fails("act.fill", json!({"value": "Log in", "text": "x"}), "TARGET_NOT_FOUND");
     let log = client.ok("memory.log", json!({"limit": 100})).to_string();
     assert!(["alice", "carol", "hunter2"].iter().all(|text| !log.contains(text)), "{log}");

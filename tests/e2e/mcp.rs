@@ -87,7 +87,7 @@ fn agent_does_a_task_through_tools() {
     let (page, _) = agent.tool("af_look", json!({}));
     assert!(page.starts_with("page \"Settings\""), "{page}");
     let (display, failed) = agent.tool("af_tap", json!({"value": "Display", "partial": null}));
-    assert!(!failed && display.starts_with("tap: changed\npage \"Display\""), "{display}");
+    assert!(!failed && display.starts_with("tapped row \"Display\": changed\npage \"Display\""), "{display}");
     let (dark, _) = agent.tool("af_tap", json!({"value": "Dark theme"}));
     assert!(dark.lines().count() == 3 && dark.contains("~ "), "{dark}");
     let (passed, failed) = agent.tool("af_verify", json!({"text": "Font size"}));

@@ -10,6 +10,9 @@ from __future__ import annotations
 
 from typing import Any, Callable, List, Literal, NotRequired, TypeAlias, TypedDict
 
+# All hints.
+AllHints: TypeAlias = Literal["all"]
+
 # Distance of a scroll.
 Amount: TypeAlias = Literal["small", "medium", "large"]
 
@@ -52,11 +55,14 @@ Direction: TypeAlias = Literal["up", "down", "left", "right"]
 # Effect of a method.
 Effect: TypeAlias = Literal["read", "act", "admin"]
 
+# State of an element.
+ElementState: TypeAlias = Literal["on", "off", "enabled", "disabled", "gone"]
+
 # Type of a memory entry.
 EntryType: TypeAlias = Literal["note", "bug", "result", "page", "pattern", "session", "state", "fact", "preference", "procedure", "message"]
 
 # Reason why a call failed.
-ErrorCode: TypeAlias = Literal["INVALID_PARAMS", "DEVICE_UNKNOWN", "DEVICE_AMBIGUOUS", "DEVICE_BUSY", "DEVICE_UNREACHABLE", "DEVICE_AUTH", "DEVICE_ERROR", "OUTCOME_UNKNOWN", "REF_ALIAS_UNOBSERVED", "REF_ALIAS_STALE", "TARGET_NOT_FOUND", "TARGET_AMBIGUOUS", "ASSERTION_FAILED", "NOT_FOUND", "CONFLICT", "TIMEOUT", "UNSUPPORTED", "REFUSED", "LIMIT_EXCEEDED", "SHUTTING_DOWN", "STORE_UNAVAILABLE", "STORE_FULL", "INTERNAL", "CANCELLED", "TARGET_COVERED", "PARSE_ERROR", "INVALID_REQUEST", "UNKNOWN_METHOD"]
+ErrorCode: TypeAlias = Literal["INVALID_PARAMS", "DEVICE_UNKNOWN", "DEVICE_AMBIGUOUS", "DEVICE_BUSY", "DEVICE_UNREACHABLE", "DEVICE_AUTH", "DEVICE_ERROR", "OUTCOME_UNKNOWN", "REF_ALIAS_UNOBSERVED", "REF_ALIAS_STALE", "TARGET_NOT_FOUND", "TARGET_AMBIGUOUS", "ASSERTION_FAILED", "NOT_FOUND", "CONFLICT", "TIMEOUT", "UNSUPPORTED", "REFUSED", "LIMIT_EXCEEDED", "SHUTTING_DOWN", "STORE_UNAVAILABLE", "STORE_FULL", "INTERNAL", "CANCELLED", "TARGET_COVERED", "TEXT_DIFFERS", "PARSE_ERROR", "INVALID_REQUEST", "UNKNOWN_METHOD"]
 
 # Outcome of an event.
 EventStatus: TypeAlias = Literal["ok", "failed", "unknown"]
@@ -73,11 +79,17 @@ GraphFormat: TypeAlias = Literal["dot", "mermaid", "svg"]
 # Kind of a hint.
 HintKind: TypeAlias = Literal["action", "failure", "recovery", "interrupt", "rule", "flaky", "baseline"]
 
+# Which hints are returned: `false` none, `true` those that are worth their tokens, `"all"` all of them.
+HintsWanted: TypeAlias = "bool | AllHints"
+
 # Import result of a setting or row.
 ImportOutcome: TypeAlias = Literal["added", "present", "cleaned", "skipped"]
 
 # Kind of a named item.
 ItemKind: TypeAlias = Literal["component", "state"]
+
+# What a keyboard did.
+KeyboardChange: TypeAlias = Literal["opened", "closed"]
 
 # How serious a finding is.
 Level: TypeAlias = Literal["ok", "warning", "error"]
@@ -194,6 +206,7 @@ class ActResultReply(TypedDict):
     session: str
     target: NotRequired[Target]
     traceId: str
+    unmarked: NotRequired[bool]
 
 
 class Action(TypedDict):
@@ -1115,6 +1128,7 @@ class Look(TypedDict):
 
     changed: bool | None
     expected: NotRequired[str]
+    keyboard: NotRequired[KeyboardChange]
     note: NotRequired[str]
     observation: NotRequired[Context]
     refs: NotRequired[RefRows]
@@ -2245,7 +2259,7 @@ class Tally(TypedDict):
 
 
 # Description of an element that stays valid after the observation: never an alias, and never a position alone.
-Target = TypedDict("Target", {"class": "NotRequired[str]", "label": "NotRequired[str]", "ordinal": "NotRequired[int]", "path": "NotRequired[str]", "resId": "NotRequired[str]", "role": "Role", "title": "NotRequired[str]"})
+Target = TypedDict("Target", {"class": "NotRequired[str]", "label": "NotRequired[str]", "name": "NotRequired[str]", "ordinal": "NotRequired[int]", "path": "NotRequired[str]", "resId": "NotRequired[str]", "role": "Role", "title": "NotRequired[str]"})
 
 
 class TargetSelector(TypedDict):
@@ -3058,6 +3072,10 @@ class VerifyMethods:
         """Verifies that a visible text or description contains the text; ids, classes and flags are not searched."""
         return self._call("verify.textContains", {"text": text, "caseSensitive": case_sensitive, "device": device, "session": session}, device=True, session=True)
 
+    def element(self, *, text: str, device: str | None = None, exact_match: bool | None = None, session: str | None = None, shows: str | None = None, state: ElementState | None = None) -> VerifyResultReply:
+        """Verifies that a text is on the page, or the state of an element."""
+        return self._call("verify.element", {"text": text, "device": device, "exactMatch": exact_match, "session": session, "shows": shows, "state": state}, device=True, session=True)
+
     def top_activity(self, *, expected: str, device: str | None = None, mode: MatchMode | None = None, session: str | None = None) -> VerifyResultReply:
         """Verifies that the activity in the foreground is the expected one."""
         return self._call("verify.topActivity", {"expected": expected, "device": device, "mode": mode, "session": session}, device=True, session=True)
@@ -3144,15 +3162,15 @@ class ObserveMethods:
         """Returns the app and activity in the foreground."""
         return self._call("observe.top", {"device": device, "session": session}, device=True, session=True)
 
-    def screen(self, *, artifact_dir: str | None = None, device: str | None = None, fields: List[Column] | None = None, format: ObservationFormat | None = None, full: bool | None = None, hints: bool | None = None, max_rows: int | None = None, save_file: str | None = None, session: str | None = None, settle: bool | None = None, since: str | None = None, wait_ms: int | None = None) -> ScreenReply:
+    def screen(self, *, artifact_dir: str | None = None, device: str | None = None, fields: List[Column] | None = None, format: ObservationFormat | None = None, full: bool | None = None, hints: HintsWanted | None = None, max_rows: int | None = None, save_file: str | None = None, session: str | None = None, settle: bool | None = None, since: str | None = None, wait_ms: int | None = None) -> ScreenReply:
         """Reads the screen as rows, one per node."""
         return self._call("observe.screen", {"artifactDir": artifact_dir, "device": device, "fields": fields, "format": format, "full": full, "hints": hints, "maxRows": max_rows, "saveFile": save_file, "session": session, "settle": settle, "since": since, "waitMs": wait_ms}, device=True, session=True)
 
-    def refs(self, *, device: str | None = None, format: ObservationFormat | None = None, full: bool | None = None, hints: bool | None = None, max_rows: int | None = None, session: str | None = None, settle: bool | None = None, since: str | None = None, wait_ms: int | None = None) -> RefsReply:
+    def refs(self, *, device: str | None = None, format: ObservationFormat | None = None, full: bool | None = None, hints: HintsWanted | None = None, max_rows: int | None = None, session: str | None = None, settle: bool | None = None, since: str | None = None, wait_ms: int | None = None) -> RefsReply:
         """Reads the interactive elements of the screen, each with an alias."""
         return self._call("observe.refs", {"device": device, "format": format, "full": full, "hints": hints, "maxRows": max_rows, "session": session, "settle": settle, "since": since, "waitMs": wait_ms}, device=True, session=True)
 
-    def page(self, *, artifact_dir: str | None = None, device: str | None = None, format: ObservationFormat | None = None, full: bool | None = None, hints: bool | None = None, include: List[Part] | None = None, max_rows: int | None = None, save_dir: str | None = None, session: str | None = None, settle: bool | None = None, since: str | None = None, wait_ms: int | None = None) -> PageReply:
+    def page(self, *, artifact_dir: str | None = None, device: str | None = None, format: ObservationFormat | None = None, full: bool | None = None, hints: HintsWanted | None = None, include: List[Part] | None = None, max_rows: int | None = None, save_dir: str | None = None, session: str | None = None, settle: bool | None = None, since: str | None = None, wait_ms: int | None = None) -> PageReply:
         """Reads the page: base context, rows, refs, and hints from the memory."""
         return self._call("observe.page", {"artifactDir": artifact_dir, "device": device, "format": format, "full": full, "hints": hints, "include": include, "maxRows": max_rows, "saveDir": save_dir, "session": session, "settle": settle, "since": since, "waitMs": wait_ms}, device=True, session=True)
 
@@ -3160,7 +3178,7 @@ class ObserveMethods:
         """Returns the page that was observed last on the device, by whichever session, without reading the screen."""
         return self._call("observe.last", {"device": device, "session": session}, device=True, session=True)
 
-    def wait(self, *, until: Until, device: str | None = None, hints: bool | None = None, session: str | None = None, text: str | None = None, timeout_ms: int | None = None) -> WaitResultReply:
+    def wait(self, *, until: Until, device: str | None = None, hints: HintsWanted | None = None, session: str | None = None, text: str | None = None, timeout_ms: int | None = None) -> WaitResultReply:
         """Waits until a condition holds on the screen, without blocking the device for others."""
         return self._call("observe.wait", {"until": until, "device": device, "hints": hints, "session": session, "text": text, "timeoutMs": timeout_ms}, device=True, session=True)
 

@@ -7,6 +7,7 @@ use afd_proto::observe::{
 use afd_proto::picture::{
     MarkScope, ObserveOverlayGet, ObserveOverlaySet, ObserveScreenshot, OverlayGetParams, OverlaySetParams, PictureFormat, ScreenshotParams,
 };
+use afd_proto::vocabulary::{AllHints, HintsWanted};
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::{Call, Group, absolute, false_if, non_empty, true_if};
@@ -68,6 +69,9 @@ pub struct Rows {
     /// Return only what changed since this observation, by its id, or since the last one shown
     #[arg(long, value_name = "ID|last", conflicts_with = "full")]
     since: Option<String>,
+    /// Hints from memory: those worth their tokens, all, or none [default: useful]
+    #[arg(long, value_enum, value_name = "WHICH", conflicts_with = "no_hints")]
+    hints: Option<WhichHints>,
     /// Omit hints from memory
     #[arg(long)]
     no_hints: bool,
@@ -100,6 +104,9 @@ pub struct Page {
     /// Return only what changed since this observation, by its id, or since the last one shown
     #[arg(long, value_name = "ID|last", conflicts_with = "full")]
     since: Option<String>,
+    /// Hints from memory: those worth their tokens, all, or none [default: useful]
+    #[arg(long, value_enum, value_name = "WHICH", conflicts_with = "no_hints")]
+    hints: Option<WhichHints>,
     /// Omit hints from memory
     #[arg(long)]
     no_hints: bool,
@@ -193,9 +200,29 @@ pub struct Wait {
     /// Text that appears or disappears, or part of package/activity
     #[arg(long, allow_hyphen_values = true, required_if_eq_any([("until", "text"), ("until", "activity"), ("until", "gone")]))]
     text: Option<String>,
+    /// Hints from memory: those worth their tokens, all, or none [default: useful]
+    #[arg(long, value_enum, value_name = "WHICH", conflicts_with = "no_hints")]
+    hints: Option<WhichHints>,
     /// Omit hints from memory
     #[arg(long)]
     no_hints: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum WhichHints {
+    Useful,
+    All,
+    None,
+}
+
+/// Returns the hints that the options ask for.
+fn wanted_hints(which: Option<WhichHints>, none: bool) -> Option<HintsWanted> {
+    match (which, none) {
+        (_, true) | (Some(WhichHints::None), _) => Some(HintsWanted::Chosen(false)),
+        (Some(WhichHints::All), _) => Some(HintsWanted::All(AllHints::All)),
+        (Some(WhichHints::Useful), _) => Some(HintsWanted::Chosen(true)),
+        (None, false) => None,
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -216,7 +243,7 @@ fn artifact_root() -> Option<String> {
 
 impl Screen {
     fn params(self) -> ScreenParams {
-        let Rows { max_rows, full, settle, wait_ms, format, since, no_hints } = self.rows;
+        let Rows { max_rows, full, settle, wait_ms, format, since, hints, no_hints } = self.rows;
         ScreenParams {
             max_rows,
             full,
@@ -224,7 +251,7 @@ impl Screen {
             wait_ms,
             format,
             since,
-            hints: false_if(no_hints),
+            hints: wanted_hints(hints, no_hints),
             fields: non_empty(self.fields),
             save_file: full.then(|| path_from(self.save_file, "AF_SCREEN_FILE")).flatten(),
             artifact_dir: artifact_root(),
@@ -235,8 +262,8 @@ impl Screen {
 
 impl Rows {
     fn params(self) -> RefsParams {
-        let Rows { max_rows, full, settle, wait_ms, format, since, no_hints } = self;
-        RefsParams { max_rows, full, settle, wait_ms, format, since, hints: false_if(no_hints), ..RefsParams::default() }
+        let Rows { max_rows, full, settle, wait_ms, format, since, hints, no_hints } = self;
+        RefsParams { max_rows, full, settle, wait_ms, format, since, hints: wanted_hints(hints, no_hints), ..RefsParams::default() }
     }
 }
 
@@ -252,7 +279,7 @@ impl Page {
             wait_ms: self.wait_ms,
             format: self.format,
             since: self.since,
-            hints: false_if(self.no_hints),
+            hints: wanted_hints(self.hints, self.no_hints),
             ..PageParams::default()
         }
     }
@@ -293,9 +320,18 @@ impl OverlaySet {
 
 impl Wait {
     fn params(self) -> WaitParams {
-        let Wait { what, until, text, no_hints } = self;
+        let Wait { what, until, text, hints, no_hints } = self;
         let (until, text) = (until.unwrap_or(Until::Text), text.or(what));
-        WaitParams { until, text, hints: false_if(no_hints), timeout_ms: None, device: None, session: None, url: None, token: None }
+        WaitParams {
+            until,
+            text,
+            hints: wanted_hints(hints, no_hints),
+            timeout_ms: None,
+            device: None,
+            session: None,
+            url: None,
+            token: None,
+        }
     }
 }
 

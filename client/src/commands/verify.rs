@@ -1,7 +1,8 @@
 //! The `verify` commands.
 
 use afd_proto::verify::{
-    ElementParams, ElementState, MatchMode, NodeExistsParams, TextContainsParams, TopActivityParams, VerifyElement, VerifyNodeExists, VerifyTextContains, VerifyTopActivity,
+    ElementParams, ElementState, MatchMode, NodeExistsParams, TextContainsParams, TopActivityParams, VerifyElement, VerifyNodeExists,
+    VerifyTextContains, VerifyTopActivity,
 };
 use afd_proto::vocabulary::By;
 use clap::{Args, Subcommand};

@@ -26,6 +26,7 @@ export interface ActResultReply {
   session: string;
   target?: Target;
   traceId: string;
+  unmarked?: boolean;
 }
 
 /** An action that was or can be performed. */
@@ -49,6 +50,9 @@ export interface AddResult {
   savedIn?: string;
   trial?: Trial;
 }
+
+/** All hints. */
+export type AllHints = "all";
 
 /** Split of a budget between the parts of a context, tokens. */
 export interface Allocation {
@@ -546,6 +550,9 @@ export interface Element {
   value?: string;
 }
 
+/** State of an element. */
+export type ElementState = "on" | "off" | "enabled" | "disabled" | "gone";
+
 /** A model that makes embeddings. */
 export interface EmbeddingModel {
   dimensions?: number;
@@ -576,7 +583,7 @@ export interface EntryCount {
 export type EntryType = "note" | "bug" | "result" | "page" | "pattern" | "session" | "state" | "fact" | "preference" | "procedure" | "message";
 
 /** Reason why a call failed. */
-export type ErrorCode = "INVALID_PARAMS" | "DEVICE_UNKNOWN" | "DEVICE_AMBIGUOUS" | "DEVICE_BUSY" | "DEVICE_UNREACHABLE" | "DEVICE_AUTH" | "DEVICE_ERROR" | "OUTCOME_UNKNOWN" | "REF_ALIAS_UNOBSERVED" | "REF_ALIAS_STALE" | "TARGET_NOT_FOUND" | "TARGET_AMBIGUOUS" | "ASSERTION_FAILED" | "NOT_FOUND" | "CONFLICT" | "TIMEOUT" | "UNSUPPORTED" | "REFUSED" | "LIMIT_EXCEEDED" | "SHUTTING_DOWN" | "STORE_UNAVAILABLE" | "STORE_FULL" | "INTERNAL" | "CANCELLED" | "TARGET_COVERED" | "PARSE_ERROR" | "INVALID_REQUEST" | "UNKNOWN_METHOD";
+export type ErrorCode = "INVALID_PARAMS" | "DEVICE_UNKNOWN" | "DEVICE_AMBIGUOUS" | "DEVICE_BUSY" | "DEVICE_UNREACHABLE" | "DEVICE_AUTH" | "DEVICE_ERROR" | "OUTCOME_UNKNOWN" | "REF_ALIAS_UNOBSERVED" | "REF_ALIAS_STALE" | "TARGET_NOT_FOUND" | "TARGET_AMBIGUOUS" | "ASSERTION_FAILED" | "NOT_FOUND" | "CONFLICT" | "TIMEOUT" | "UNSUPPORTED" | "REFUSED" | "LIMIT_EXCEEDED" | "SHUTTING_DOWN" | "STORE_UNAVAILABLE" | "STORE_FULL" | "INTERNAL" | "CANCELLED" | "TARGET_COVERED" | "TEXT_DIFFERS" | "PARSE_ERROR" | "INVALID_REQUEST" | "UNKNOWN_METHOD";
 
 /** How well a way of searching finds what is expected. */
 export interface Evaluation {
@@ -794,6 +801,9 @@ export interface Hint {
 /** Kind of a hint. */
 export type HintKind = "action" | "failure" | "recovery" | "interrupt" | "rule" | "flaky" | "baseline";
 
+/** Which hints are returned: `false` none, `true` those that are worth their tokens, `"all"` all of them. */
+export type HintsWanted = (boolean | AllHints);
+
 /** What became of the records of a type. */
 export interface ImportCounts {
   added: number;
@@ -880,6 +890,9 @@ export interface Jobs {
   jobs: Job[];
 }
 
+/** What a keyboard did. */
+export type KeyboardChange = "opened" | "closed";
+
 /** A result, with device, session and trace id of the call at the same level. */
 export interface LastPageReply {
   at: number;
@@ -951,6 +964,7 @@ export interface Log {
 export interface Look {
   changed: boolean | null;
   expected?: string;
+  keyboard?: KeyboardChange;
   note?: string;
   observation?: Context;
   refs?: RefRows;
@@ -2126,6 +2140,7 @@ export interface Tally {
 export interface Target {
   class?: string;
   label?: string;
+  name?: string;
   ordinal?: number;
   path?: string;
   resId?: string;
@@ -3064,6 +3079,11 @@ export class VerifyMethods {
     return this.#call("verify.textContains", params, { device: true, session: true });
   }
 
+  /** Verifies that a text is on the page, or the state of an element. */
+  element(params: { text: string; device?: string; exactMatch?: boolean; session?: string; shows?: string; state?: ElementState }): Promise<VerifyResultReply> {
+    return this.#call("verify.element", params, { device: true, session: true });
+  }
+
   /** Verifies that the activity in the foreground is the expected one. */
   topActivity(params: { expected: string; device?: string; mode?: MatchMode; session?: string }): Promise<VerifyResultReply> {
     return this.#call("verify.topActivity", params, { device: true, session: true });
@@ -3174,17 +3194,17 @@ export class ObserveMethods {
   }
 
   /** Reads the screen as rows, one per node. */
-  screen(params: { artifactDir?: string; device?: string; fields?: Column[]; format?: ObservationFormat; full?: boolean; hints?: boolean; maxRows?: number; saveFile?: string; session?: string; settle?: boolean; since?: string; waitMs?: number } = {}): Promise<ScreenReply> {
+  screen(params: { artifactDir?: string; device?: string; fields?: Column[]; format?: ObservationFormat; full?: boolean; hints?: HintsWanted; maxRows?: number; saveFile?: string; session?: string; settle?: boolean; since?: string; waitMs?: number } = {}): Promise<ScreenReply> {
     return this.#call("observe.screen", params, { device: true, session: true });
   }
 
   /** Reads the interactive elements of the screen, each with an alias. */
-  refs(params: { device?: string; format?: ObservationFormat; full?: boolean; hints?: boolean; maxRows?: number; session?: string; settle?: boolean; since?: string; waitMs?: number } = {}): Promise<RefsReply> {
+  refs(params: { device?: string; format?: ObservationFormat; full?: boolean; hints?: HintsWanted; maxRows?: number; session?: string; settle?: boolean; since?: string; waitMs?: number } = {}): Promise<RefsReply> {
     return this.#call("observe.refs", params, { device: true, session: true });
   }
 
   /** Reads the page: base context, rows, refs, and hints from the memory. */
-  page(params: { artifactDir?: string; device?: string; format?: ObservationFormat; full?: boolean; hints?: boolean; include?: Part[]; maxRows?: number; saveDir?: string; session?: string; settle?: boolean; since?: string; waitMs?: number } = {}): Promise<PageReply> {
+  page(params: { artifactDir?: string; device?: string; format?: ObservationFormat; full?: boolean; hints?: HintsWanted; include?: Part[]; maxRows?: number; saveDir?: string; session?: string; settle?: boolean; since?: string; waitMs?: number } = {}): Promise<PageReply> {
     return this.#call("observe.page", params, { device: true, session: true });
   }
 
@@ -3194,7 +3214,7 @@ export class ObserveMethods {
   }
 
   /** Waits until a condition holds on the screen, without blocking the device for others. */
-  wait(params: { until: Until; device?: string; hints?: boolean; session?: string; text?: string; timeoutMs?: number }): Promise<WaitResultReply> {
+  wait(params: { until: Until; device?: string; hints?: HintsWanted; session?: string; text?: string; timeoutMs?: number }): Promise<WaitResultReply> {
     return this.#call("observe.wait", params, { device: true, session: true });
   }
 

@@ -126,7 +126,10 @@ fn check_typable(guard: &DeviceGuard, text: &str) -> Result<()> {
 fn differs_error(shown: &Shown) -> Error {
     let (what, hint) = match shown.text.is_empty() {
         true => ("the field is still empty after the text was typed", "tap the field and look whether it takes text, then fill it again"),
-        false => ("the field shows another text than the one that was typed", "look at the field before going on; fill it again to replace its text"),
+        false => (
+            "the field shows another text than the one that was typed",
+            "look at the field before going on; fill it again to replace its text",
+        ),
     };
     Error::new(ErrorCode::TextDiffers, what).hint(hint)
 }
@@ -277,10 +280,8 @@ impl Call {
         loop {
             let Ok(after) = guard.tree(self.target.token.as_ref()).await else { return Ok(()) };
             let old = |node: &Node| fields(before).find(|b| b.res_id == node.res_id && b.class == node.class && b.bounds == node.bounds);
-            let changed: Vec<(Shown, Shown)> = fields(&after.value)
-                .filter_map(|n| Some((shown(old(n)?), shown(n))))
-                .filter(|(old, new)| old != new)
-                .collect();
+            let changed: Vec<(Shown, Shown)> =
+                fields(&after.value).filter_map(|n| Some((shown(old(n)?), shown(n)))).filter(|(old, new)| old != new).collect();
             let [(old, new)] = changed.as_slice() else {
                 // A page that changed, or a field that had no focus, is told by the look.
                 return Ok(());

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use afd_proto::memory::{Outcome, OutcomeKind, Recovery, Scope, Transition};
 use afd_proto::pattern::{Pattern, PatternKind};
-use afd_proto::vocabulary::{Hint, HintKind, Role, Verb};
+use afd_proto::vocabulary::{Hint, HintKind, HintsWanted, Role, Verb};
 
 use super::screen_capture::ScreenCapture;
 use super::{Call, experience};
@@ -25,7 +25,7 @@ const CANDIDATES: usize = 40;
 impl Call {
     /// Returns hints for the page of a capture, best first; empty if nothing is known or the database cannot be read. `shown` is the
     /// number of refs returned with it, whose aliases hints may use.
-    pub(super) async fn hints(&self, capture: &ScreenCapture, place: &Place, shown: usize) -> Vec<Hint> {
+    pub(super) async fn hints(&self, capture: &ScreenCapture, place: &Place, shown: usize, wanted: HintsWanted) -> Vec<Hint> {
         if place.page_key.is_none() {
             return Vec::new();
         }
@@ -38,7 +38,7 @@ impl Call {
                 return Vec::new();
             }
         };
-        let useful = known.transitions.into_iter().filter(is_useful);
+        let useful = known.transitions.into_iter().filter(is_useful).filter(|t| wanted.all() || is_worth_telling(t));
         let mut useful: Vec<(Transition, Sight)> = useful.filter_map(|t| in_sight(&t, capture).map(|sight| (t, sight))).collect();
         useful.sort_by_key(|(t, sight)| (*sight == Sight::Scroll, rank(t)));
         let recoveries: Vec<Hint> =
@@ -134,6 +134,34 @@ fn is_useful(t: &Transition) -> bool {
     // An action without a target that stays on the page, such as a scroll, is no knowledge.
     let leads = t.action.target.is_some() || t.outcomes.iter().any(|o| o.kind == OutcomeKind::Page);
     named && leads && !waits_once && t.success_count + t.nothing_count + t.failure_count > 0
+}
+
+/// Whether a transition is worth its tokens in every look: not what any page does (Home, Back, a launch), and not a single failure or
+/// attempt without effect, which may have had other reasons.
+fn is_worth_telling(t: &Transition) -> bool {
+    let general = matches!(t.action.verb, Verb::Home | Verb::Back | Verb::Launch | Verb::Stop | Verb::Relaunch | Verb::Key);
+    !general && (t.success_count > 0 || t.nothing_count + t.failure_count > 1)
+}
+
+/// Maximum number of hints that are not about an element in sight.
+const MAX_BELOW: usize = 2;
+
+/// Joins what is known of actions with other hints about a page, within the number of those that stand below it.
+pub(super) fn chosen(known: Vec<Hint>, about_page: Vec<Hint>, wanted: HintsWanted) -> Vec<Hint> {
+    let in_sight = |h: &Hint| h.kind == HintKind::Action && h.first.is_none() && h.target.is_some();
+    let mut about_page = about_page;
+    if !wanted.all() {
+        about_page.truncate(MAX_BELOW);
+    }
+    let mut below = MAX_BELOW.saturating_sub(about_page.len());
+    let mut fits = |hint: &Hint| {
+        let fits = wanted.all() || in_sight(hint) || below > 0;
+        below = below.saturating_sub(usize::from(!in_sight(hint)));
+        fits
+    };
+    let mut hints: Vec<Hint> = known.into_iter().filter(|hint| fits(hint)).collect();
+    hints.append(&mut about_page);
+    hints
 }
 
 /// Orders hints: verified, leading somewhere, changing the page, likely; what did nothing and what failed come last.

@@ -40,7 +40,10 @@ impl Call {
         let label = |t: &afd_proto::vocabulary::Target| t.label.clone().or(t.name.clone()).unwrap_or_default();
         let candidate = found.target.as_ref().map(label).unwrap_or_default();
         let wanted = quoted(value, target::MAX_TITLE);
-        let what = format!("{wanted} is not in sight, though the page is known to have it; {} only contains it", quoted(&candidate, target::MAX_TITLE));
+        let what = format!(
+            "{wanted} is not in sight, though the page is known to have it; {} only contains it",
+            quoted(&candidate, target::MAX_TITLE)
+        );
         Err(Error::new(ErrorCode::TargetNotFound, what)
             .hint(format!("scroll to it first: scroll-to {wanted}; or name the other element by its whole label"))
             .details(json!({"matchedCount": 1, "candidateCount": 1, "candidates": [{"label": candidate}]})))
@@ -50,17 +53,27 @@ impl Call {
     pub(super) async fn is_known_title(&self, title: &str, capture: &ScreenCapture, place: &Place) -> bool {
         let wanted = fold(title);
         let is_wanted = |text: &str| fold(text) == wanted;
-        let same_page = |p: &Place| p.page_key.is_some() && p.activity == place.activity && p.title == place.title && p.dialog == place.dialog;
+        let same_page =
+            |p: &Place| p.page_key.is_some() && p.activity == place.activity && p.title == place.title && p.dialog == place.dialog;
         let shown = self.core.views.shown(self.session_id, self.device_id).filter(|s| same_page(&s.place));
         if shown.is_some_and(|s| s.refs.values().any(|r| is_wanted(&r.what.label.title))) {
             return true;
         }
         let Some(structure) = capture.structures.as_ref().map(|s| self.structure_key(&s.front)) else { return false };
-        let query = Query { place: Place { structure: Some(structure.clone()), ..place.clone() }, unasked: true, limit: CANDIDATES, ..Query::default() };
+        let query = Query {
+            place: Place { structure: Some(structure.clone()), ..place.clone() },
+            unasked: true,
+            limit: CANDIDATES,
+            ..Query::default()
+        };
         let read = self.core.store.read(move |c| {
             let known = experience::find(c, query)?;
             let texts = states::of_structure(c, &structure)?.map(|s| s.texts).unwrap_or_default();
-            let acted = known.transitions.into_iter().filter(|t| t.success_count > 0).filter_map(|t| target::title(t.action.target.as_ref()?).map(str::to_owned));
+            let acted = known
+                .transitions
+                .into_iter()
+                .filter(|t| t.success_count > 0)
+                .filter_map(|t| target::title(t.action.target.as_ref()?).map(str::to_owned));
             Ok(acted.chain(texts).collect::<Vec<_>>())
         });
         match read.await {

@@ -9,14 +9,14 @@ use afd_proto::observe::{
     LastPage, LastParams, Page, PageParams, Part, RefRows, Refs, RefsParams, Screen, ScreenParams, ScreenRows, Top, TopParams,
 };
 use afd_proto::picture::{MarkScope, Overlay, OverlayGetParams, OverlaySetParams};
-use afd_proto::vocabulary::{ObservationSource, Reply};
+use afd_proto::vocabulary::{HintsWanted, ObservationSource, Reply};
 
 use super::artifacts::Destination;
 use super::capture::CaptureOptions;
 use super::outline::Shape;
 use super::rows::{SpillPolicy, columns, ref_rows, screen_rows};
 use super::screen_capture::ScreenCapture;
-use super::{Call, Core, Error, Result};
+use super::{Call, Core, Error, Result, hints};
 use crate::device::{Device, DriverError, Input, OverlaySetting};
 use crate::memory::Place;
 use crate::memory::observations::Observation;
@@ -70,7 +70,8 @@ pub async fn screen(core: &Arc<Core>, params: &ScreenParams) -> Result<Reply<Scr
     let options = CaptureOptions { settle, wait: wait(params.wait_ms)? };
     let (call, first) = core.call_reading(params, Device::tree).await?;
     let mut capture = call.capture(options, first).await?;
-    let shape = Shape { format: params.format, since: params.since.clone(), hints: params.hints, max_rows: params.max_rows, after_action: false };
+    let shape =
+        Shape { format: params.format, since: params.since.clone(), hints: params.hints, max_rows: params.max_rows, after_action: false };
     if shape.is_outline() {
         let context = call.shaped(&mut capture, ObservationSource::Screen, &shape).await;
         return Ok(call.reply(Screen { context, screen: ScreenRows { rows: Vec::new(), ..screen_rows(&capture, &[], Some(0), false) } }));
@@ -97,7 +98,8 @@ pub async fn refs(core: &Arc<Core>, params: &RefsParams) -> Result<Reply<Refs>> 
     let options = CaptureOptions { settle, wait: wait(params.wait_ms)? };
     let (call, first) = core.call_reading(params, Device::tree).await?;
     let mut capture = call.capture(options, first).await?;
-    let shape = Shape { format: params.format, since: params.since.clone(), hints: params.hints, max_rows: params.max_rows, after_action: false };
+    let shape =
+        Shape { format: params.format, since: params.since.clone(), hints: params.hints, max_rows: params.max_rows, after_action: false };
     if shape.is_outline() {
         let context = call.shaped(&mut capture, ObservationSource::Refs, &shape).await;
         let refs = RefRows { ref_version: call.ref_version(&capture), ..ref_rows(&capture, Some(0), false) };
@@ -120,7 +122,8 @@ pub async fn page(core: &Arc<Core>, params: &PageParams) -> Result<Reply<Page>> 
     let options = CaptureOptions { settle: params.settle.unwrap_or(true), wait: wait(params.wait_ms)? };
     let (call, first) = core.call_reading(params, Device::tree).await?;
     let mut capture = call.capture(options, first).await?;
-    let shape = Shape { format: params.format, since: params.since.clone(), hints: params.hints, max_rows: params.max_rows, after_action: false };
+    let shape =
+        Shape { format: params.format, since: params.since.clone(), hints: params.hints, max_rows: params.max_rows, after_action: false };
     if shape.is_outline() {
         let context = call.shaped(&mut capture, ObservationSource::Page, &shape).await;
         return Ok(call.reply(Page { context, screen: None, refs: None }));
@@ -224,21 +227,30 @@ impl Call {
 
     /// Returns the context of a capture with its state and, unless `wanted` is false, with hints; `shown` is the number of refs
     /// returned with it.
-    pub(super) async fn with_hints(&self, capture: &ScreenCapture, wanted: Option<bool>, shown: usize) -> afd_proto::observe::Context {
+    pub(super) async fn with_hints(
+        &self,
+        capture: &ScreenCapture,
+        wanted: Option<HintsWanted>,
+        shown: usize,
+    ) -> afd_proto::observe::Context {
         let mut context = capture.context();
         if capture.reliable() {
             context.page.state = self.state_of(capture.structures.as_ref()).await;
         }
-        if wanted.unwrap_or(true) {
-            let structure = capture.structures.as_ref().filter(|_| capture.reliable()).map(|s| self.structure_key(&s.front));
-            context.hints = self.hints(capture, &Place { structure, ..capture.place() }, shown).await;
-            if capture.reliable() {
-                context.hints.extend(self.page_hints(&capture.place(), context.page.state.as_deref()).await);
-            }
-            if let Some(structures) = capture.structures.as_ref().filter(|s| s.front.dialog && capture.reliable()) {
-                context.hints.extend(self.dismissal_hint(&structures.front).await);
-            }
+        let wanted = wanted.unwrap_or(HintsWanted::Chosen(true));
+        if !wanted.any() {
+            return context;
         }
+        let structure = capture.structures.as_ref().filter(|_| capture.reliable()).map(|s| self.structure_key(&s.front));
+        let mut hints = Vec::new();
+        if let Some(structures) = capture.structures.as_ref().filter(|s| s.front.dialog && capture.reliable()) {
+            hints.extend(self.dismissal_hint(&structures.front).await);
+        }
+        if capture.reliable() {
+            hints.extend(self.page_hints(&capture.place(), context.page.state.as_deref()).await);
+        }
+        let known = self.hints(capture, &Place { structure, ..capture.place() }, shown, wanted).await;
+        context.hints = hints::chosen(known, hints, wanted);
         context
     }
 }

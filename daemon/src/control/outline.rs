@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use afd_proto::observe::{Context, Element, Format};
-use afd_proto::vocabulary::{Hint, ObservationSource};
+use afd_proto::vocabulary::{HintsWanted, ObservationSource};
 
 use super::Call;
 use super::rows::DEFAULT_ROWS;
@@ -29,7 +29,7 @@ pub(super) struct Shape {
     /// Id of the observation since which changes are wanted.
     pub since: Option<String>,
     /// Whether hints are wanted.
-    pub hints: Option<bool>,
+    pub hints: Option<HintsWanted>,
     /// Maximum number of elements.
     pub max_rows: Option<u32>,
     /// Whether it is the look that an action returns, which says by itself whether anything changed.
@@ -63,9 +63,10 @@ impl Call {
         match shape.format {
             Some(Format::Rows) => context.elements = Some(elements(capture, max)),
             Some(Format::Outline) | None => {
+                let all_hints = shape.hints.is_some_and(HintsWanted::all);
                 let changes = before.map(|b| changes(&b, capture, &context, shape.after_action));
                 context.since = since.filter(|_| changes.is_some());
-                context.outline = Some(changes.unwrap_or_else(|| whole(capture, &context, (max, true))));
+                context.outline = Some(changes.unwrap_or_else(|| whole(capture, &context, (max, true), all_hints)));
             }
         }
         context
@@ -75,10 +76,10 @@ impl Call {
 impl Call {
     /// Returns the outline of a capture that was recorded before. Only the session that may use its aliases is shown them.
     pub(super) async fn outline_of(&self, capture: &ScreenCapture) -> String {
-        let context = self.with_hints(capture, Some(false), 0).await;
+        let context = self.with_hints(capture, Some(HintsWanted::Chosen(false)), 0).await;
         let shown = self.core.views.shown(self.session_id, self.device_id).is_some_and(|s| s.observation == capture.uid);
         let shown = shown && capture.reading.inputs == self.device().inputs();
-        whole(capture, &context, (DEFAULT_ROWS as usize, shown))
+        whole(capture, &context, (DEFAULT_ROWS as usize, shown), false)
     }
 }
 
@@ -166,38 +167,57 @@ fn head(capture: &ScreenCapture, context: &Context) -> String {
     head
 }
 
-/// Returns the whole outline, of at most `max` elements, with or without aliases.
-fn whole(capture: &ScreenCapture, context: &Context, (max, aliases): (usize, bool)) -> String {
+/// Share of an outline that hints may add, percent, and the characters that they may always have.
+const HINTS_PERCENT: usize = 10;
+const HINTS_MIN: usize = 48;
+
+/// Returns the whole outline, of at most `max` elements, with or without aliases. Unless all hints are wanted, the best that fit stand in it.
+fn whole(capture: &ScreenCapture, context: &Context, (max, aliases): (usize, bool), all_hints: bool) -> String {
     let all = items(capture);
-    let mut text = head(capture, context);
-    let mut told: Vec<&Hint> = Vec::new();
-    for item in all.iter().take(max) {
-        let alias = alias(capture, item).filter(|_| aliases);
-        let _ = write!(text, "\n{}{}", " ".repeat(item.depth), item.line(alias.as_deref()));
-        let about = |h: &&Hint| h.alias.is_some() && h.alias == alias && h.outcome.is_some();
-        for hint in context.hints.iter().filter(about) {
-            let _ = write!(text, " {}", hint.outcome.as_deref().unwrap_or_default());
-            told.push(hint);
+    let head = head(capture, context);
+    let lines: Vec<(String, Option<String>)> = all
+        .iter()
+        .take(max)
+        .map(|item| {
+            let alias = alias(capture, item).filter(|_| aliases);
+            (format!("\n{}{}", " ".repeat(item.depth), item.line(alias.as_deref())), alias)
+        })
+        .collect();
+    let length = head.chars().count() + lines.iter().map(|(line, _)| line.chars().count()).sum::<usize>();
+    let mut room = if all_hints { usize::MAX } else { (length * HINTS_PERCENT / 100).max(HINTS_MIN) };
+    let mut take = |text: &str| {
+        let fits = text.chars().count() <= room;
+        room -= if fits { text.chars().count() } else { 0 };
+        fits
+    };
+    // Hints are in the order of their worth.
+    let (mut at_lines, mut below) = (HashMap::<&str, String>::new(), String::new());
+    for hint in &context.hints {
+        let at = hint.alias.as_deref().filter(|alias| lines.iter().any(|(_, a)| a.as_deref() == Some(*alias)));
+        match (at, &hint.outcome) {
+            (Some(alias), Some(outcome)) if take(&format!(" {outcome}")) => {
+                at_lines.entry(alias).or_default().push_str(&format!(" {outcome}"))
+            }
+            (Some(_), Some(_)) => {}
+            _ => {
+                let line = format!("\nknown: {}", one_line(&hint.text));
+                // What the user saved for the page is always worth its tokens.
+                let saved = hint.outcome.is_none();
+                if below.chars().count() + line.chars().count() <= MAX_NOTES && (saved || take(&line)) {
+                    below.push_str(&line);
+                }
+            }
         }
+    }
+    let mut text = head;
+    for (line, alias) in &lines {
+        text.push_str(line);
+        text.push_str(alias.as_deref().and_then(|alias| at_lines.get(alias)).map_or("", String::as_str));
     }
     if all.len() > max {
         let _ = write!(text, "\n{} more elements, see maxRows", all.len() - max);
     }
-    let rest: Vec<&Hint> = context.hints.iter().filter(|h| !told.iter().any(|t| std::ptr::eq(*t, *h))).collect();
-    text + &notes(&rest)
-}
-
-/// Returns the hints that stand at no element.
-fn notes(hints: &[&Hint]) -> String {
-    let mut text = String::new();
-    for hint in hints {
-        let line = format!("\nknown: {}", one_line(&hint.text));
-        if text.chars().count() + line.chars().count() > MAX_NOTES {
-            break;
-        }
-        text.push_str(&line);
-    }
-    text
+    text + &below
 }
 
 /// Escapes what would begin a new line; the texts of hints quote what comes from a screen.

@@ -102,10 +102,14 @@ pub(super) fn check_length(field: &str, text: &str) -> Result<()> {
     Ok(())
 }
 
+/// Returns the digits of an alias such as `@n3`; `None` for anything else, as the name of a person may begin in the same way.
+fn alias_number(value: &str) -> Option<&str> {
+    value.trim().strip_prefix("@n").filter(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()))
+}
+
 /// Returns what a value is if the caller does not say: an alias if it looks like one, else a label.
 pub(super) fn default_by(value: &str) -> By {
-    let number = value.trim().strip_prefix("@n").filter(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()));
-    if number.is_some() { By::Ref } else { By::Label }
+    if alias_number(value).is_some() { By::Ref } else { By::Label }
 }
 
 /// Describes a target of which only one property is known.
@@ -294,7 +298,8 @@ pub(super) fn single_match(capture: &ScreenCapture, selector: &Selector<'_>, (ge
     let snapshot = capture.snapshot();
     let found = select::find(snapshot, &capture.refs, selector, gesture);
     let elements: Vec<usize> = found.best.iter().map(|m| m.element).collect();
-    let details = || json!({"matchedCount": found.count, "candidateCount": elements.len(), "candidates": candidate_list(capture, &elements)});
+    let details =
+        || json!({"matchedCount": found.count, "candidateCount": elements.len(), "candidates": candidate_list(capture, &elements)});
     let fit = found.best.first().map(|m| m.fit);
     let in_part = fit == Some(Fit::Part) && !partial;
     // What is hidden or out of sight fits better than what contains the label somewhere.
@@ -316,6 +321,11 @@ pub(super) fn single_match(capture: &ScreenCapture, selector: &Selector<'_>, (ge
             .hint("use a whole label, a ref, or partial (afctl: --partial) to take such a match")
             .details(details()));
     }
+    if gesture == Gesture::Fill && found.best.first().is_some_and(|m| !m.marked) {
+        return Err(Error::new(ErrorCode::TargetNotFound, "the target is not a field that accepts text")
+            .hint("observe the page for its fields")
+            .details(details()));
+    }
     match found.best.as_slice() {
         [one] => Ok(one.clone()),
         [] => Err(not_found_error(selector)),
@@ -329,6 +339,9 @@ pub(super) fn single_match(capture: &ScreenCapture, selector: &Selector<'_>, (ge
 }
 
 fn not_found_error(selector: &Selector<'_>) -> Error {
+    if selector.value.trim().starts_with("@n") {
+        return Error::param("value", "an alias such as @n3, or a label on the page", selector.value);
+    }
     Error::new(ErrorCode::TargetNotFound, format!("nothing on the page matches {}={:?}", selector.by.word(), selector.value))
         .hint(match is_point(selector.value) {
             true => "observe the screen; to tap a point, give x and y instead of a label (afctl: --xy X,Y)",

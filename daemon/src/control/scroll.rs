@@ -60,7 +60,7 @@ impl Search {
             return select::visible(snapshot, &selector);
         }
         let best = select::find(snapshot, &capture.refs, &selector, Gesture::Tap).best;
-        let closest = best.iter().filter(|m| m.fit <= least.min(Fit::Detail)).map(|m| m.text.unwrap_or(m.element)).collect::<Vec<_>>();
+        let closest = best.iter().filter(|m| m.fit <= least.min(Fit::Word)).map(|m| m.text.unwrap_or(m.element)).collect::<Vec<_>>();
         match (closest.is_empty(), self.by) {
             (true, _) if least < Fit::Part => Vec::new(),
             (false, _) => closest,
@@ -75,7 +75,8 @@ impl Search {
     /// Returns the first node that fits at least this closely and can be used where it is; with `lenient`, of which any part can be touched.
     fn find(&self, capture: &ScreenCapture, least: Fit, lenient: bool) -> Option<(usize, Point)> {
         let snapshot = capture.snapshot();
-        let element = |i: usize| select::tappable(snapshot, &[i]).first().copied().filter(|e| !snapshot.nodes[*e].is(Flag::Scrollable)).unwrap_or(i);
+        let element =
+            |i: usize| select::tappable(snapshot, &[i]).first().copied().filter(|e| !snapshot.nodes[*e].is(Flag::Scrollable)).unwrap_or(i);
         self.matches(capture, least).into_iter().find_map(|i| {
             let usable = |i: usize| lenient || touch::is_usable(snapshot, i);
             // The element as a whole may be larger than the screen.
@@ -215,8 +216,11 @@ impl Call {
             naming::called(&r.what).map(str::to_owned).or_else(id)
         });
         let text = name.ok_or_else(|| {
-            Error::new(ErrorCode::TargetNotFound, format!("{alias} is not among the elements that were returned to this session, or has no name"))
-                .hint("observe the page, or give the label of the element")
+            Error::new(
+                ErrorCode::TargetNotFound,
+                format!("{alias} is not among the elements that were returned to this session, or has no name"),
+            )
+            .hint("observe the page, or give the label of the element")
         })?;
         Ok(Search { text, ..search.clone() })
     }

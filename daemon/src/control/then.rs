@@ -46,7 +46,8 @@ impl Call {
             None => Known::default(),
         };
         let patience = known.mean.map_or(PATIENCE, |mean| (mean * 3 / 2).clamp(PATIENCE, MAX_PATIENCE));
-        let mut look = Look { changed: None, expected: known.brief, keyboard: None, note: None, waited_ms: 0, observation: None, refs: None };
+        let mut look =
+            Look { changed: None, expected: known.brief, keyboard: None, note: None, waited_ms: 0, observation: None, refs: None };
         match self.outcome(before, inputs, patience).await {
             Ok((mut capture, changed)) => {
                 look.changed = changed;

@@ -248,7 +248,8 @@ impl Call {
             }
             (Some(state @ (ElementState::Enabled | ElementState::Disabled)), _) => {
                 let nodes = saying();
-                let holds = !nodes.is_empty() && nodes.iter().all(|i| element_state::is_enabled(snapshot, *i) == (state == ElementState::Enabled));
+                let holds =
+                    !nodes.is_empty() && nodes.iter().all(|i| element_state::is_enabled(snapshot, *i) == (state == ElementState::Enabled));
                 let message = if nodes.is_empty() { "nothing on the page says it in these words" } else { "its state is another one" };
                 verdict(holds, nodes, message)
             }
@@ -279,7 +280,11 @@ impl Call {
     fn checked_element(&self, text: &str, exact: bool, alias: Option<Option<usize>>, capture: &ScreenCapture) -> Result<usize> {
         match alias {
             Some(Some(index)) => return Ok(index),
-            Some(None) => return Err(Error::new(ErrorCode::RefAliasStale, format!("{text} is stale")).hint("observe again and use one of the new refs")),
+            Some(None) => {
+                return Err(
+                    Error::new(ErrorCode::RefAliasStale, format!("{text} is stale")).hint("observe again and use one of the new refs")
+                );
+            }
             None => {}
         }
         let selector = Selector { by: By::Label, value: text, exact };

@@ -6,17 +6,68 @@ use super::snapshot::{Flag, Snapshot};
 
 /// Words for what is on, folded.
 const ON: &[&str] = &[
-    "on", "checked", "selected", "ticked", "ein", "an", "aktiviert", "ausgew\u{e4}hlt", "angekreuzt", "activ\u{e9}", "coch\u{e9}",
-    "s\u{e9}lectionn\u{e9}", "activado", "activada", "marcado", "marcada", "seleccionado", "attivo", "attivato", "selezionato", "ligado",
-    "ativado", "\u{5f00}", "\u{5df2}\u{5f00}\u{542f}", "\u{5df2}\u{9009}\u{4e2d}", "\u{30aa}\u{30f3}", "\u{cf1c}\u{c9d0}", "\u{432}\u{43a}\u{43b}",
+    "on",
+    "checked",
+    "selected",
+    "ticked",
+    "ein",
+    "an",
+    "aktiviert",
+    "ausgew\u{e4}hlt",
+    "angekreuzt",
+    "activ\u{e9}",
+    "coch\u{e9}",
+    "s\u{e9}lectionn\u{e9}",
+    "activado",
+    "activada",
+    "marcado",
+    "marcada",
+    "seleccionado",
+    "attivo",
+    "attivato",
+    "selezionato",
+    "ligado",
+    "ativado",
+    "\u{5f00}",
+    "\u{5df2}\u{5f00}\u{542f}",
+    "\u{5df2}\u{9009}\u{4e2d}",
+    "\u{30aa}\u{30f3}",
+    "\u{cf1c}\u{c9d0}",
+    "\u{432}\u{43a}\u{43b}",
 ];
 
 /// Words for what is off, folded.
 const OFF: &[&str] = &[
-    "off", "not checked", "unchecked", "not selected", "unselected", "unticked", "aus", "deaktiviert", "nicht ausgew\u{e4}hlt",
-    "nicht angekreuzt", "nicht aktiviert", "d\u{e9}sactiv\u{e9}", "non coch\u{e9}", "d\u{e9}coch\u{e9}", "desactivado", "desactivada",
-    "no marcado", "no marcada", "no seleccionado", "disattivo", "disattivato", "non selezionato", "desligado", "desativado", "\u{5173}",
-    "\u{5df2}\u{5173}\u{95ed}", "\u{672a}\u{9009}\u{4e2d}", "\u{30aa}\u{30d5}", "\u{aebc}\u{c9d0}", "\u{432}\u{44b}\u{43a}\u{43b}",
+    "off",
+    "not checked",
+    "unchecked",
+    "not selected",
+    "unselected",
+    "unticked",
+    "aus",
+    "deaktiviert",
+    "nicht ausgew\u{e4}hlt",
+    "nicht angekreuzt",
+    "nicht aktiviert",
+    "d\u{e9}sactiv\u{e9}",
+    "non coch\u{e9}",
+    "d\u{e9}coch\u{e9}",
+    "desactivado",
+    "desactivada",
+    "no marcado",
+    "no marcada",
+    "no seleccionado",
+    "disattivo",
+    "disattivato",
+    "non selezionato",
+    "desligado",
+    "desativado",
+    "\u{5173}",
+    "\u{5df2}\u{5173}\u{95ed}",
+    "\u{672a}\u{9009}\u{4e2d}",
+    "\u{30aa}\u{30d5}",
+    "\u{aebc}\u{c9d0}",
+    "\u{432}\u{44b}\u{43a}\u{43b}",
 ];
 
 /// Returns whether an element is on; `None` if none of its texts says so, or they contradict each other. A sentence that merely contains
@@ -42,7 +93,11 @@ pub fn is_enabled(snapshot: &Snapshot, index: usize) -> bool {
 /// touches, unless they are switches.
 pub fn texts(snapshot: &Snapshot, index: usize) -> Vec<String> {
     let belongs = |i: &usize| {
-        let other = |a: usize| a != index && takes_touches(&snapshot.nodes[a]) && super::target::role(&snapshot.nodes[a]) != afd_proto::vocabulary::Role::Switch;
+        let other = |a: usize| {
+            a != index
+                && takes_touches(&snapshot.nodes[a])
+                && super::target::role(&snapshot.nodes[a]) != afd_proto::vocabulary::Role::Switch
+        };
         !other(*i) && !snapshot.ancestors(*i).take_while(|a| *a != index).any(other)
     };
     let visible = |i: &usize| *i == index || snapshot.geometry().shown(*i).area() > 0;

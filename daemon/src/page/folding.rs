@@ -89,9 +89,7 @@ pub enum Fit {
     Start,
     /// A word in it begins with it.
     Word,
-    /// It is a detail of what it names.
-    Detail,
-    /// It contains it inside a word, or only a part of a detail does.
+    /// It contains it inside a word, or only a detail does.
     Part,
 }
 
@@ -107,7 +105,8 @@ impl Wanted {
     pub fn new(text: &str) -> Self {
         let raw: Vec<String> = std::iter::once(text.trim().to_owned()).chain(unescape(text.trim())).collect();
         // A label that an outline prints is cut at some length.
-        let whole = |text: &String| text.strip_suffix('\u{2026}').filter(|t| t.chars().count() >= super::outline::MAX_TEXT).map(str::to_owned);
+        let whole =
+            |text: &String| text.strip_suffix('\u{2026}').filter(|t| t.chars().count() >= super::outline::MAX_TEXT).map(str::to_owned);
         let folded = raw.iter().map(|t| fold(&whole(t).unwrap_or_else(|| t.clone()))).filter(|t| !t.is_empty()).collect();
         Self { raw, folded }
     }
@@ -143,7 +142,9 @@ impl Wanted {
 }
 
 fn is_capitals(text: &str) -> bool {
-    text.chars().filter(|c| c.is_alphabetic()).count() > 1 && text.chars().all(|c| !c.is_lowercase()) && text.chars().any(char::is_uppercase)
+    text.chars().filter(|c| c.is_alphabetic()).count() > 1
+        && text.chars().all(|c| !c.is_lowercase())
+        && text.chars().any(char::is_uppercase)
 }
 
 fn has_words(text: &str, wanted: &str) -> bool {
@@ -154,7 +155,8 @@ fn has_words(text: &str, wanted: &str) -> bool {
     !wanted.is_empty()
         && text.match_indices(wanted).any(|(at, _)| {
             let end = at + wanted.len();
-            is_bound(text[..at].chars().next_back(), wanted.chars().next()) && is_bound(text[end..].chars().next(), wanted.chars().next_back())
+            is_bound(text[..at].chars().next_back(), wanted.chars().next())
+                && is_bound(text[end..].chars().next(), wanted.chars().next_back())
         })
 }
 

@@ -1,7 +1,7 @@
 //! Labels of refs: a list row without a text of its own is labelled by the texts of its children, for example "Wi-Fi,
 //! Connected".
 
-use super::snapshot::{Flag, Node, Snapshot};
+use super::snapshot::{Flag, Node, Rect, Snapshot};
 use super::{folding, mask, structure};
 
 /// The label of a node.
@@ -44,9 +44,15 @@ fn has_rows(snapshot: &Snapshot, index: usize) -> bool {
     if node.is(Flag::Clickable) || !node.is(Flag::LongClickable) {
         return false;
     }
-    let rows = || snapshot.subtree(index).skip(1).filter(|i| own_words(&snapshot.nodes[*i]).is_some()).map(|i| snapshot.nodes[i].bounds);
-    let below = |a: &super::Rect, b: &super::Rect| b.top >= a.bottom + a.height() / 2;
-    rows().zip(rows().skip(1)).filter(|(a, b)| below(a, b)).count() >= 2
+    stacks_rows(snapshot, index)
+}
+
+/// Returns whether at least three texts stand one below the other inside of a node, as far apart as rows and not as the lines of one card.
+pub(super) fn stacks_rows(snapshot: &Snapshot, index: usize) -> bool {
+    let texts: Vec<Rect> =
+        snapshot.subtree(index).skip(1).filter(|i| own_words(&snapshot.nodes[*i]).is_some()).map(|i| snapshot.nodes[i].bounds).collect();
+    let apart = |pair: &[Rect]| pair[1].top - pair[0].bottom >= pair[0].height() * 3 / 4;
+    texts.len() > 2 && texts.windows(2).all(apart)
 }
 
 /// Words for the position or condition of an element, in some languages: detail, wherever they stand behind a title.

@@ -14,9 +14,11 @@ const BEYOND_PERCENT: i32 = 20;
 /// Maximum number of elements on each side that are compared to find out whether two layers of content collide.
 const MAX_COMPARED: usize = 100;
 /// Words in the ids and class names of overlays.
-const OVERLAY_WORDS: &[&str] = &["dialog", "overlay", "modal", "popup", "interstitial", "lightbox", "paywall", "bottomsheet", "bottom_sheet"];
+const OVERLAY_WORDS: &[&str] =
+    &["dialog", "overlay", "modal", "popup", "interstitial", "lightbox", "paywall", "bottomsheet", "bottom_sheet"];
 /// Words of what closes an overlay, as id, text or description.
-const CLOSING_WORDS: &[&str] = &["close", "dismiss", "skip", "not now", "no thanks", "schlie\u{df}en", "fermer", "cerrar", "chiudi", "\u{d7}", "\u{2715}"];
+const CLOSING_WORDS: &[&str] =
+    &["close", "dismiss", "skip", "not now", "no thanks", "schlie\u{df}en", "fermer", "cerrar", "chiudi", "\u{d7}", "\u{2715}"];
 
 /// Side of the screen beyond which an element lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,8 +145,11 @@ impl Geometry {
             let node = &snapshot.nodes[index];
             let takes = takes_touches(node);
             let named = takes || names_overlay(node);
-            let beside: Vec<usize> =
-                nodes().filter(|i| !self.is_inside(*i, index) && !self.is_inside(index, *i)).filter(is_element).take(MAX_COMPARED).collect();
+            let beside: Vec<usize> = nodes()
+                .filter(|i| !self.is_inside(*i, index) && !self.is_inside(index, *i))
+                .filter(is_element)
+                .take(MAX_COMPARED)
+                .collect();
             if !named || node.is(Flag::Scrollable) || beside.is_empty() {
                 continue;
             }
@@ -159,7 +164,8 @@ impl Geometry {
         let inside: Vec<usize> = (overlay..self.end(overlay)).filter(|i| self.shown(*i).area() > 0).collect();
         let says_so = inside.iter().any(|i| covers(*i) && names_overlay(&snapshot.nodes[*i]));
         let closes = || inside.iter().any(|i| snapshot.nodes[*i].is_ref() && *i != overlay && names_closing(&snapshot.nodes[*i]));
-        let elements: Vec<usize> = inside.iter().copied().filter(|i| *i != overlay && !covers(*i)).filter(is_element).take(MAX_COMPARED).collect();
+        let elements: Vec<usize> =
+            inside.iter().copied().filter(|i| *i != overlay && !covers(*i)).filter(is_element).take(MAX_COMPARED).collect();
         let collide = |a: &usize, b: &usize| {
             let (a, b) = (self.shown(*a), self.shown(*b));
             a.intersection(&b).area() * 2 > a.area().min(b.area())
@@ -188,7 +194,9 @@ fn names_overlay(node: &Node) -> bool {
 fn names_closing(node: &Node) -> bool {
     let words = [node.text.as_deref(), node.desc.as_deref(), node.id_name()];
     let folded = words.into_iter().flatten().map(|w| w.trim().to_lowercase());
-    folded.into_iter().any(|text| CLOSING_WORDS.iter().any(|w| text == *w || text.starts_with(&format!("{w} ")) || text.ends_with(&format!("_{w}"))))
+    folded
+        .into_iter()
+        .any(|text| CLOSING_WORDS.iter().any(|w| text == *w || text.starts_with(&format!("{w} ")) || text.ends_with(&format!("_{w}"))))
 }
 
 /// Returns the index after the last descendant of each node; nodes are in pre-order.

@@ -7,6 +7,7 @@
 
 pub mod element;
 pub mod element_state;
+pub mod evidence;
 pub mod fingerprint;
 pub mod folding;
 pub mod label;

@@ -91,14 +91,21 @@ fn caption(snapshot: &Snapshot, index: usize, captions: &[(usize, &str)], contro
     let gap = |text: &Rect| (own.left - text.right).max(text.left - own.right);
     let near = captions.iter().filter(|(i, _)| same_window(*i) && !snapshot.is_inside(*i, index)).map(|(i, t)| (geometry.shown(*i), *t));
     let row = near.clone().filter(|(r, _)| in_row(r)).min_by_key(|(r, _)| gap(r)).filter(|(r, _)| {
-        let span = Rect { left: own.right.min(r.right), right: own.left.max(r.left), top: own.top.max(r.top), bottom: own.bottom.min(r.bottom) };
+        let span =
+            Rect { left: own.right.min(r.right), right: own.left.max(r.left), top: own.top.max(r.top), bottom: own.bottom.min(r.bottom) };
         !others().any(|c| geometry.shown(c).overlaps(&span) && !is_control_of_row(snapshot, c, index))
     });
     let above = || {
-        let is_above = |r: &Rect| r.bottom <= own.top + own.height() / 4 && r.right > own.left && r.left < own.right && own.top - r.bottom <= longer / ABOVE_DIVISOR;
-        near.clone().filter(|(r, _)| is_above(r)).max_by_key(|(r, _)| r.bottom).filter(|(r, _)| {
-            !between(Rect { left: own.left.max(r.left), right: own.right.min(r.right), top: r.bottom, bottom: own.top })
-        })
+        let is_above = |r: &Rect| {
+            r.bottom <= own.top + own.height() / 4
+                && r.right > own.left
+                && r.left < own.right
+                && own.top - r.bottom <= longer / ABOVE_DIVISOR
+        };
+        near.clone()
+            .filter(|(r, _)| is_above(r))
+            .max_by_key(|(r, _)| r.bottom)
+            .filter(|(r, _)| !between(Rect { left: own.left.max(r.left), right: own.right.min(r.right), top: r.bottom, bottom: own.top }))
     };
     row.or_else(above).map(|(_, text)| text.to_owned())
 }

@@ -19,7 +19,9 @@ pub fn doubt(snapshot: &Snapshot) -> Option<&'static str> {
         return Some("the window in front and the activity belong to different apps: the tree may be outdated");
     }
     if !has_elements(snapshot, front) {
-        return Some("nothing on this page can be read (a game, a canvas, or still loading): use a screenshot, or visual.learn with detect");
+        return Some(
+            "nothing on this page can be read (a game, a canvas, or still loading): use a screenshot, or visual.learn with detect",
+        );
     }
     if snapshot.place.is_none() && snapshot.place_knowable {
         return Some("the activity changed while the screen was read");

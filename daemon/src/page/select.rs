@@ -4,14 +4,14 @@
 //! outline prints them. A label only means what is on the page: no system bar, no keyboard, nothing behind a dialog. An exact match wins
 //! over a folded one, and a whole one over a partial one.
 
-use afd_proto::vocabulary::By;
+use afd_proto::vocabulary::{By, Role};
 
 pub use super::folding::Fit;
 use super::folding::Wanted;
 use super::layers::Side;
 use super::refs::Ref;
 use super::snapshot::{Flag, Node, Snapshot, WindowKind};
-use super::{structure, target, touch};
+use super::{label, structure, target, touch};
 
 /// Selects nodes by one of their properties.
 #[derive(Debug, Clone, Copy)]
@@ -129,6 +129,9 @@ pub fn find(snapshot: &Snapshot, refs: &[Ref], selector: &Selector<'_>, gesture:
             }
         }
     }
+    if gesture == Gesture::Fill && all.iter().any(|m| m.marked) {
+        all.retain(|m| m.marked);
+    }
     if selector.exact {
         all.retain(|m| m.fit <= Fit::Title);
     }
@@ -153,8 +156,10 @@ fn label_fit(r: &Ref, node: &Node, by: By, wanted: &Wanted) -> Option<Fit> {
     let label = r.label.text();
     let whole = (!label.is_empty()).then(|| at_most(&label, Fit::Start)).flatten();
     let title = (!r.label.title.is_empty()).then(|| at_most(&r.label.title, Fit::Whole).map(|fit| fit.max(Fit::Title))).flatten();
-    let name = r.name.as_deref().filter(|_| by == By::Label).and_then(|name| at_most(name, if r.is_caption { Fit::Start } else { Fit::Whole }));
-    let id = node.id_name().filter(|_| by == By::Label).and_then(|id| at_most(&format!("#{id}"), Fit::Whole)).map(|fit| fit.max(Fit::Whole));
+    let name =
+        r.name.as_deref().filter(|_| by == By::Label).and_then(|name| at_most(name, if r.is_caption { Fit::Start } else { Fit::Whole }));
+    let id =
+        node.id_name().filter(|_| by == By::Label).and_then(|id| at_most(&format!("#{id}"), Fit::Whole)).map(|fit| fit.max(Fit::Whole));
     [whole, title, name.map(|fit| fit.max(Fit::Title)), id].into_iter().flatten().min()
 }
 
@@ -176,7 +181,10 @@ fn element_of(snapshot: &Snapshot, refs: &[Ref], index: usize, fit: Fit, gesture
     let geometry = snapshot.geometry();
     let window = geometry.extent(snapshot.nodes[index].window).unwrap_or_default().area();
     let is_whole = |i: usize| i != index && geometry.shown(i).area() * 100 > window * WHOLE_PERCENT;
-    let is_list = |i: usize| i != index && (target::role(&snapshot.nodes[i]) == afd_proto::vocabulary::Role::List || structure::is_list(&snapshot.nodes[i]));
+    let is_list = |i: usize| {
+        let node = &snapshot.nodes[i];
+        i != index && (target::role(node) == Role::List || structure::is_list(node) || label::stacks_rows(snapshot, i))
+    };
     let takes = std::iter::once(index).chain(snapshot.ancestors(index)).find(|i| gesture.is_taken_by(&snapshot.nodes[*i]));
     let Some(element) = takes.filter(|i| !is_whole(*i) && !is_list(*i)) else {
         return Match { fit, element: index, text: None, marked: false };
@@ -188,8 +196,7 @@ fn element_of(snapshot: &Snapshot, refs: &[Ref], index: usize, fit: Fit, gesture
     let fit = match (element == index || is_title, fit) {
         (true, fit) if has_detail => fit.max(Fit::Title),
         (true, fit) => fit,
-        // A text that is only a detail of a row does not name the row, but it can be touched.
-        (false, Fit::Exact | Fit::Title | Fit::Whole) => Fit::Detail,
+        // A text that is only a detail of a row does not name the row.
         (false, _) => Fit::Part,
     };
     Match { fit, element, text: (element != index).then_some(index), marked: true }

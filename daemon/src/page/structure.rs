@@ -3,7 +3,7 @@
 //! A structure consists of the place of a page (activity or URL), its title, and the set of resource ids and classes of its
 //! visible nodes. Everything that changes by itself is left out: positions, counts, texts other than the title, and digits in
 //! the title. A dialog has no place, as it may open anywhere in its app. The place of a website's page includes the pattern of its
-//! address. Nodes inside web pages, and all nodes of a page without ids, are told apart by role and title instead.
+//! address. Nodes inside web pages are told apart by role and title, and pages with few ids by what [`evidence`](super::evidence) collects.
 //!
 //! The readable fingerprint ([`super::fingerprint`]) lists at most eight ids. A structure has all of them, so that two pages of
 //! one activity can be told apart, and a page of which a node is missing can still be recognised by similarity. The rules were
@@ -14,7 +14,8 @@ use std::collections::BTreeSet;
 use sha2::{Digest, Sha256};
 
 use super::snapshot::{Flag, Node, Snapshot, WindowKind};
-use super::{label, mask, site, target};
+use super::evidence::Kind;
+use super::{evidence, label, mask, site, target};
 
 /// Maximum length of a title, characters.
 const MAX_TITLE: usize = 40;
@@ -36,6 +37,10 @@ pub struct Structure {
     pub features: Vec<u64>,
     /// Whether it is a dialog, a menu or a pop-up over a page.
     pub dialog: bool,
+    /// What a page with few ids is told apart by besides, see [`evidence`]; empty for other pages. It is no part of the key.
+    pub evidence: Vec<u64>,
+    /// Key that the page had before pages with few ids were told apart by evidence.
+    pub earlier_key: Option<String>,
 }
 
 impl Structure {
@@ -76,7 +81,9 @@ pub fn front_nodes(snapshot: &Snapshot) -> Vec<usize> {
 /// Returns the indices of the visible nodes of a window, without what an overlay of it hides.
 fn visible_nodes(snapshot: &Snapshot, window: usize) -> Vec<usize> {
     let hidden = |i: usize| snapshot.geometry().front() == Some(window) && snapshot.geometry().hidden_by(snapshot, i).is_some();
-    (0..snapshot.nodes.len()).filter(|i| snapshot.nodes[*i].window == window && snapshot.nodes[*i].is(Flag::Visible) && !hidden(*i)).collect()
+    (0..snapshot.nodes.len())
+        .filter(|i| snapshot.nodes[*i].window == window && snapshot.nodes[*i].is(Flag::Visible) && !hidden(*i))
+        .collect()
 }
 
 /// Returns the window of the page under the one in front: the topmost one that it overlaps. Halves of a split screen lie side by side.
@@ -123,7 +130,7 @@ pub fn of_bars(snapshot: &Snapshot) -> Option<Structure> {
     let nodes: Vec<usize> = front_nodes(snapshot).into_iter().filter(outside).collect();
     snapshot.site.as_ref().filter(|_| snapshot.has_web_view())?;
     let names: BTreeSet<u64> = nodes.iter().map(|i| feature(name(&snapshot.nodes[*i]))).collect();
-    Some(Structure { app: app(snapshot, front), site: None, place, title: None, features: names.into_iter().collect(), dialog: false })
+    Some(Structure { app: app(snapshot, front), site: None, place, title: None, features: names.into_iter().collect(), dialog: false, ..Structure::default() })
 }
 
 /// Computes the structures of a screen; `None` while its place is not known.
@@ -147,25 +154,38 @@ pub fn of(snapshot: &Snapshot) -> Option<Structures> {
 fn place_below(snapshot: &Snapshot, window: usize, place: &str) -> Option<String> {
     let own = &snapshot.windows[window].app;
     let is_of = |place: &str| own.is_empty() || place.split('/').next() == Some(own);
-    match snapshot.windows[window].place.as_deref().or(snapshot.activity_below.as_deref()) {
-        Some(known) => is_of(known).then(|| known.to_owned()),
-        None => is_of(place).then(|| place.to_owned()),
-    }
+    // The activity that the device reports is that of the page under a dialog of the same app.
+    let known = [Some(place), snapshot.activity_below.as_deref(), snapshot.windows[window].place.as_deref()];
+    known.into_iter().flatten().find(|place| is_of(place)).map(str::to_owned)
 }
 
 fn of_window(snapshot: &Snapshot, window: usize, place: &str, dialog: bool) -> Structure {
     let nodes = visible_nodes(snapshot, window);
     let without_ids = nodes.iter().all(|i| snapshot.nodes[*i].res_id.is_none());
-    let mut names: BTreeSet<u64> = nodes.iter().map(|i| feature(name(&snapshot.nodes[*i]))).collect();
+    let names: BTreeSet<u64> = nodes.iter().map(|i| feature(name(&snapshot.nodes[*i]))).collect();
     let told = nodes.iter().filter(|i| without_ids || in_web(snapshot, **i));
-    names.extend(told.filter_map(|i| told_by_title(snapshot, *i)));
-    Structure {
+    let by_title = told.filter_map(|i| told_by_title(snapshot, *i));
+    let plain = Structure {
         app: app(snapshot, window),
         site: snapshot.site.clone(),
         place: if dialog { String::new() } else { place.to_owned() },
         title: title(snapshot, &nodes).or_else(|| window_title(snapshot, window)),
-        features: names.into_iter().collect(),
+        features: names.iter().copied().chain(by_title).collect::<BTreeSet<_>>().into_iter().collect(),
         dialog,
+        ..Structure::default()
+    };
+    if snapshot.site.is_some() || !evidence::has_few_ids(snapshot, &nodes) {
+        return plain;
+    }
+    let found = evidence::of(snapshot, &nodes, dialog);
+    let kinds = [Kind::Chrome, Kind::Selected, Kind::Sort];
+    let stable = kinds.into_iter().flat_map(|kind| evidence::of_kind(&found.hashes, kind).to_vec());
+    Structure {
+        earlier_key: Some(plain.key()),
+        title: found.heading.map(|h| target::cut_to(&h, MAX_TITLE)).or_else(|| plain.title.clone()),
+        features: names.into_iter().chain(stable).collect::<BTreeSet<_>>().into_iter().collect(),
+        evidence: found.hashes,
+        ..plain
     }
 }
 

@@ -41,6 +41,11 @@ pub fn short(title: &str) -> String {
     }
 }
 
+/// Cuts a text to this many characters.
+pub(super) fn cut_to(text: &str, max: usize) -> String {
+    text.chars().take(max).collect()
+}
+
 /// Returns whether a title, which may have been shortened, is that of a label.
 pub fn is_title_of(title: &str, full: &str) -> bool {
     title == full || title.strip_suffix('…').is_some_and(|start| full.starts_with(start))

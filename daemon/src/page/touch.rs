@@ -46,7 +46,8 @@ pub struct Touch {
 pub fn touch(snapshot: &Snapshot, index: usize, text: Option<usize>) -> Result<Touch, Obstacle> {
     let geometry = snapshot.geometry();
     if let Some(over) = geometry.hidden_by(snapshot, index) {
-        return Err(Obstacle::Covered(over));
+        let there = blocker(snapshot, index, &middle(&geometry.shown(index)), Order::Unknown);
+        return Err(Obstacle::Covered(there.filter(|_| geometry.shown(index).area() > 0).unwrap_or(over)));
     }
     let area = match text.map(|text| geometry.shown(text)).filter(|r| r.area() > 0) {
         Some(text) if geometry.shown(index).area() > 0 => text.intersection(&geometry.shown(index)),
@@ -138,7 +139,9 @@ pub fn is_usable(snapshot: &Snapshot, index: usize) -> bool {
     let (bounds, shown) = (snapshot.nodes[index].bounds, geometry.shown(index));
     let (x, y) = bounds.center();
     let centre = Point { x: x.into(), y: y.into() };
-    (shown == bounds || shown.contains(centre.x, centre.y)) && edge_in_sight(snapshot, index).is_none() && touch(snapshot, index, None).is_ok()
+    (shown == bounds || shown.contains(centre.x, centre.y))
+        && edge_in_sight(snapshot, index).is_none()
+        && touch(snapshot, index, None).is_ok()
 }
 
 /// What is assumed of nodes that overlap without one lying in the other.

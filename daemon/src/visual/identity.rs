@@ -12,11 +12,17 @@
 //! Different titles separate states. Only when a structure is similar to no state of its title but to many of other titles,
 //! titles count as content there (names of products or people) and are ignored.
 //!
+//! Pages with few resource ids are compared by other evidence, see [`likeness`](super::likeness), with each look that is kept as an example
+//! of a state. A page in another language becomes a further example. States from before there was such evidence take the first page that
+//! would have been theirs.
+//!
 //! Sets of detections have no place and no title: they join by the Jaccard index alone. The thresholds were measured on
 //! recordings of real apps, see the program `ui-traces` in `tests/`.
 
 use std::collections::HashMap;
 
+use super::likeness::{self, Look};
+use crate::page::evidence::{Kind, of_kind};
 use crate::page::structure::Structure;
 
 /// Maximum number of features of a structure that the state it joins does not have.
@@ -126,9 +132,21 @@ struct Variant {
     pinned: bool,
 }
 
+/// A look at a page with few resource ids that stands for a state.
+#[derive(Debug, Clone)]
+struct Example {
+    state: i64,
+    hashes: Vec<u64>,
+}
+
+/// Maximum number of examples of a state.
+const MAX_EXAMPLES: usize = 8;
+
 /// What is known of the states of a scope.
 #[derive(Debug, Clone, Default)]
 pub struct Identity {
+    /// Examples of pages with few ids, by place.
+    examples: HashMap<String, Vec<Example>>,
     variants: HashMap<String, Variant>,
     pages: Sets,
     detected: Sets,
@@ -158,6 +176,8 @@ pub enum Change {
         names: bool,
         /// Whether it is known to be this state, however it looks: the page was only scrolled.
         pinned: bool,
+        /// Whether its evidence is kept as an example of the state.
+        example: bool,
     },
     /// A state was defined.
     Code {
@@ -189,6 +209,8 @@ pub enum Verdict {
     Is(i64),
     /// This state, by similarity.
     Joins(i64),
+    /// This state, of which it is a further example.
+    Extends(i64),
     /// A new state.
     New,
 }
@@ -197,7 +219,12 @@ impl Identity {
     /// Applies a change made by a lesson.
     pub fn apply(&mut self, change: &Change) {
         match change {
-            Change::Seen { structure, state, names, pinned } => self.note(structure, *state, *names, *pinned),
+            Change::Seen { structure, state, names, pinned, example } => {
+                self.note(structure, *state, *names, *pinned);
+                if *example {
+                    self.add_example(*state, &structure.place, &structure.evidence);
+                }
+            }
             Change::Code { state, code } => self.set_code(*state, code),
             Change::Set { state, components } => self.add_set(*state, components),
             Change::Component { key, id } => self.add_component(key, *id),
@@ -206,15 +233,69 @@ impl Identity {
 
     /// Returns a copy with only what is needed to recognise pages.
     pub fn of_pages(&self) -> Self {
-        Self { variants: self.variants.clone(), pages: self.pages.clone(), states: self.states.clone(), ..Self::default() }
+        Self { variants: self.variants.clone(), pages: self.pages.clone(), states: self.states.clone(), examples: self.examples.clone(), ..Self::default() }
     }
 
     /// Returns the state of a structure, without learning anything.
     pub fn recognise(&self, structure: &Structure) -> Option<i64> {
         match self.variants.get(&structure.key()) {
             Some(variant) => Some(variant.state),
+            None if !structure.evidence.is_empty() => match self.decide_by_evidence(structure) {
+                Verdict::Is(state) | Verdict::Joins(state) | Verdict::Extends(state) => Some(state),
+                Verdict::New => None,
+            },
             None => self.near(structure).map(|n| n.owner),
         }
+    }
+
+    /// Adds an example of a state; one without evidence is none.
+    pub fn add_example(&mut self, state: i64, place: &str, hashes: &[u64]) {
+        let examples = self.examples.entry(place.to_owned()).or_default();
+        if !hashes.is_empty() && examples.iter().filter(|e| e.state == state).count() < MAX_EXAMPLES {
+            examples.push(Example { state, hashes: hashes.to_vec() });
+        }
+    }
+
+    /// Decides which state a page with few ids belongs to, by its evidence.
+    fn decide_by_evidence(&self, structure: &Structure) -> Verdict {
+        let look = Look(&structure.evidence);
+        let examples = self.examples.get(&structure.place).map(Vec::as_slice).unwrap_or_default();
+        let best = examples.iter().map(|e| (likeness::same(look, Look(&e.hashes)), e)).filter(|(score, _)| *score > 0.0);
+        if let Some((_, example)) = best.max_by(|a, b| a.0.total_cmp(&b.0)) {
+            // A look that shows a heading tells more than one that does not.
+            let tells_more = !of_kind(&structure.evidence, Kind::Heading).is_empty() && of_kind(&example.hashes, Kind::Heading).is_empty();
+            return if tells_more { Verdict::Extends(example.state) } else { Verdict::Joins(example.state) };
+        }
+        match self.in_another_language(look, examples).or_else(|| self.from_before(structure)) {
+            Some(state) => Verdict::Extends(state),
+            None => Verdict::New,
+        }
+    }
+
+    /// Returns the state that a page in a language in which it was not seen yet belongs to, if one fits clearly better than all others.
+    fn in_another_language(&self, look: Look<'_>, examples: &[Example]) -> Option<i64> {
+        let mut states: HashMap<i64, f64> = HashMap::new();
+        for example in examples {
+            let score = match likeness::differ_in_language(look, Look(&example.hashes)) {
+                true => likeness::same_places(look, Look(&example.hashes)),
+                // The state is known in this language, and looks different.
+                false => f64::NEG_INFINITY,
+            };
+            let known = states.entry(example.state).or_insert(score);
+            *known = if known.is_infinite() || score.is_infinite() { f64::NEG_INFINITY } else { known.max(score) };
+        }
+        let mut ranked: Vec<(i64, f64)> = states.into_iter().collect();
+        ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        let (state, score) = *ranked.first()?;
+        let clear = ranked.get(1).is_none_or(|(_, next)| score - next >= likeness::MARGIN);
+        (score >= likeness::SAME_PLACES && clear).then_some(state)
+    }
+
+    /// Returns the state that a page belonged to before there was evidence, unless another page has taken it.
+    fn from_before(&self, structure: &Structure) -> Option<i64> {
+        let state = self.variants.get(structure.earlier_key.as_ref()?)?.state;
+        let taken = self.examples.values().flatten().any(|e| e.state == state);
+        (!taken).then_some(state)
     }
 
     /// Returns whether exactly this structure was seen before.
@@ -249,6 +330,9 @@ impl Identity {
     pub fn decide(&self, structure: &Structure) -> Verdict {
         let key = structure.key();
         let known = self.variants.get(&key);
+        if !structure.evidence.is_empty() {
+            return known.map_or_else(|| self.decide_by_evidence(structure), |v| Verdict::Is(v.state));
+        }
         if let Some(variant) = known
             && (variant.pinned || self.states.get(&variant.state).is_some_and(|s| s.named_by.as_deref() == Some(&key)))
         {

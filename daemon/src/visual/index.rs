@@ -199,7 +199,8 @@ fn load(connection: &Connection, scope: &Scope) -> Result<Identity> {
     while let Some(row) = rows.next()? {
         let (key, state, seen): (String, i64, i64) = (row.get("key")?, row.get("state_id")?, row.get("seen")?);
         let (place, title): (String, Option<String>) = (row.get("place")?, row.get("title")?);
-        let features = features(row.get_ref("features")?.as_blob().unwrap_or_default());
+        let (features, evidence) = without_evidence(features(row.get_ref("features")?.as_blob().unwrap_or_default()));
+        identity.add_example(state, &place, &evidence);
         let named = row.get::<_, bool>("defines")?.then_some((place.as_str(), title.as_deref(), features.as_slice()));
         identity.add_variant(&key, state, (u64::try_from(seen).unwrap_or_default(), row.get("pinned")?), named);
     }
@@ -243,6 +244,27 @@ pub fn defining_sets(connection: &Connection, app: i64) -> Result<Vec<(i64, Vec<
 /// Encodes hashes for a column.
 pub(super) fn blob(features: &[u64]) -> Vec<u8> {
     features.iter().flat_map(|f| f.to_le_bytes()).collect()
+}
+
+/// Hash between the features of a structure and its evidence, which are one column.
+const EVIDENCE_MARK: u64 = u64::from_le_bytes(*b"evidence");
+
+/// Encodes the features of a structure, with its evidence behind them if there is any.
+pub(super) fn with_evidence(features: &[u64], evidence: &[u64]) -> Vec<u8> {
+    let mark = (!evidence.is_empty()).then_some(EVIDENCE_MARK);
+    blob(&features.iter().copied().chain(mark).chain(evidence.iter().copied()).collect::<Vec<_>>())
+}
+
+/// Separates features from evidence.
+fn without_evidence(mut hashes: Vec<u64>) -> (Vec<u64>, Vec<u64>) {
+    match hashes.iter().position(|h| *h == EVIDENCE_MARK) {
+        Some(at) => {
+            let evidence = hashes.split_off(at + 1);
+            hashes.pop();
+            (hashes, evidence)
+        }
+        None => (hashes, Vec::new()),
+    }
 }
 
 /// Decodes the hashes of a column.

@@ -16,7 +16,7 @@ use super::identity::{self, Change, Verdict};
 use super::index::{self, Index, Unpublished};
 use super::lesson::{Lesson, Sighting, TREE};
 use super::scope;
-use super::states::Visit;
+use super::states::{Standing, Visit};
 use super::{components, states};
 use crate::page::element;
 use crate::page::snapshot::Rect;
@@ -107,20 +107,21 @@ impl Step<'_> {
         let scrolled = self.lesson.scrolled_from.as_deref().and_then(|from| identity.state_of(from));
         let (verdict, pinned) = match (identity.decide(structure), scrolled) {
             // What has a state of its own keeps it.
-            (Verdict::Joins(_) | Verdict::New, Some(state)) => (Verdict::Joins(state), true),
+            (Verdict::Joins(_) | Verdict::Extends(_) | Verdict::New, Some(state)) => (Verdict::Joins(state), true),
             (verdict, _) => (verdict, false),
         };
         // A structure that was assigned to another state before is not seen for the first time.
         let returns = identity.has_seen(structure);
         let (state, names) = match verdict {
-            Verdict::Is(state) | Verdict::Joins(state) => (state, false),
+            Verdict::Is(state) | Verdict::Joins(state) | Verdict::Extends(state) => (state, false),
             Verdict::New => (states::insert_page(self.connection, self.origin, self.app, structure, at)?, true),
         };
         let visit = states::visit(self.connection, state, at)?;
+        let example = names || verdict == Verdict::Extends(state);
         if names || verdict != Verdict::Is(state) {
-            states::put_variant(self.connection, self.origin, self.app, state, structure, (names, pinned))?;
+            states::put_variant(self.connection, self.origin, self.app, state, structure, Standing { names, pinned, example })?;
         }
-        identity.change(Change::Seen { structure: structure.clone(), state, names, pinned });
+        identity.change(Change::Seen { structure: structure.clone(), state, names, pinned, example });
         self.update_links(identity, state, visit, true, learned)?;
         self.miss_on_other_looks(structure, state, learned)?;
         (learned.state, learned.key) = (Some(state), Some(structure.key()));

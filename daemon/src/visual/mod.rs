@@ -20,6 +20,7 @@ pub mod identity;
 pub mod index;
 pub mod known;
 pub mod learn;
+mod likeness;
 pub mod lesson;
 pub mod merge;
 pub mod path;

@@ -6,7 +6,7 @@ use afd_proto::visual::StateKind;
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use super::components::{self, next_position};
-use super::index::blob;
+use super::index;
 use super::lesson::Lesson;
 use super::scope;
 use crate::page::snapshot::Rect;
@@ -294,14 +294,25 @@ pub fn rename(connection: &Connection, state: i64, name: &str, at: i64) -> Resul
     Ok(())
 }
 
-/// Stores that a structure belongs to a state, and whether the state is named by it.
+/// How a structure belongs to a state.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Standing {
+    /// Whether the state is named by it.
+    pub names: bool,
+    /// Whether it stays there, however it looks.
+    pub pinned: bool,
+    /// Whether its evidence is kept as an example of the state.
+    pub example: bool,
+}
+
+/// Stores that a structure belongs to a state.
 pub(super) fn put_variant(
     connection: &Connection,
     origin: &str,
     app: i64,
     state: i64,
     s: &Structure,
-    (names, pinned): (bool, bool),
+    Standing { names, pinned, example }: Standing,
 ) -> Result<()> {
     connection
         .prepare_cached(
@@ -309,6 +320,7 @@ pub(super) fn put_variant(
                 updated_at)
              VALUES (:key, :origin, :app_id, :state_id, :place, :title, :dialog, :features, :defines, :pinned, 1, :updated_at)
              ON CONFLICT (key) DO UPDATE SET state_id = excluded.state_id, defines = excluded.defines,
+                features = CASE WHEN length(excluded.features) > length(features) THEN excluded.features ELSE features END,
                 pinned = max(pinned, excluded.pinned), seen = seen + 1,
                 updated_at = excluded.updated_at",
         )?
@@ -320,7 +332,7 @@ pub(super) fn put_variant(
             ":place": s.place,
             ":title": s.title,
             ":dialog": s.dialog,
-            ":features": blob(&s.features),
+            ":features": index::with_evidence(&s.features, if example { &s.evidence } else { &[] }),
             ":defines": names,
             ":pinned": pinned,
             ":updated_at": now_ms(),

@@ -250,14 +250,13 @@ fn component_with_an_id_goes_with_an_update_of_the_app() {
 fn page_of_thousands_of_elements_of_one_name_is_learned_in_part() {
     let world = World::new();
     let mut client = world.client();
-    let row = |i: i32| Node {
-        clickable: true,
-        ..Node::new("android.widget.TextView", Rect::new(0, 20 * i, 1080, 20 * i + 20)).id("org.example.long:id/cell").text("cell")
-    };
-    let root = Node { children: (0..5_000).map(row).collect(), ..Node::new("android.widget.FrameLayout", Rect::new(0, 0, 1080, 100_000)) };
+    let cell = |i: i32| Rect::new(i % 100 * 10, i / 100 * 48, i % 100 * 10 + 10, i / 100 * 48 + 48);
+    let row =
+        |i: i32| Node { clickable: true, ..Node::new("android.widget.TextView", cell(i)).id("org.example.long:id/cell").text("cell") };
+    let root = Node { children: (0..5_000).map(row).collect(), ..Node::new("android.widget.FrameLayout", Rect::new(0, 0, 1080, 2400)) };
     let window =
         Window { id: 1, kind: "APPLICATION", pkg: "org.example.long".into(), title: Some("Long".into()), layer: 0, focused: true, root };
-    let scene = Scene { windows: vec![window], width: 1080, height: 100_000, density: 420 };
+    let scene = Scene { windows: vec![window], width: 1080, height: 2400, density: 420 };
     world.phone.lock().shown = Some((scene, "org.example.long/.Main".into()));
     (0..4).for_each(|_| _ = observe(&mut client));
     let found = client.ok("visual.components", json!({"app": "org.example.long", "limit": 10_000}))["components"].clone();

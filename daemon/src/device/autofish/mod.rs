@@ -52,7 +52,12 @@ impl Autofish {
     /// # Errors
     /// When the URL is invalid or no HTTP client can be created.
     pub fn new(settings: &DeviceSettings) -> Result<Self, SetupError> {
-        Ok(Self { http: Http::new(settings)?, queries_top: AtomicBool::new(false), activities: windows::Activities::default(), typing: typing::Typing::default() })
+        Ok(Self {
+            http: Http::new(settings)?,
+            queries_top: AtomicBool::new(false),
+            activities: windows::Activities::default(),
+            typing: typing::Typing::default(),
+        })
     }
 
     async fn top_activity(&self, token: Option<&Secret>) -> Result<Option<String>, DriverError> {

@@ -1,6 +1,6 @@
 //! Typing: keys in as few requests as the service allows, and texts that it can type.
 //!
-//! The service types through Android's `input text`, which knows printable ASCII only and turns `%s` into a space. It presses one key per
+//! The service types through Android's `input text`, which knows printable ASCII and line breaks only and turns `%s` into a space. It presses one key per
 //! request; `input keyevent` in its shell takes many. The commands consist of numbers only.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -71,7 +71,7 @@ fn pieces(text: &str) -> Vec<&str> {
 
 /// Returns the positions of the characters that the service cannot type.
 pub(super) fn cannot_type(text: &str) -> Vec<usize> {
-    text.chars().enumerate().filter(|(_, c)| !matches!(c, ' '..='~')).map(|(i, _)| i).collect()
+    text.chars().enumerate().filter(|(_, c)| !matches!(c, ' '..='~' | '\n')).map(|(i, _)| i).collect()
 }
 
 #[cfg(test)]
@@ -83,6 +83,6 @@ mod tests {
         assert_eq!(pieces("100%sure %s"), ["100%", "sure %", "s"]);
         assert_eq!(pieces("plain"), ["plain"]);
         assert!(pieces("").is_empty());
-        assert_eq!(cannot_type("Z\u{fc}rich\n"), [1, 6]);
+        assert_eq!(cannot_type("Z\u{fc}rich\t\n"), [1, 6]);
     }
 }

@@ -94,10 +94,14 @@ mod tests {
         if let Some((kind, app, bounds)) = over {
             let focused = kind != "SYSTEM-unfocused";
             let kind = kind.trim_end_matches("-unfocused");
-            text += &format!("--- window:20 type:{kind} pkg:{app} title:T layer:4 focused:{focused} ---\n{header}\nnode_2\tTextView\tAllow?\t-\t-\t{bounds}\ton,ena\nnode_3\tButton\tYes\t-\t-\t{bounds}\ton,clk,ena\nhierarchy:\nnode_2\nnode_3\n");
+            text += &format!(
+                "--- window:20 type:{kind} pkg:{app} title:T layer:4 focused:{focused} ---\n{header}\nnode_2\tTextView\tAllow?\t-\t-\t{bounds}\ton,ena\nnode_3\tButton\tYes\t-\t-\t{bounds}\ton,clk,ena\nhierarchy:\nnode_2\nnode_3\n"
+            );
         }
         let focused = over.is_none_or(|(kind, ..)| kind == "SYSTEM-unfocused");
-        text += &format!("--- window:12 type:APPLICATION pkg:a.page title:T layer:0 focused:{focused} ---\n{header}\nnode_4\tTextView\tPage\t-\ta.page:id/title\t0,100,1080,300\ton,ena\nnode_5\tButton\tPay\t-\ta.page:id/pay\t0,300,1080,2200\ton,clk,ena\nhierarchy:\nnode_4\nnode_5");
+        text += &format!(
+            "--- window:12 type:APPLICATION pkg:a.page title:T layer:0 focused:{focused} ---\n{header}\nnode_4\tTextView\tPage\t-\ta.page:id/title\t0,100,1080,300\ton,ena\nnode_5\tButton\tPay\t-\ta.page:id/pay\t0,300,1080,2200\ton,clk,ena\nhierarchy:\nnode_4\nnode_5"
+        );
         parse_screen(&text).expect("reads")
     }
 

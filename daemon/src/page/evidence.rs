@@ -1,0 +1,329 @@
+//! What pages with few resource ids are told apart by, as those of Compose and Flutter are: a heading, the selected tab, the labels of
+//! their controls, their texts, and where their elements stand.
+//!
+//! All of it is kept as hashes, each with its kind in the upper byte, so that pages are compared without their texts. Numbers and
+//! punctuation are left out. How the parts count is decided by what compares them (`visual::likeness`).
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::snapshot::{Flag, Node, Rect, Snapshot};
+use super::{label, mask, structure, target};
+
+/// Maximum number of different resource ids of a page with few of them; ids that any page has do not count.
+const MAX_IDS: usize = 2;
+/// Maximum length of a label or a heading, characters.
+const MAX_LABEL: usize = 40;
+/// Maximum number of hashes of a page.
+const MAX_HASHES: usize = 400;
+/// Height of the part of a page that its bar lies in, as a share of the screen, per mille.
+const BAR: i32 = 60;
+/// Height of the part of a page that a heading lies in, per mille.
+const HEADING_AREA: i32 = 350;
+/// Minimum and maximum height of the box of a heading without a bar, per mille.
+const HEADING: (i32, i32) = (29, 52);
+/// Size of the cells by which positions are compared, device pixels on a screen that is 1080 wide.
+const CELL: i32 = 40;
+
+/// Kind of a hash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    /// Label of a control, or a short text that stands for itself.
+    Label = 1,
+    /// Label of a control that neither scrolls nor is a tab at the bottom.
+    Chrome = 2,
+    /// Any text.
+    Text = 3,
+    /// An element with its place.
+    Place = 4,
+    /// A row of tabs: at the bottom or not, and their number.
+    Tabs = 5,
+    /// The selected tab of such a row.
+    Selected = 6,
+    /// The label of the selected tab.
+    SelectedLabel = 7,
+    /// The label of the control at the start of the bar.
+    Lead = 8,
+    /// The heading, in lower case.
+    Heading = 9,
+    /// What sort of heading it is.
+    Sort = 10,
+}
+
+/// What sort of heading a page has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sort {
+    /// The title in its bar.
+    Bar,
+    /// A large text below the bar.
+    Large,
+    /// A field in the bar, as of a search.
+    Field,
+}
+
+impl Sort {
+    fn word(self) -> &'static str {
+        match self {
+            Sort::Bar => "bar",
+            Sort::Large => "large",
+            Sort::Field => "field",
+        }
+    }
+
+    /// Returns the hash that stands for it.
+    pub fn hash(self) -> u64 {
+        hash(Kind::Sort, self.word())
+    }
+}
+
+/// Hash that a row of tabs at the bottom begins its description with.
+pub const AT_BOTTOM: &str = "bottom";
+
+/// Returns the hash of a text of a kind.
+pub fn hash(kind: Kind, text: &str) -> u64 {
+    (structure::feature(text) >> 8) | (u64::from(kind as u8) << 56)
+}
+
+/// Returns the hashes of a kind among sorted ones.
+pub fn of_kind(hashes: &[u64], kind: Kind) -> &[u64] {
+    let from = u64::from(kind as u8) << 56;
+    let start = hashes.partition_point(|h| *h < from);
+    let end = hashes.partition_point(|h| h >> 56 <= u64::from(kind as u8));
+    &hashes[start..end.max(start)]
+}
+
+/// What a page is told apart by.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Evidence {
+    /// The heading, digits masked; `None` if there is none.
+    pub heading: Option<String>,
+    /// Hashes with their kinds, sorted.
+    pub hashes: Vec<u64>,
+}
+
+/// Returns whether a page has so few resource ids that it is told apart by other evidence.
+pub(super) fn has_few_ids(snapshot: &Snapshot, nodes: &[usize]) -> bool {
+    let own = |n: &Node| n.res_id.as_deref().filter(|id| !id.starts_with("android:")).map(str::to_owned);
+    nodes.iter().filter_map(|i| own(&snapshot.nodes[*i])).collect::<BTreeSet<_>>().len() <= MAX_IDS
+}
+
+/// Collects the evidence of a window with these visible nodes.
+pub(super) fn of(snapshot: &Snapshot, nodes: &[usize], dialog: bool) -> Evidence {
+    let Some(page) = Page::of(snapshot, nodes, dialog) else { return Evidence::default() };
+    let (sort, heading) = page.heading();
+    let mut hashes = BTreeSet::new();
+    let mut put = |kind: Kind, text: &str| _ = hashes.insert(hash(kind, text));
+    if let Some(sort) = sort {
+        put(Kind::Sort, sort.word());
+    }
+    if let Some(heading) = heading.as_deref().map(plain).filter(|h| !h.is_empty()) {
+        put(Kind::Heading, &heading);
+    }
+    if let Some(tabs) = page.tabs() {
+        let row = format!("{}{}", if tabs.at_bottom { AT_BOTTOM } else { "top" }, tabs.count);
+        put(Kind::Tabs, &row);
+        put(Kind::Selected, &format!("{row}.{}", tabs.selected));
+        put(Kind::SelectedLabel, &plain(&tabs.label));
+    }
+    let navigation = page.navigation();
+    for i in page.nodes.iter().copied().filter(|i| snapshot.nodes[*i].is(Flag::Clickable)) {
+        let Some(label) = short_label(snapshot, i) else { continue };
+        put(Kind::Label, &label);
+        if !page.scrolls(i) && !navigation.contains(&i) {
+            put(Kind::Chrome, &label);
+        }
+    }
+    for i in page.still() {
+        let text = plain(page.words(i).unwrap_or_default());
+        if !text.is_empty() && text.chars().count() <= MAX_LABEL {
+            put(Kind::Label, &format!("~{text}"));
+        }
+    }
+    if let Some(lead) = page.lead() {
+        put(Kind::Lead, &lead);
+    }
+    page.nodes.iter().filter_map(|i| page.words(*i)).map(plain).filter(|t| !t.is_empty()).for_each(|t| put(Kind::Text, &t));
+    page.places().iter().for_each(|place| put(Kind::Place, place));
+    Evidence { heading, hashes: hashes.into_iter().take(MAX_HASHES).collect() }
+}
+
+/// Returns a text in lower case without digits and punctuation.
+pub fn plain(text: &str) -> String {
+    let kept: String = text.chars().filter(|c| c.is_alphabetic() || c.is_whitespace()).collect();
+    kept.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
+fn short_label(snapshot: &Snapshot, index: usize) -> Option<String> {
+    let label = plain(&label::of(snapshot, index).title);
+    (!label.is_empty() && label.chars().count() <= MAX_LABEL).then_some(label)
+}
+
+/// A row of tabs, one of which is selected: it alone takes no taps.
+struct Tabs {
+    at_bottom: bool,
+    count: usize,
+    selected: usize,
+    label: String,
+}
+
+/// The visible nodes of a window, and what is measured of them.
+struct Page<'a> {
+    snapshot: &'a Snapshot,
+    nodes: &'a [usize],
+    dialog: bool,
+    /// What the window covers.
+    extent: Rect,
+    /// Width and height of the screen.
+    size: (i32, i32),
+}
+
+impl<'a> Page<'a> {
+    fn of(snapshot: &'a Snapshot, nodes: &'a [usize], dialog: bool) -> Option<Self> {
+        let extent = nodes.iter().map(|i| snapshot.geometry().shown(*i)).filter(|r| r.area() > 0).reduce(|a, b| a.union(&b))?;
+        let size = snapshot.geometry().screen().map_or((extent.right, extent.bottom), |s| (s.width(), s.height()));
+        Some(Self { snapshot, nodes, dialog, extent, size })
+    }
+
+    fn node(&self, index: usize) -> &'a Node {
+        &self.snapshot.nodes[index]
+    }
+
+    fn words(&self, index: usize) -> Option<&'a str> {
+        label::own_words(self.node(index)).map(str::trim)
+    }
+
+    fn acts(&self, index: usize) -> bool {
+        [Flag::Clickable, Flag::LongClickable, Flag::Editable].into_iter().any(|f| self.node(index).is(f))
+    }
+
+    fn scrolls(&self, index: usize) -> bool {
+        self.snapshot.ancestors(index).any(|a| self.node(a).is(Flag::Scrollable))
+    }
+
+    fn shown(&self, index: usize) -> Rect {
+        self.snapshot.geometry().shown(index)
+    }
+
+    /// Returns a share of the screen's height, per mille, in pixels.
+    fn part(&self, per_mille: i32) -> i32 {
+        (i64::from(self.size.1) * i64::from(per_mille) / 1000) as i32
+    }
+
+    /// Returns the texts that belong to no control.
+    fn still(&self) -> impl Iterator<Item = usize> + '_ {
+        let free = |i: &usize| !self.acts(*i) && !self.snapshot.ancestors(*i).any(|a| self.acts(a));
+        let says = |i: &usize| self.words(*i).is_some_and(|w| w.chars().any(char::is_alphabetic));
+        self.nodes.iter().copied().filter(free).filter(says).filter(|i| !self.node(*i).password)
+    }
+
+    /// Returns the sort of the heading and its text, digits masked. The heading of a page with a field in its bar is that field.
+    fn heading(&self) -> (Option<Sort>, Option<String>) {
+        let from_top = |i: usize| self.shown(i).top - self.extent.top;
+        if !self.dialog && self.nodes.iter().any(|i| self.node(*i).is(Flag::Editable) && from_top(*i) < self.part(BAR)) {
+            return (Some(Sort::Field), None);
+        }
+        let bar = if self.dialog { self.extent.height() / 3 } else { self.part(BAR) };
+        let height = |i: usize| self.node(i).bounds.height();
+        let short = |i: usize, max: usize| self.words(i).is_some_and(|w| w.chars().count() <= max);
+        let in_bar = |i: &usize| from_top(*i) < bar && !self.scrolls(*i) && height(*i) <= self.part(BAR) && short(*i, 60);
+        let large = |i: &usize| {
+            from_top(*i) < self.part(HEADING_AREA)
+                && (self.part(HEADING.0)..=self.part(HEADING.1)).contains(&height(*i))
+                && short(*i, MAX_LABEL)
+        };
+        let text = |i: usize| self.words(i).map(mask::digits);
+        match (self.still().find(in_bar), self.still().find(large)) {
+            (Some(i), _) => (Some(Sort::Bar), text(i)),
+            (None, Some(i)) => (Some(Sort::Large), text(i)),
+            (None, None) => (None, None),
+        }
+    }
+
+    /// Returns the controls by their rows: those with the same top and bottom edges, from the left.
+    fn rows(&self) -> HashMap<(i32, i32), Vec<usize>> {
+        let mut rows: HashMap<(i32, i32), Vec<usize>> = HashMap::new();
+        for i in self.nodes.iter().copied().filter(|i| self.node(*i).is(Flag::Clickable)) {
+            let b = self.node(i).bounds;
+            rows.entry((b.top, b.bottom)).or_default().push(i);
+        }
+        rows.values_mut().for_each(|row| row.sort_by_key(|i| self.node(*i).bounds.left));
+        rows
+    }
+
+    /// Returns the controls of the navigation at the bottom.
+    fn navigation(&self) -> Vec<usize> {
+        let rows = self.rows();
+        rows.into_iter().filter(|((top, _), row)| row.len() > 2 && *top > self.part(800)).flat_map(|(_, row)| row).collect()
+    }
+
+    /// Finds a row of equal controls across the screen with a gap of their width in which a text stands: the selected tab.
+    fn tabs(&self) -> Option<Tabs> {
+        let mut found: Vec<(i32, Tabs)> = Vec::new();
+        for ((top, bottom), row) in self.rows() {
+            let high = bottom - top;
+            let placed = top <= self.part(200) || bottom >= self.part(850);
+            let widths = || row.iter().map(|i| self.node(*i).bounds.width());
+            let (Some(least), Some(most)) = (widths().min(), widths().max()) else { continue };
+            if !placed || high > self.part(120) || high < CELL || (most - least) * 10 > self.size.0 {
+                continue;
+            }
+            let mean = widths().sum::<i32>() / i32::try_from(row.len()).unwrap_or(1).max(1);
+            for i in self.still() {
+                let (shown, own) = (self.shown(i), self.node(i).bounds);
+                let centre = own.center().0;
+                let within = |i: &&usize| (self.node(**i).bounds.left..=self.node(**i).bounds.right).contains(&centre);
+                if shown.top < top - 4 || shown.bottom > bottom + 4 || row.iter().any(|i| within(&i)) {
+                    continue;
+                }
+                let left = row.iter().map(|i| self.node(*i).bounds.right).filter(|r| *r <= centre).max().unwrap_or(0);
+                let right = row.iter().map(|i| self.node(*i).bounds.left).filter(|l| *l >= centre).min().unwrap_or(self.size.0);
+                let gap = right - left;
+                let is_tab = gap * 10 >= mean * 7 && gap * 100 <= mean * 135 && ((left + right) / 2 - centre).abs() * 5 <= mean;
+                let across = (widths().sum::<i32>() + gap) * 10 >= self.size.0 * 8;
+                if is_tab && across {
+                    let selected = row.iter().filter(|i| self.node(**i).bounds.right <= centre).count();
+                    let label = self.words(i).unwrap_or_default().to_owned();
+                    found.push((top, Tabs { at_bottom: top > self.part(800), count: row.len() + 1, selected, label }));
+                }
+            }
+        }
+        found.into_iter().max_by_key(|(top, tabs)| (*top, tabs.selected)).map(|(_, tabs)| tabs)
+    }
+
+    /// Returns the label of the control at the left of the bar, such as Back or a menu.
+    fn lead(&self) -> Option<String> {
+        if self.dialog {
+            return None;
+        }
+        let in_bar = |i: &usize| self.node(*i).is(Flag::Clickable) && self.shown(*i).top - self.extent.top < self.part(100);
+        let at_left = |i: &usize| {
+            let b = self.node(*i).bounds;
+            b.left * 100 < self.size.0 * 15 && b.width() * 10 < self.size.0 * 3
+        };
+        let mut leads: Vec<usize> = self.nodes.iter().copied().filter(in_bar).filter(at_left).collect();
+        leads.sort_by_key(|i| (self.node(*i).bounds.top, self.node(*i).bounds.left));
+        leads.into_iter().find_map(|i| short_label(self.snapshot, i))
+    }
+
+    /// Describes where the elements stand, in cells; equal ones are numbered.
+    fn places(&self) -> Vec<String> {
+        let cell = |v: i32| i64::from(v) * 1080 / i64::from(self.size.0.max(1)) / i64::from(CELL);
+        let mut met: HashMap<String, usize> = HashMap::new();
+        let place = |i: &usize| {
+            let node = self.node(*i);
+            let b = node.bounds;
+            if self.acts(*i) || node.is(Flag::Scrollable) {
+                let able = [Flag::Clickable, Flag::LongClickable, Flag::Editable, Flag::Scrollable].map(|f| u8::from(node.is(f)));
+                let role = target::role(node);
+                return Some(format!("{role}{able:?}{},{},{}", cell(b.left), cell(b.top), cell(b.height())));
+            }
+            self.words(*i).map(|_| format!("text{},{}", cell(b.top), cell(b.height())))
+        };
+        let numbered = |place: String| {
+            let nth = met.entry(place.clone()).or_default();
+            *nth += 1;
+            format!("{place}#{nth}")
+        };
+        self.nodes.iter().filter_map(place).map(numbered).collect()
+    }
+}

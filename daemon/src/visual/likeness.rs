@@ -1,0 +1,160 @@
+//! Whether two looks at pages with few resource ids show the same page.
+//!
+//! A heading separates pages, unless it is content: the name of a recipe or a person varies while the controls around it stay. A heading
+//! that is also the label of a control names a place to go to and is no content. Where a page appears in another language none of its
+//! texts is known; then it is told by where its elements stand, and only if one page fits clearly better than the others. What is uncertain
+//! becomes a page of its own. The thresholds were measured on invented screens of four apps and checked on four others, see
+//! `tests/screens`.
+
+use crate::page::evidence::{AT_BOTTOM, Kind, Sort, hash, of_kind};
+
+/// Minimum Jaccard index of the labels of pages whose headings differ and stand in a bar.
+const SAME_BAR: f64 = 0.7;
+/// Minimum Jaccard index of the controls of pages whose large headings differ, and of their labels.
+const SAME_CONTROLS: f64 = 0.5;
+const SAME_LABELS: f64 = 0.45;
+/// The same for two pages of one heading of which another tab is selected.
+const SAME_DESPITE_TAB: f64 = 0.4;
+/// Minimum Jaccard index of the controls where only one page has a heading in sight.
+const SAME_HEADLESS: f64 = 0.6;
+/// Share of texts and of controls, in the page that has fewer, up to which two pages are in different languages.
+const OTHER_TEXTS: f64 = 0.25;
+const MAX_OTHER_TEXTS: usize = 4;
+/// Minimum Jaccard index of the places of elements on pages in different languages; a tab that is selected on both counts extra.
+pub const SAME_PLACES: f64 = 0.42;
+const SAME_TAB: f64 = 0.25;
+/// By how much a page in another language must fit better than all others.
+pub const MARGIN: f64 = 0.08;
+
+/// A look at a page.
+#[derive(Debug, Clone, Copy)]
+pub struct Look<'a>(pub &'a [u64]);
+
+/// How the selected tabs of two pages relate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TabRelation {
+    Unknown,
+    Same,
+    Other,
+}
+
+impl<'a> Look<'a> {
+    fn of(self, kind: Kind) -> &'a [u64] {
+        of_kind(self.0, kind)
+    }
+
+    fn heading(self) -> Option<u64> {
+        self.of(Kind::Heading).first().map(|h| h & BODY)
+    }
+
+    fn is_field(self) -> bool {
+        self.of(Kind::Sort).contains(&Sort::Field.hash())
+    }
+
+    fn has_bar(self) -> bool {
+        self.of(Kind::Sort).contains(&Sort::Bar.hash())
+    }
+
+    fn has_tabs_at_bottom(self) -> bool {
+        (2..=9).any(|n| self.of(Kind::Tabs).contains(&hash(Kind::Tabs, &format!("{AT_BOTTOM}{n}"))))
+    }
+
+    /// Returns whether a heading is the label of a control of the page.
+    fn leads_to(self, heading: u64) -> bool {
+        let has = |kind: Kind| self.of(kind).iter().any(|h| h & BODY == heading);
+        has(Kind::Label) || has(Kind::SelectedLabel)
+    }
+}
+
+/// The part of a hash without its kind.
+const BODY: u64 = (1 << 56) - 1;
+
+fn shared(a: &[u64], b: &[u64]) -> usize {
+    a.iter().filter(|h| b.binary_search(h).is_ok()).count()
+}
+
+fn jaccard(a: &[u64], b: &[u64]) -> f64 {
+    let common = shared(a, b);
+    common as f64 / (a.len() + b.len() - common).max(1) as f64
+}
+
+fn overlap(a: &[u64], b: &[u64]) -> f64 {
+    shared(a, b) as f64 / a.len().min(b.len()).max(1) as f64
+}
+
+fn tabs(a: Look<'_>, b: Look<'_>) -> TabRelation {
+    if a.of(Kind::Tabs).is_empty() || a.of(Kind::Tabs) != b.of(Kind::Tabs) {
+        return TabRelation::Unknown;
+    }
+    if a.of(Kind::Selected) == b.of(Kind::Selected) { TabRelation::Same } else { TabRelation::Other }
+}
+
+/// Returns how surely two looks show the same page in the same language; 0 if they do not.
+pub fn same(a: Look<'_>, b: Look<'_>) -> f64 {
+    let of = |kind: Kind| (a.of(kind), b.of(kind));
+    let labels = jaccard(of(Kind::Label).0, of(Kind::Label).1);
+    let controls = jaccard(of(Kind::Chrome).0, of(Kind::Chrome).1);
+    let (label_count, control_count) = (shared(of(Kind::Label).0, of(Kind::Label).1), shared(of(Kind::Chrome).0, of(Kind::Chrome).1));
+    let at_least = |value: f64, least: f64| if value >= least { value } else { 0.0 };
+    let tab = tabs(a, b);
+    if tab == TabRelation::Other && a.has_tabs_at_bottom() {
+        return 0.0;
+    }
+    let headings = (a.heading(), b.heading());
+    let same_heading = (a.is_field() && b.is_field()) || matches!(headings, (Some(x), Some(y)) if x == y);
+    match (same_heading, tab) {
+        (true, TabRelation::Other) => return at_least(labels, SAME_DESPITE_TAB),
+        (true, _) => return 1.0 + labels,
+        (false, TabRelation::Other) => return 0.0,
+        (false, _) => {}
+    }
+    if a.is_field() != b.is_field() {
+        return 0.0;
+    }
+    if let (Some(x), Some(y)) = headings {
+        if b.leads_to(x) || a.leads_to(y) {
+            return 0.0;
+        }
+        if a.has_bar() || b.has_bar() {
+            return at_least(labels, SAME_BAR);
+        }
+        return if controls >= SAME_CONTROLS || labels >= SAME_LABELS { controls.max(labels) } else { 0.0 };
+    }
+    if tab == TabRelation::Same && a.has_tabs_at_bottom() {
+        return 0.5 + controls;
+    }
+    if labels >= SAME_LABELS && label_count >= 4 {
+        return labels;
+    }
+    // The control that leads back is on many pages.
+    let lead = usize::from(!a.of(Kind::Lead).is_empty() && a.of(Kind::Lead) == b.of(Kind::Lead));
+    let controls_beside = control_count.saturating_sub(lead);
+    if controls_beside >= 3 && overlap(of(Kind::Chrome).0, of(Kind::Chrome).1) >= 0.75 {
+        return 0.5;
+    }
+    if controls_beside >= 2 { at_least(controls, SAME_HEADLESS) } else { 0.0 }
+}
+
+/// Returns whether two looks are in different languages, as far as that can be told: they share hardly any text.
+pub fn differ_in_language(a: Look<'_>, b: Look<'_>) -> bool {
+    let of = |kind: Kind| (a.of(kind), b.of(kind));
+    let lead = of(Kind::Lead);
+    if (!lead.0.is_empty() && lead.0 == lead.1) || (a.heading().is_some() && a.heading() == b.heading()) {
+        return false;
+    }
+    let texts = of(Kind::Text);
+    let chrome = of(Kind::Chrome);
+    overlap(texts.0, texts.1) < OTHER_TEXTS && shared(texts.0, texts.1) <= MAX_OTHER_TEXTS && overlap(chrome.0, chrome.1) <= OTHER_TEXTS
+}
+
+/// Returns how well the places of the elements of two looks in different languages agree, see [`SAME_PLACES`]; 0 if something else speaks
+/// against one page.
+pub fn same_places(a: Look<'_>, b: Look<'_>) -> f64 {
+    let tab = tabs(a, b);
+    let fits = tab != TabRelation::Other
+        && a.is_field() == b.is_field()
+        && a.has_tabs_at_bottom() == b.has_tabs_at_bottom()
+        && a.heading().is_some() == b.heading().is_some();
+    let extra = if tab == TabRelation::Same { SAME_TAB } else { 0.0 };
+    if fits { jaccard(a.of(Kind::Place), b.of(Kind::Place)) + extra } else { 0.0 }
+}
