@@ -13,6 +13,7 @@ mod docs;
 mod endurance;
 mod exchange;
 mod faults;
+mod field;
 mod framings;
 mod golden;
 mod importing;

@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use afd_tests::docs::repository;
-use afd_tests::{Daemon, World, wait};
+use afd_tests::{Daemon, World, screens, wait};
 use serde_json::{Value, json};
 
 /// Contents of the frozen databases; each has as much of it as its schema can hold.
@@ -36,10 +36,15 @@ pub const BACK_TO_11: &str =
 
 /// Starts a daemon on a copy of the database of a schema.
 fn upgraded(schema: u32) -> World {
+    with_database(&format!("tests/fixtures/schemas/{schema}.db.gz"))
+}
+
+/// Starts a daemon on a copy of a frozen database.
+fn with_database(frozen: &str) -> World {
     let mut world = World::bare(afd_tests::TestPhone::start(), "");
     world.daemon.stop();
     let mut database = Vec::new();
-    let frozen = std::fs::File::open(repository(&format!("tests/fixtures/schemas/{schema}.db.gz"))).expect("a frozen database");
+    let frozen = std::fs::File::open(repository(frozen)).expect("a frozen database");
     flate2::read::GzDecoder::new(frozen).read_to_end(&mut database).expect("decompresses");
     for file in ["memory.db", "memory.db-wal", "memory.db-shm"] {
         let _ = std::fs::remove_file(world.dir().join(file));
@@ -175,4 +180,36 @@ fn acts_of_schema_6_that_did_nothing_are_told_as_such() {
         known["transitions"].as_array()?.iter().find(|t| t["action"]["verb"] == "tap")?["text"].as_str().map(str::to_owned)
     });
     assert!(text.contains("did nothing 3 of 3 times"), "{text}");
+}
+
+/// The database was made when pages with few ids were told apart by their classes alone: a tap on "Add recipe" led to the form, three times.
+#[test]
+fn pages_with_few_ids_keep_their_states_and_outcomes() {
+    let world = with_database("tests/fixtures/pages-with-few-ids.db.gz");
+    let screens = &screens::read(&repository("tests/screens/tuned"))["kitchen"];
+    let show = |page: &str| {
+        let screen = &screens.iter().find(|s| s.page == page).expect("a screen").screen;
+        world.phone.lock().shown = Some(screen.scene());
+    };
+    std::fs::write(
+        world.dir().join("config.toml"),
+        format!("[device.pixel]\nurl = \"{}\"\ntoken = \"{}\"\n", world.phone.url(), afd_tests::phone::TOKEN),
+    )
+    .expect("writes");
+    let mut client = world.client();
+    wait::until("the device", || (count(&client.ok("device.list", json!({})), "devices") > 0).then_some(()));
+    for _ in 0..3 {
+        show("recipes");
+        let page = client.ok("observe.page", json!({}));
+        assert_eq!(page["page"]["state"], "s_702dfe", "the list is the state that it was");
+        let known = page["hints"].as_array().into_iter().flatten().find(|h| h["target"]["title"] == "Add recipe");
+        let outcome = known.and_then(|h| h["outcome"].as_str()).unwrap_or_default();
+        assert!(outcome.ends_with("3/3"), "{page}");
+        show("add_recipe");
+        assert_eq!(client.ok("observe.page", json!({}))["page"]["state"], "s_e23101", "so is the form");
+        // A page that was one state with others before takes no state that another page has.
+        show("settings_cooking");
+        let settings = client.ok("observe.page", json!({}))["page"]["state"].clone();
+        assert!(settings != "s_702dfe" && settings != "s_e23101", "{settings}");
+    }
 }

@@ -304,7 +304,7 @@ impl Call {
         };
         let resolved = match self.find_target(spec, &capture, gesture) {
             Ok(found) => self.unless_known_elsewhere(spec, &capture, &event.before, found).await,
-            Err(error) => Err(error),
+            Err(error) => Err(self.known_elsewhere(spec, &capture, &event.before, error).await),
         };
         let resolved = resolved.map_err(|error| match typed {
             true => Error { message: "the typed text does not match exactly one target on the screen".to_owned(), ..error },

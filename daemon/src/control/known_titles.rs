@@ -49,6 +49,17 @@ impl Call {
             .details(json!({"matchedCount": 1, "candidateCount": 1, "candidates": [{"label": candidate}]})))
     }
 
+    /// Adds to the error for a label that is not in sight that the page is known to have it.
+    pub(super) async fn known_elsewhere(&self, spec: &TargetSpec, capture: &ScreenCapture, place: &Place, error: Error) -> Error {
+        let TargetSpec::Node { by: By::Label | By::Text | By::Desc, value, .. } = spec else { return error };
+        let off_screen = error.details.as_ref().is_some_and(|d| d["offScreen"].is_string());
+        if error.code != ErrorCode::TargetNotFound || off_screen || !self.is_known_title(value, capture, place).await {
+            return error;
+        }
+        let wanted = quoted(value, target::MAX_TITLE);
+        error.hint(format!("the page is known to have it, though not in sight: scroll-to {wanted}"))
+    }
+
     /// Returns whether the page is known to have an element of this title: it was shown to the session, acted on, or read there each time.
     pub(super) async fn is_known_title(&self, title: &str, capture: &ScreenCapture, place: &Place) -> bool {
         let wanted = fold(title);

@@ -145,7 +145,8 @@ fn head(capture: &ScreenCapture, context: &Context) -> String {
     if dialog.is_none() {
         head.push_str(&state);
     }
-    if let Some(app) = &context.app {
+    let page_app = page.map(|p| &p.app).filter(|app| !app.is_empty()).or(context.app.as_ref());
+    if let Some(app) = page_app {
         let _ = write!(head, " {app}");
     }
     if let Some(reason) = &context.reason {
@@ -156,10 +157,14 @@ fn head(capture: &ScreenCapture, context: &Context) -> String {
     if capture.snapshot().shows(WindowKind::Keyboard) {
         head.push_str("; keyboard open");
     }
+    let behind = outline::behind(capture.snapshot());
+    if dialog.is_none() && behind > 0 {
+        let _ = write!(head, "; {behind} elements behind what is in front");
+    }
     if let Some(dialog) = dialog {
         let name = dialog.title.as_deref().map(|t| format!(" {}", quoted(as_shown(capture, t), MAX_NAME))).unwrap_or_default();
-        let behind = outline::behind(capture.snapshot());
-        let _ = write!(head, "\ndialog{name}{state}");
+        let of_app = context.app.as_ref().filter(|app| Some(*app) != page_app).map(|app| format!(" {app}")).unwrap_or_default();
+        let _ = write!(head, "\ndialog{name}{state}{of_app}");
         if behind > 0 {
             let _ = write!(head, "; {behind} elements behind it");
         }

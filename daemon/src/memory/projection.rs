@@ -307,7 +307,8 @@ fn confirmed_by(connection: &Connection, act: &str) -> Result<Option<String>> {
 }
 
 /// Whether a failure says something about what was acted on, and not just about the connection, the daemon or the caller. What
-/// an alias stood for is not to blame when the alias has become stale.
+/// an alias stood for is not to blame when the alias has become stale, nor an element for what covers it or for a text that the device
+/// cannot type.
 fn is_about_target(event: &EventRow) -> bool {
     let blames = !matches!(
         event.cause,
@@ -323,6 +324,8 @@ fn is_about_target(event: &EventRow) -> bool {
                 | ErrorCode::StoreUnavailable
                 | ErrorCode::Internal
                 | ErrorCode::InvalidParams
+                | ErrorCode::Unsupported
+                | ErrorCode::TargetCovered
         )
     );
     let untargeted =

@@ -18,7 +18,7 @@ const MAX_HASHES: usize = 400;
 /// Height of the part of a page that its bar lies in, as a share of the screen, per mille.
 const BAR: i32 = 60;
 /// Height of the part of a page that a heading lies in, per mille.
-const HEADING_AREA: i32 = 350;
+const HEADING_AREA: i32 = 450;
 /// Minimum and maximum height of the box of a heading without a bar, per mille.
 const HEADING: (i32, i32) = (29, 52);
 /// Size of the cells by which positions are compared, device pixels on a screen that is 1080 wide.
@@ -48,6 +48,8 @@ pub enum Kind {
     Heading = 9,
     /// What sort of heading it is.
     Sort = 10,
+    /// That it has a field to fill, besides one in its bar.
+    Form = 11,
 }
 
 /// What sort of heading a page has.
@@ -119,7 +121,10 @@ pub(super) fn of(snapshot: &Snapshot, nodes: &[usize], dialog: bool) -> Evidence
     if let Some(heading) = heading.as_deref().map(plain).filter(|h| !h.is_empty()) {
         put(Kind::Heading, &heading);
     }
-    if let Some(tabs) = page.tabs() {
+    if page.is_form() {
+        put(Kind::Form, "form");
+    }
+    if let Some(tabs) = page.tabs().or_else(|| page.tab_of(heading.as_deref()?)) {
         let row = format!("{}{}", if tabs.at_bottom { AT_BOTTOM } else { "top" }, tabs.count);
         put(Kind::Tabs, &row);
         put(Kind::Selected, &format!("{row}.{}", tabs.selected));
@@ -288,6 +293,22 @@ impl<'a> Page<'a> {
             }
         }
         found.into_iter().max_by_key(|(top, tabs)| (*top, tabs.selected)).map(|(_, tabs)| tabs)
+    }
+
+    /// Finds the tab at the bottom that is labelled like the heading, where all tabs take taps.
+    fn tab_of(&self, heading: &str) -> Option<Tabs> {
+        let heading = plain(heading);
+        let rows = self.rows().into_iter().filter(|((top, _), row)| row.len() > 2 && *top > self.part(800));
+        let (_, row) = rows.max_by_key(|((top, _), row)| (row.len(), *top))?;
+        let is_heading = |label: &String| !heading.is_empty() && (*label == heading || label.starts_with(&format!("{heading} ")));
+        let labels: Vec<String> = row.iter().map(|i| short_label(self.snapshot, *i).unwrap_or_default()).collect();
+        let selected = labels.iter().position(is_heading)?;
+        Some(Tabs { at_bottom: true, count: row.len(), selected, label: heading })
+    }
+
+    /// Returns whether the page has a field that is not in its bar.
+    fn is_form(&self) -> bool {
+        self.nodes.iter().any(|i| self.node(*i).is(Flag::Editable) && self.shown(*i).top - self.extent.top >= self.part(BAR))
     }
 
     /// Returns the label of the control at the left of the bar, such as Back or a menu.

@@ -9,6 +9,8 @@ use super::snapshot::{Flag, Node, Rect, Snapshot, WindowKind};
 const BAR_PERCENT: i32 = 8;
 /// Share of its window that an overlay covers in each direction, percent.
 const OVERLAY_PERCENT: i32 = 85;
+/// Number of exposed keys from which their extent tells whether a keyboard floats.
+const FLOATING_KEYS: usize = 20;
 /// By how much the screen may be larger than the device reports, percent: the size may leave out the system bars.
 const BEYOND_PERCENT: i32 = 20;
 /// Maximum number of elements on each side that are compared to find out whether two layers of content collide.
@@ -67,7 +69,7 @@ impl Geometry {
         geometry.behind = (0..snapshot.windows.len()).map(|w| modal_above(snapshot, &geometry.extents, w)).collect();
         geometry.overlay = geometry.front.and_then(|window| geometry.find_overlay(snapshot, window, geometry.extent(window)?));
         let keyboard = (0..snapshot.windows.len()).find(|w| snapshot.windows[*w].kind == WindowKind::Keyboard);
-        geometry.keyboard = keyboard.and_then(|w| Some((first_node(snapshot, w)?, geometry.keyboard_area(geometry.extent(w)?))));
+        geometry.keyboard = keyboard.and_then(|w| Some((first_node(snapshot, w)?, geometry.keyboard_area(snapshot, w)?)));
         geometry
     }
 
@@ -116,14 +118,15 @@ impl Geometry {
         self.extents.get(window).copied().flatten()
     }
 
-    /// Returns the area of a keyboard: as it may expose few of its keys, all from its top edge down, unless it floats.
-    fn keyboard_area(&self, extent: Rect) -> Rect {
-        match self.screen {
-            Some(screen) if extent.width() * 100 >= screen.width() * 80 => {
-                Rect { left: screen.left, right: screen.right, bottom: screen.bottom, ..extent }
-            }
-            _ => extent,
-        }
+    /// Returns the area of a keyboard: as it may expose few of its keys, all from its top edge down. One that floats exposes them in a part
+    /// of the screen's width.
+    fn keyboard_area(&self, snapshot: &Snapshot, window: usize) -> Option<Rect> {
+        let extent = self.extent(window)?;
+        let screen = self.screen.unwrap_or(extent);
+        let keys = snapshot.nodes.iter().filter(|n| n.window == window && n.is(Flag::Visible)).count();
+        let floats = keys >= FLOATING_KEYS && extent.width() * 100 < screen.width() * 80;
+        let below = Rect { left: screen.left, right: screen.right, bottom: screen.bottom.max(extent.bottom), ..extent };
+        Some(if floats { extent } else { below })
     }
 
     /// Finds the only node of a window that takes every touch: it covers the window, there is content beside it in the tree, and it says

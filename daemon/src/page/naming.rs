@@ -135,7 +135,8 @@ fn add_places(snapshot: &Snapshot, refs: &mut [Ref], nameless: &[usize]) {
     };
     let is_placed = |i: usize| {
         let node = &snapshot.nodes[refs[i].node];
-        !node.is(Flag::Scrollable) && snapshot.geometry().shown(refs[i].node).area() > 0
+        // A container needs no name.
+        target::role(node) != Role::List && snapshot.geometry().shown(refs[i].node).area() > 0
     };
     let placed: Vec<(usize, &str)> = nameless.iter().copied().filter(|i| is_placed(*i)).map(|i| (i, place(refs[i].node))).collect();
     let mut met: HashMap<&str, usize> = HashMap::new();

@@ -4,7 +4,7 @@
 //! already contains are left out, as are system bars, the keyboard, and what lies behind a modal dialog. Everything that the screen
 //! says is quoted on its line ([`quoted`]), so that no text can pass for a line of its own.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 use afd_proto::vocabulary::Role;
@@ -53,6 +53,8 @@ pub fn items(snapshot: &Snapshot, refs: &[Ref], title: Option<&str>) -> Vec<Item
     // Depth and label of what encloses a node, for every node that is told.
     let mut told: HashMap<usize, (usize, String)> = HashMap::new();
     let mut title = title;
+    // A caption is told as the name of its control.
+    let captions: HashSet<&str> = refs.iter().filter(|r| r.is_caption).filter_map(|r| r.name.as_deref()).collect();
     let mut items = Vec::new();
     for (index, node) in snapshot.nodes.iter().enumerate() {
         let told_of = matches!(snapshot.kind_of(node), WindowKind::Page | WindowKind::Banner);
@@ -66,6 +68,9 @@ pub fn items(snapshot: &Snapshot, refs: &[Ref], title: Option<&str>) -> Vec<Item
             None => plain_text(snapshot, index, depth, enclosing.map(|(_, label)| label.as_str())),
         };
         let Some(item) = item else { continue };
+        if item.at.is_none() && !item.disabled && captions.contains(item.label.as_str()) {
+            continue;
+        }
         if item.at.is_none() && title == Some(item.label.as_str()) {
             title = None;
             continue;

@@ -13,8 +13,8 @@ use std::collections::BTreeSet;
 
 use sha2::{Digest, Sha256};
 
-use super::snapshot::{Flag, Node, Snapshot, WindowKind};
 use super::evidence::Kind;
+use super::snapshot::{Flag, Node, Snapshot, WindowKind};
 use super::{evidence, label, mask, site, target};
 
 /// Maximum length of a title, characters.
@@ -130,7 +130,15 @@ pub fn of_bars(snapshot: &Snapshot) -> Option<Structure> {
     let nodes: Vec<usize> = front_nodes(snapshot).into_iter().filter(outside).collect();
     snapshot.site.as_ref().filter(|_| snapshot.has_web_view())?;
     let names: BTreeSet<u64> = nodes.iter().map(|i| feature(name(&snapshot.nodes[*i]))).collect();
-    Some(Structure { app: app(snapshot, front), site: None, place, title: None, features: names.into_iter().collect(), dialog: false, ..Structure::default() })
+    Some(Structure {
+        app: app(snapshot, front),
+        site: None,
+        place,
+        title: None,
+        features: names.into_iter().collect(),
+        dialog: false,
+        ..Structure::default()
+    })
 }
 
 /// Computes the structures of a screen; `None` while its place is not known.

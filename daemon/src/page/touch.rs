@@ -15,6 +15,8 @@ const MAX_BLOCKERS: usize = 200;
 const MIN_FREE: i32 = 4;
 /// A visible edge of a target is too small to be touched if it is narrower than the screen's shorter side divided by this.
 const EDGE_DIVISOR: i32 = 45;
+/// Padding of a banner around what it shows, device pixels.
+const BANNER_MARGIN: i32 = 40;
 /// Share of a node from which a descendant fills it, percent.
 const FILLS_PERCENT: i64 = 80;
 
@@ -207,7 +209,21 @@ fn blocker(snapshot: &Snapshot, index: usize, p: &Point, order: Order) -> Option
         return Some(node);
     }
     let at = |i: &usize| snapshot.geometry().shown(*i).contains(p.x, p.y);
-    (0..snapshot.nodes.len()).rev().filter(at).find(|i| blocks(snapshot, index, *i, order))
+    let node = (0..snapshot.nodes.len()).rev().filter(at).find(|i| blocks(snapshot, index, *i, order));
+    node.or_else(|| covering_windows(snapshot, index).find(|(area, _)| area.contains(p.x, p.y)).map(|(_, node)| node))
+}
+
+/// Returns the areas of the banners and pages in higher windows, each with a node of it: devices leave out the frames that nodes lie in.
+fn covering_windows(snapshot: &Snapshot, index: usize) -> impl Iterator<Item = (Rect, usize)> + '_ {
+    let windows = (0..snapshot.windows.len()).filter(move |w| {
+        let (window, own) = (&snapshot.windows[*w], snapshot.windows.get(snapshot.nodes[index].window));
+        matches!(window.kind, WindowKind::Page | WindowKind::Banner) && own.is_some_and(|own| window.layer > own.layer)
+    });
+    windows.filter_map(|w| {
+        let node = (0..snapshot.nodes.len()).find(|i| snapshot.nodes[*i].window == w && snapshot.geometry().shown(*i).area() > 0)?;
+        let margin = if snapshot.windows[w].kind == WindowKind::Banner { BANNER_MARGIN } else { 0 };
+        Some((snapshot.geometry().extent(w)?.grown(margin), node))
+    })
 }
 
 /// Returns the areas of the nodes that take touches that are meant for a node, and of the keyboard.
@@ -216,7 +232,8 @@ fn blockers(snapshot: &Snapshot, index: usize, order: Order) -> Vec<Rect> {
     let own = geometry.shown(index);
     let keyboard = geometry.keyboard().filter(|(node, _)| is_below(snapshot, index, *node)).map(|(_, area)| area);
     let near = (0..snapshot.nodes.len()).filter(|i| geometry.shown(*i).overlaps(&own) && blocks(snapshot, index, *i, order));
-    keyboard.into_iter().chain(near.map(|i| geometry.shown(i))).take(MAX_BLOCKERS).collect()
+    let windows = covering_windows(snapshot, index).map(|(area, _)| area).filter(|area| area.overlaps(&own));
+    keyboard.into_iter().chain(windows).chain(near.map(|i| geometry.shown(i))).take(MAX_BLOCKERS).collect()
 }
 
 /// Returns whether a node lies in a lower window than another one.

@@ -22,7 +22,6 @@
 use std::collections::HashMap;
 
 use super::likeness::{self, Look};
-use crate::page::evidence::{Kind, of_kind};
 use crate::page::structure::Structure;
 
 /// Maximum number of features of a structure that the state it joins does not have.
@@ -233,7 +232,13 @@ impl Identity {
 
     /// Returns a copy with only what is needed to recognise pages.
     pub fn of_pages(&self) -> Self {
-        Self { variants: self.variants.clone(), pages: self.pages.clone(), states: self.states.clone(), examples: self.examples.clone(), ..Self::default() }
+        Self {
+            variants: self.variants.clone(),
+            pages: self.pages.clone(),
+            states: self.states.clone(),
+            examples: self.examples.clone(),
+            ..Self::default()
+        }
     }
 
     /// Returns the state of a structure, without learning anything.
@@ -262,9 +267,9 @@ impl Identity {
         let examples = self.examples.get(&structure.place).map(Vec::as_slice).unwrap_or_default();
         let best = examples.iter().map(|e| (likeness::same(look, Look(&e.hashes)), e)).filter(|(score, _)| *score > 0.0);
         if let Some((_, example)) = best.max_by(|a, b| a.0.total_cmp(&b.0)) {
-            // A look that shows a heading tells more than one that does not.
-            let tells_more = !of_kind(&structure.evidence, Kind::Heading).is_empty() && of_kind(&example.hashes, Kind::Heading).is_empty();
-            return if tells_more { Verdict::Extends(example.state) } else { Verdict::Joins(example.state) };
+            let own = || examples.iter().filter(|e| e.state == example.state);
+            let new = own().count() < MAX_EXAMPLES && own().all(|e| likeness::looks_different(look, Look(&e.hashes)));
+            return if new { Verdict::Extends(example.state) } else { Verdict::Joins(example.state) };
         }
         match self.in_another_language(look, examples).or_else(|| self.from_before(structure)) {
             Some(state) => Verdict::Extends(state),

@@ -14,15 +14,22 @@ const SAME_BAR: f64 = 0.7;
 const SAME_CONTROLS: f64 = 0.5;
 const SAME_LABELS: f64 = 0.45;
 /// The same for two pages of one heading of which another tab is selected.
-const SAME_DESPITE_TAB: f64 = 0.4;
+const SAME_DESPITE_TAB: f64 = 0.35;
 /// Minimum Jaccard index of the controls where only one page has a heading in sight.
 const SAME_HEADLESS: f64 = 0.6;
+/// Minimum Jaccard index of labels, of which at least five are shared, where large headings differ: items of which one was scrolled.
+const SCROLLED_LABELS: f64 = 0.28;
+/// Minimum Jaccard indices of labels and places of pages that look alike and say partly the same, as two items do.
+const ALIKE_LABELS: f64 = 0.2;
+const ALIKE_PLACES: f64 = 0.55;
 /// Share of texts and of controls, in the page that has fewer, up to which two pages are in different languages.
-const OTHER_TEXTS: f64 = 0.25;
+const OTHER_TEXTS: f64 = 0.3;
 const MAX_OTHER_TEXTS: usize = 4;
 /// Minimum Jaccard index of the places of elements on pages in different languages; a tab that is selected on both counts extra.
 pub const SAME_PLACES: f64 = 0.42;
 const SAME_TAB: f64 = 0.25;
+/// Jaccard index of the places of elements below which a look at a page is worth keeping as a further example.
+const DIFFERENT_PLACES: f64 = 0.6;
 /// By how much a page in another language must fit better than all others.
 pub const MARGIN: f64 = 0.08;
 
@@ -49,6 +56,10 @@ impl<'a> Look<'a> {
 
     fn is_field(self) -> bool {
         self.of(Kind::Sort).contains(&Sort::Field.hash())
+    }
+
+    fn is_form(self) -> bool {
+        !self.of(Kind::Form).is_empty()
     }
 
     fn has_bar(self) -> bool {
@@ -95,6 +106,7 @@ pub fn same(a: Look<'_>, b: Look<'_>) -> f64 {
     let labels = jaccard(of(Kind::Label).0, of(Kind::Label).1);
     let controls = jaccard(of(Kind::Chrome).0, of(Kind::Chrome).1);
     let (label_count, control_count) = (shared(of(Kind::Label).0, of(Kind::Label).1), shared(of(Kind::Chrome).0, of(Kind::Chrome).1));
+    let places = jaccard(of(Kind::Place).0, of(Kind::Place).1);
     let at_least = |value: f64, least: f64| if value >= least { value } else { 0.0 };
     let tab = tabs(a, b);
     if tab == TabRelation::Other && a.has_tabs_at_bottom() {
@@ -103,7 +115,9 @@ pub fn same(a: Look<'_>, b: Look<'_>) -> f64 {
     let headings = (a.heading(), b.heading());
     let same_heading = (a.is_field() && b.is_field()) || matches!(headings, (Some(x), Some(y)) if x == y);
     match (same_heading, tab) {
-        (true, TabRelation::Other) => return at_least(labels, SAME_DESPITE_TAB),
+        // In a form it is a choice.
+        (true, TabRelation::Other) if a.is_form() && b.is_form() => return at_least(labels, SAME_DESPITE_TAB),
+        (true, TabRelation::Other) => return 0.0,
         (true, _) => return 1.0 + labels,
         (false, TabRelation::Other) => return 0.0,
         (false, _) => {}
@@ -118,7 +132,8 @@ pub fn same(a: Look<'_>, b: Look<'_>) -> f64 {
         if a.has_bar() || b.has_bar() {
             return at_least(labels, SAME_BAR);
         }
-        return if controls >= SAME_CONTROLS || labels >= SAME_LABELS { controls.max(labels) } else { 0.0 };
+        let same = controls >= SAME_CONTROLS || labels >= SAME_LABELS || (labels >= SCROLLED_LABELS && label_count >= 5);
+        return if same { controls.max(labels) } else { at_least_both(labels, places) };
     }
     if tab == TabRelation::Same && a.has_tabs_at_bottom() {
         return 0.5 + controls;
@@ -132,7 +147,13 @@ pub fn same(a: Look<'_>, b: Look<'_>) -> f64 {
     if controls_beside >= 3 && overlap(of(Kind::Chrome).0, of(Kind::Chrome).1) >= 0.75 {
         return 0.5;
     }
-    if controls_beside >= 2 { at_least(controls, SAME_HEADLESS) } else { 0.0 }
+    let by_controls = if controls_beside >= 2 { at_least(controls, SAME_HEADLESS) } else { 0.0 };
+    by_controls.max(at_least_both(labels, places))
+}
+
+/// Returns the mean of two indices if both are high enough for pages that look alike and say partly the same.
+fn at_least_both(labels: f64, places: f64) -> f64 {
+    if labels >= ALIKE_LABELS && places >= ALIKE_PLACES { f64::midpoint(labels, places) } else { 0.0 }
 }
 
 /// Returns whether two looks are in different languages, as far as that can be told: they share hardly any text.
@@ -142,9 +163,15 @@ pub fn differ_in_language(a: Look<'_>, b: Look<'_>) -> bool {
     if (!lead.0.is_empty() && lead.0 == lead.1) || (a.heading().is_some() && a.heading() == b.heading()) {
         return false;
     }
-    let texts = of(Kind::Text);
+    let texts = of(Kind::Label);
     let chrome = of(Kind::Chrome);
-    overlap(texts.0, texts.1) < OTHER_TEXTS && shared(texts.0, texts.1) <= MAX_OTHER_TEXTS && overlap(chrome.0, chrome.1) <= OTHER_TEXTS
+    let other_controls = overlap(chrome.0, chrome.1) <= OTHER_TEXTS || shared(chrome.0, chrome.1) <= 1;
+    overlap(texts.0, texts.1) < OTHER_TEXTS && shared(texts.0, texts.1) <= MAX_OTHER_TEXTS && other_controls
+}
+
+/// Returns whether a look shows its elements at other places than another one, as a page that was scrolled.
+pub fn looks_different(a: Look<'_>, b: Look<'_>) -> bool {
+    jaccard(a.of(Kind::Place), b.of(Kind::Place)) < DIFFERENT_PLACES
 }
 
 /// Returns how well the places of the elements of two looks in different languages agree, see [`SAME_PLACES`]; 0 if something else speaks

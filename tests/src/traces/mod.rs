@@ -75,8 +75,11 @@ pub fn read(dir: &Path) -> Result<Vec<Recording>, String> {
 
 fn recording(states: &Path, steps: &Path, name: &str) -> Result<Recording, String> {
     let screens: Vec<Screen> = lines(states)?;
-    let right = screens.iter().flat_map(|s| &s.nodes).map(|n| n.6[2]).max().unwrap_or_default();
-    let bottom = screens.iter().flat_map(|s| &s.nodes).map(|n| n.6[3]).max().unwrap_or_default();
+    // The roots of full windows are as large as the screen; other nodes may lie beyond it, and `w` and `h` are those of the phone held
+    // in another direction.
+    let roots = || screens.iter().flat_map(|s| &s.nodes).filter(|n| n.1 < 0);
+    let right = roots().map(|n| n.6[2]).max().unwrap_or_default();
+    let bottom = roots().map(|n| n.6[3]).max().unwrap_or_default();
     let screens = screens.into_iter().map(|s| (s.state_str.clone(), s)).collect();
     Ok(Recording { name: name.to_owned(), size: (right, bottom), screens, steps: lines(steps)? })
 }

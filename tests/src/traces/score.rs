@@ -4,12 +4,12 @@
 use std::collections::{HashMap, HashSet};
 
 use afd::page::structure::Structure;
-use afd::visual::identity::{Identity, Verdict};
 use afd_phone::layout::Rng;
 use serde_json::Value;
 
 use super::disturb::disturb;
 use super::{Recording, structure_of};
+use crate::learner::Learner;
 
 /// Number of disturbed copies of each screen.
 const COPIES: usize = 5;
@@ -27,27 +27,6 @@ pub struct Score {
     pub robust: f64,
     /// The same if each disturbed screen is also learned before the next one.
     pub robust_learning: f64,
-}
-
-/// Learns the states of one app as the daemon does.
-#[derive(Default)]
-struct Learner {
-    identity: Identity,
-    count: i64,
-}
-
-impl Learner {
-    fn learn(&mut self, structure: &Structure) -> i64 {
-        let (state, names) = match self.identity.decide(structure) {
-            Verdict::Is(state) | Verdict::Joins(state) => (state, false),
-            Verdict::New => {
-                self.count += 1;
-                (self.count, true)
-            }
-        };
-        self.identity.note(structure, state, names, false);
-        state
-    }
 }
 
 /// Returns the key that identifies an action of a recording: its type and the target's id, class and text.
@@ -102,11 +81,11 @@ fn robustness(recording: &Recording, structures: &HashMap<&str, Structure>, lear
     names.sort_unstable();
     // Screens that occur in no step have not been learned yet.
     names.iter().for_each(|name| {
-        if learner.identity.recognise(&structures[name]).is_none() {
+        if learner.recognise(&structures[name]).is_none() {
             learner.learn(&structures[name]);
         }
     });
-    let own: HashMap<&str, Option<i64>> = names.iter().map(|name| (*name, learner.identity.recognise(&structures[name]))).collect();
+    let own: HashMap<&str, Option<i64>> = names.iter().map(|name| (*name, learner.recognise(&structures[name]))).collect();
     let mut rng = Rng::new(7);
     let disturbed: Vec<(&str, Structure)> = (0..COPIES)
         .flat_map(|_| {
@@ -117,7 +96,7 @@ fn robustness(recording: &Recording, structures: &HashMap<&str, Structure>, lear
         })
         .collect();
     let total = disturbed.len().max(1) as f64;
-    let kept = disturbed.iter().filter(|(name, structure)| learner.identity.recognise(structure) == own[name]).count();
+    let kept = disturbed.iter().filter(|(name, structure)| learner.recognise(structure) == own[name]).count();
     let learned = disturbed.iter().filter(|(name, structure)| Some(learner.learn(structure)) == own[name]).count();
     (kept as f64 / total, learned as f64 / total)
 }

@@ -1,0 +1,194 @@
+//! Screens of apps whose pages have few resource ids, and how well the daemon tells their pages apart.
+//!
+//! Each app is a file of lines: the first names the app, each other line is a screen with the true name of its page. The screens were
+//! written by people who had not seen the rules. Those in `tuned` were looked at while the rules were made, those in `held` never.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use afd::page::structure::{self, Structure};
+use afd_phone::layout::Rng;
+use afd_phone::scene::{Node, Rect, Scene, Window};
+use afd_phone::wire;
+use serde::Deserialize;
+
+use crate::learner::Learner;
+
+/// Density of the screens, dots per inch.
+const DENSITY: i32 = 420;
+
+/// A node: class, bounds, text, description, resource id, flags (`clk lng scr edt foc dis inv`), children.
+#[derive(Debug, Clone, Deserialize)]
+pub struct RawNode {
+    c: String,
+    b: [i32; 4],
+    t: Option<String>,
+    d: Option<String>,
+    i: Option<String>,
+    #[serde(default)]
+    f: String,
+    #[serde(default)]
+    k: Vec<RawNode>,
+}
+
+/// A window: type, package, title, layer, whether it has the focus, and its root.
+#[derive(Debug, Clone, Deserialize)]
+pub struct RawWindow {
+    id: i64,
+    r#type: String,
+    pkg: String,
+    title: String,
+    layer: i32,
+    focused: bool,
+    root: RawNode,
+}
+
+/// A screen: package and activity on top, size, windows from the topmost one.
+#[derive(Debug, Clone, Deserialize)]
+pub struct RawScreen {
+    app: String,
+    activity: String,
+    size: (i32, i32),
+    windows: Vec<RawWindow>,
+}
+
+/// A screen and the page that it shows.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Labelled {
+    /// True name of the page.
+    pub page: String,
+    /// What is particular about this look at it.
+    pub what: String,
+    /// The screen.
+    pub screen: RawScreen,
+}
+
+impl RawNode {
+    fn scene(&self) -> Node {
+        let has = |flag: &str| self.f.split(',').any(|f| f == flag);
+        let [l, t, r, b] = self.b;
+        Node {
+            res_id: self.i.clone(),
+            class: self.c.clone(),
+            text: self.t.clone(),
+            desc: self.d.clone(),
+            bounds: Rect::new(l, t, r, b),
+            clickable: has("clk"),
+            long_clickable: has("lng"),
+            focusable: has("foc"),
+            scrollable: has("scr"),
+            editable: has("edt"),
+            disabled: has("dis"),
+            hidden: has("inv"),
+            children: self.k.iter().map(RawNode::scene).collect(),
+            ..Node::default()
+        }
+    }
+}
+
+impl RawScreen {
+    /// Returns the screen as the practice phone has it, with the activity on top.
+    pub fn scene(&self) -> (Scene, String) {
+        let windows = self.windows.iter().map(|w| Window {
+            id: w.id,
+            kind: w.r#type.clone().leak(),
+            pkg: w.pkg.clone(),
+            title: Some(w.title.clone()),
+            layer: w.layer,
+            focused: w.focused,
+            root: w.root.scene(),
+        });
+        let (width, height) = self.size;
+        (Scene { windows: windows.collect(), width, height, density: DENSITY }, format!("{}/{}", self.app, self.activity))
+    }
+
+    /// Returns the structure that the daemon derives from the screen.
+    pub fn structure(&self) -> Structure {
+        let (scene, activity) = self.scene();
+        let text = wire::screen_text(Some(&scene), "SYSTEM_API", Some(&activity), (self.size.0, self.size.1, DENSITY));
+        let snapshot = afd::device::autofish::parse_screen(&text).expect("the practice phone's text can be read");
+        structure::of(&snapshot).map(|s| s.front).unwrap_or_default()
+    }
+}
+
+/// Reads the apps of a directory, by name: lines of screens.
+///
+/// # Panics
+/// When a file cannot be read.
+pub fn read(dir: &Path) -> BTreeMap<String, Vec<Labelled>> {
+    let files = std::fs::read_dir(dir).unwrap_or_else(|e| panic!("{}: {e}", dir.display())).filter_map(Result::ok).map(|e| e.path());
+    let app = |path: std::path::PathBuf| {
+        let text = std::fs::read_to_string(&path).expect("reads");
+        let screens = text.lines().filter(|l| !l.is_empty()).map(|l| serde_json::from_str(l).expect("a screen")).collect();
+        (path.file_stem().expect("a name").to_string_lossy().into_owned(), screens)
+    };
+    files.filter(|p| p.extension().is_some_and(|e| e == "jsonl")).map(app).collect()
+}
+
+/// Numbers of pairs of screens, and of those that were told wrongly.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Pairs {
+    /// Pairs of different pages.
+    pub different: usize,
+    /// Those of them that are one state.
+    pub merged: usize,
+    /// Pairs of one page.
+    pub same: usize,
+    /// Those of them that are two states.
+    pub split: usize,
+}
+
+impl Pairs {
+    /// Returns the share of different pages that are one state.
+    pub fn merged_share(self) -> f64 {
+        self.merged as f64 / self.different.max(1) as f64
+    }
+
+    /// Returns the share of equal pages that are two states.
+    pub fn split_share(self) -> f64 {
+        self.split as f64 / self.same.max(1) as f64
+    }
+
+    /// Returns both added up.
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            different: self.different + other.different,
+            merged: self.merged + other.merged,
+            same: self.same + other.same,
+            split: self.split + other.split,
+        }
+    }
+}
+
+/// Learns the screens of an app in this order, or shuffled by a seed other than 0, and compares the states that they become with their
+/// pages. Also returns which pages were told wrongly.
+pub fn score(screens: &[Labelled], seed: u64) -> (Pairs, BTreeMap<String, usize>) {
+    let mut order: Vec<usize> = (0..screens.len()).collect();
+    let mut rng = Rng::new(seed);
+    if seed != 0 {
+        for i in (1..order.len()).rev() {
+            order.swap(i, rng.below(i as u64 + 1) as usize);
+        }
+    }
+    let (mut learner, mut states) = (Learner::default(), vec![0; screens.len()]);
+    for at in order {
+        states[at] = learner.learn(&screens[at].screen.structure());
+    }
+    let (mut pairs, mut wrong) = (Pairs::default(), BTreeMap::new());
+    for (i, a) in screens.iter().enumerate() {
+        for (j, b) in screens.iter().enumerate().skip(i + 1) {
+            let one = states[i] == states[j];
+            if a.page == b.page {
+                pairs.same += 1;
+                pairs.split += usize::from(!one);
+                *wrong.entry(format!("split {}", a.page)).or_default() += usize::from(!one);
+            } else {
+                pairs.different += 1;
+                pairs.merged += usize::from(one);
+                *wrong.entry(format!("merged {} and {}", a.page, b.page)).or_default() += usize::from(one);
+            }
+        }
+    }
+    wrong.retain(|_, count| *count > 0);
+    (pairs, wrong)
+}
