@@ -42,6 +42,7 @@ mod settings;
 mod sharing;
 mod starting;
 mod subscription;
+mod taps;
 mod traces;
 mod upgrades;
 mod usb;

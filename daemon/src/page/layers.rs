@@ -184,7 +184,7 @@ pub(super) fn takes_touches(node: &Node) -> bool {
     [Flag::Clickable, Flag::LongClickable, Flag::Editable].into_iter().any(|f| node.is(f))
 }
 
-fn has_words(node: &Node) -> bool {
+pub(super) fn has_words(node: &Node) -> bool {
     [&node.text, &node.desc].into_iter().flatten().any(|t| !t.trim().is_empty())
 }
 

@@ -6,7 +6,7 @@
 
 use afd_proto::vocabulary::Point;
 
-use super::layers::{Side, takes_touches};
+use super::layers::{Side, has_words, takes_touches};
 use super::snapshot::{Flag, Node, Rect, Snapshot, WindowKind};
 
 /// Maximum number of covering nodes that are subtracted from a target; more heavily covered targets are given up.
@@ -55,6 +55,11 @@ pub fn touch(snapshot: &Snapshot, index: usize, text: Option<usize>) -> Result<T
         Some(text) if geometry.shown(index).area() > 0 => text.intersection(&geometry.shown(index)),
         _ => geometry.shown(index),
     };
+    // Many toolkits pass no touch on to what sticks out of its parent.
+    let area = snapshot.ancestors(index).map(|a| snapshot.nodes[a].bounds).fold(area, |area, parent| {
+        let inside = area.intersection(&parent);
+        if inside.area() > 0 { inside } else { area }
+    });
     if area.area() == 0 {
         return Err(Obstacle::OffScreen(side(snapshot, index).unwrap_or(Side::Below)));
     }
@@ -252,7 +257,9 @@ fn blocks(snapshot: &Snapshot, index: usize, other: usize, order: Order) -> bool
     if node.window != snapshot.nodes[index].window {
         return is_below(snapshot, index, other);
     }
-    if !takes_touches(node) || snapshot.is_inside(index, other) {
+    // A text that is touched where it stands has to be in sight there.
+    let hides = takes_touches(node) || (!takes_touches(&snapshot.nodes[index]) && has_words(node) && !snapshot.is_inside(other, index));
+    if !hides || snapshot.is_inside(index, other) {
         return false;
     }
     // What an overlay hides takes no touches that are meant for the overlay.

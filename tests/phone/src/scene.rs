@@ -92,6 +92,8 @@ pub struct Node {
     pub disabled: bool,
     /// Not visible to the user.
     pub hidden: bool,
+    /// Drawn above its siblings, whatever its place among them.
+    pub elevated: bool,
     /// Texts drawn on the node that are not in the accessibility tree, with their positions.
     pub painted: Vec<(String, Rect)>,
     /// What a tap does.
@@ -234,19 +236,44 @@ impl Scene {
         self.windows.iter().find(|w| w.focused).or_else(|| self.windows.first())
     }
 
-    /// Returns the node that a tap at a point reaches, with its window: the deepest clickable node of the topmost window there.
+    /// Returns the node that a tap at a point reaches, with its window: the deepest node of the topmost window there
+    /// that takes taps or long presses.
     pub fn hit(&self, x: f32, y: f32) -> Option<(&Window, &Node)> {
         fn deepest(node: &Node, x: f32, y: f32) -> Option<&Node> {
             if node.hidden || !node.bounds.contains(x, y) {
                 return None;
             }
-            node.children.iter().rev().find_map(|c| deepest(c, x, y)).or_else(|| (node.clickable && !node.disabled).then_some(node))
+            front_first(node)
+                .find_map(|c| deepest(c, x, y))
+                .or_else(|| ((node.clickable || node.long_clickable) && !node.disabled).then_some(node))
         }
-        let mut windows: Vec<&Window> = self.windows.iter().filter(|w| w.kind != "ACCESSIBILITY_OVERLAY").collect();
-        windows.sort_by_key(|w| -w.layer);
-        let top = windows.into_iter().find(|w| w.root.bounds.contains(x, y))?;
+        let top = self.window_at(x, y)?;
         deepest(&top.root, x, y).map(|node| (top, node))
     }
+
+    /// Returns the node that is drawn last at a point, be it clickable or not.
+    pub fn drawn_at(&self, x: f32, y: f32) -> Option<&Node> {
+        fn deepest(node: &Node, x: f32, y: f32) -> Option<&Node> {
+            if node.hidden || !node.bounds.contains(x, y) {
+                return None;
+            }
+            front_first(node).find_map(|c| deepest(c, x, y)).or(Some(node))
+        }
+        deepest(&self.window_at(x, y)?.root, x, y)
+    }
+
+    /// Returns the topmost window at a point.
+    fn window_at(&self, x: f32, y: f32) -> Option<&Window> {
+        let mut windows: Vec<&Window> = self.windows.iter().filter(|w| w.kind != "ACCESSIBILITY_OVERLAY").collect();
+        windows.sort_by_key(|w| -w.layer);
+        windows.into_iter().find(|w| w.root.bounds.contains(x, y))
+    }
+}
+
+/// Returns the children of a node, those in front first.
+fn front_first(node: &Node) -> impl Iterator<Item = &Node> {
+    let of = |elevated: bool| node.children.iter().rev().filter(move |c| c.elevated == elevated);
+    of(true).chain(of(false))
 }
 
 /// Returns the texts that a user would read in a node and its descendants, joined by commas.

@@ -18,6 +18,10 @@ pub struct Input {
     pub page: String,
     /// Visible text of the node that was hit.
     pub hit: Option<String>,
+    /// Resource id of the node that was hit.
+    pub hit_id: Option<String>,
+    /// Resource id of the node that is drawn last at the point, be it clickable or not.
+    pub drawn_id: Option<String>,
     /// Coordinates, direction, key, package or length of the text.
     pub detail: String,
 }
@@ -25,13 +29,20 @@ pub struct Input {
 impl Phone {
     fn record(&mut self, kind: &str, hit: Option<String>, detail: String) {
         let (package, page) = self.foreground();
-        self.inputs.push(Input { n: self.inputs.len() + 1, kind: kind.to_owned(), page: format!("{package}/{page}"), hit, detail });
+        let n = self.inputs.len() + 1;
+        let page = format!("{package}/{page}");
+        self.inputs.push(Input { n, kind: kind.to_owned(), page, hit, hit_id: None, drawn_id: None, detail });
     }
 
     /// Handles a touch of any kind; a long press has no effect.
     pub fn touch(&mut self, kind: &str, x: f32, y: f32) {
-        let hit = self.scene().hit(x, y).map(|(_, node)| node.clone());
+        let scene = self.scene();
+        let hit = scene.hit(x, y).map(|(_, node)| node.clone());
         self.record(kind, hit.as_ref().map(visible_text), format!("{x},{y}"));
+        if let Some(input) = self.inputs.last_mut() {
+            input.hit_id = hit.as_ref().and_then(|node| node.res_id.clone());
+            input.drawn_id = scene.drawn_at(x, y).and_then(|node| node.res_id.clone());
+        }
         if kind != "longPress"
             && let Some(Node { on_tap: Some(on_tap), .. }) = hit
         {
