@@ -118,7 +118,7 @@ fn act(outcome: &Outcome, data: &Value) -> String {
         (_, None) => "done",
     };
     let mut text = format!("{}: {changed}", acted_on(outcome, data));
-    if let Some(expected) = look["expected"].as_str() {
+    if let Some(expected) = look["expected"].as_str().filter(|_| is_news(outcome, data)) {
         let _ = write!(text, "; before: {expected}");
     }
     let shows = data["result"].as_str().filter(|result| outcome.op == "fill" && !["filled", "cleared"].contains(result));
@@ -129,6 +129,19 @@ fn act(outcome: &Outcome, data: &Value) -> String {
         let _ = write!(text, "\n{outline}");
     }
     text
+}
+
+/// Returns whether it tells something new what an action led to before: not what any page does at Back or a scroll, and not what has just
+/// happened again.
+fn is_news(outcome: &Outcome, data: &Value) -> bool {
+    let look = &data["look"];
+    let expected = look["expected"].as_str().unwrap_or_default();
+    let page = look["observation"]["outline"].as_str().and_then(|o| o.strip_prefix("page ")).unwrap_or_default();
+    let again = match expected.strip_prefix("-> ") {
+        Some(led) => led.split('"').nth(1).is_some_and(|name| page.starts_with(&format!("\"{name}\""))),
+        None => expected.starts_with("changes this page") && look["changed"] == true && !expected.contains(", "),
+    };
+    data["target"].is_object() && outcome.op != "scroll-to" && !again
 }
 
 /// Returns the verb, with the element that was acted on: `tapped row "Display"`.
@@ -173,10 +186,12 @@ mod tests {
     #[test]
     fn outcomes_are_told_once_and_briefly() {
         assert_eq!(of(Ok(json!({"outline": "page \"A\"\n@n1 \"B\"", "rows": []}))), "page \"A\"\n@n1 \"B\"");
-        let look = json!({"changed": true, "expected": "-> \"Wi-Fi\" 4/4", "observation": {"outline": "page \"Wi-Fi\""}});
+        let look = json!({"changed": true, "expected": "-> \"Sound\" 4/4", "observation": {"outline": "page \"Wi-Fi\""}});
         let target = json!({"role": "row", "label": "Wi-Fi, Connected", "title": "Wi-Fi"});
-        let expected = "tapped row \"Wi-Fi\": changed; before: -> \"Wi-Fi\" 4/4\npage \"Wi-Fi\"";
+        let expected = "tapped row \"Wi-Fi\": changed; before: -> \"Sound\" 4/4\npage \"Wi-Fi\"";
         assert_eq!(of(Ok(json!({"look": look, "target": target}))), expected);
+        let again = json!({"changed": true, "expected": "-> \"Wi-Fi\" 4/4", "observation": {"outline": "page \"Wi-Fi\" a.b"}});
+        assert_eq!(of(Ok(json!({"look": again, "target": target}))), "tapped row \"Wi-Fi\": changed\npage \"Wi-Fi\" a.b");
         let unmarked = json!({"look": {"changed": null}, "target": {"role": "text", "title": "Notes"}, "unmarked": true});
         assert_eq!(of(Ok(unmarked)), "tapped \"Notes\" (not marked as clickable): done");
         let nameless = json!({"look": {"changed": false, "note": "nothing changed"}, "target": {"role": "view", "resId": "a.b:id/more"}});

@@ -125,7 +125,7 @@ device_params! {
     pub struct WaitParams {
         /// Condition to wait for.
         pub until: Until,
-        /// For `text` and `gone`: part of a visible text or description, in any case. For `activity`: part of `package/activity`. Not
+        /// For `text` and `gone`: part of a text on the page, in any case, or an alias, label or `#id` as an outline prints it. For `activity`: part of `package/activity`. Not
         /// allowed for `settled`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub text: Option<String>,
@@ -462,5 +462,5 @@ methods! {
     /// Returns the page that was observed last on the device, by whichever session, without reading the screen.
     ObserveLast = "observe.last" (LastParams, DEVICE) -> Reply<LastPage>, Read, [DeviceUnknown, DeviceAmbiguous, NotFound], "{}";
     /// Waits until a condition holds on the screen, without blocking the device for others.
-    ObserveWait = "observe.wait" (WaitParams, DEVICE, TIMEOUT) -> Reply<WaitResult>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, Timeout], r#"{"until":"settled","timeoutMs":5000}"#, WAIT;
+    ObserveWait = "observe.wait" (WaitParams, DEVICE, TIMEOUT) -> Reply<WaitResult>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, Timeout, TargetNotFound], r#"{"until":"settled","timeoutMs":5000}"#, WAIT;
 }

@@ -100,7 +100,7 @@ pub(crate) const SCROLL_TO: Tool = Tool {
     toolset: Toolset::Core,
     about: "Scroll until a text is on the screen; cheaper than scrolling and looking in turns.",
     takes: &["text", "exactMatch", "timeoutMs"],
-    sends: r#"{"then":"outline"}"#,
+    sends: r#"{"then":"diff"}"#,
 };
 
 pub(crate) const FILL: Tool = Tool {

@@ -7,6 +7,7 @@ mod attacks;
 mod command_line;
 mod conversation;
 mod experience;
+mod look;
 mod month;
 mod notes;
 mod recall;
@@ -63,7 +64,7 @@ fn main() {
         return;
     }
     let wanted: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
-    let all: [(&str, fn()); 10] = [
+    let all: [(&str, fn()); 11] = [
         ("request", request::run),
         ("attacks", attacks::run),
         ("recording", recording::run),
@@ -74,6 +75,7 @@ fn main() {
         ("visual", visual::run),
         ("conversation", conversation::run),
         ("notes", notes::run),
+        ("look", look::run),
     ];
     for (name, run) in all {
         if wanted.is_empty() || wanted.iter().any(|w| name.contains(w.as_str())) {

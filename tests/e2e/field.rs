@@ -382,7 +382,10 @@ fn every_verb_takes_what_an_outline_prints() {
         client.ok("verify.element", json!({"text": value}));
         client.ok("act.scrollTo", json!({"text": value}));
     }
-    client.ok("observe.wait", json!({"until": "text", "text": label}));
+    for value in [alias, label] {
+        client.ok("observe.wait", json!({"until": "text", "text": value}));
+    }
+    client.fails("observe.wait", json!({"until": "gone", "text": alias, "timeoutMs": 300}), "TIMEOUT");
     client.ok("verify.element", json!({"text": "Dark theme", "state": "off"}));
     client.ok("act.tap", json!({"value": label}));
     client.ok("verify.element", json!({"text": "Dark theme", "state": "on"}));

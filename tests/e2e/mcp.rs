@@ -351,3 +351,55 @@ fn what_people_wrote_begins_no_line_of_its_own() {
     let done = agent.tool("af_task_finish", json!({"status": "passed"}));
     assert!(!done.1, "{}", done.0);
 }
+
+/// What an agent spends on ten steps in one round: it follows the hint where an element is out of sight.
+struct Round<'a> {
+    agent: &'a mut McpClient,
+    tokens: i64,
+    count: &'a dyn Fn(&str) -> i64,
+}
+
+impl Round<'_> {
+    fn step(&mut self, name: &str, arguments: Value) -> String {
+        let (text, failed) = self.agent.tool(name, arguments.clone());
+        self.tokens += (self.count)(&text);
+        eprintln!("STEP {name} {} {}\n{text}", arguments, (self.count)(&text));
+        if failed && name == "af_tap" && text.contains("scroll-to") {
+            self.step("af_scroll_to", json!({"text": arguments["value"]}));
+            return self.step(name, arguments);
+        }
+        assert!(!failed, "{name} {arguments}: {text}");
+        text
+    }
+}
+
+#[test]
+fn ten_steps_are_right_in_every_round_and_cost_no_more_later() {
+    let world = World::new();
+    world.phone.run(json!({"do": "scene", "app": "org.example.shop", "page": null}));
+    let counter = afd::model::Tokenizers::default().counter("gpt-4o");
+    let count = |text: &str| counter.count(text);
+    let mut agent = McpClient::start(&world, &[]);
+    let mut costs = Vec::new();
+    for round in 1..=4 {
+        world.phone.run(json!({"do": "set", "app": "com.android.settings", "name": "dark", "value": "off"}));
+        let mut steps = Round { agent: &mut agent, tokens: 0, count: &count };
+        steps.step("af_launch", json!({"package": "com.android.settings"}));
+        steps.step("af_look", json!({}));
+        let display = steps.step("af_tap", json!({"value": "Display"}));
+        assert!(display.starts_with("tapped row \"Display\""), "round {round}: {display}");
+        assert_eq!(world.phone.page(), "display", "round {round}");
+        let dark = steps.step("af_tap", json!({"value": "Dark theme"}));
+        assert!(dark.starts_with("tapped row \"Dark theme\""), "round {round}: {dark}");
+        steps.step("af_verify", json!({"text": "Dark theme", "state": "on"}));
+        steps.step("af_back", json!({}));
+        steps.step("af_scroll_to", json!({"text": "About phone"}));
+        steps.step("af_tap", json!({"value": "About phone"}));
+        assert_eq!(world.phone.page(), "about", "round {round}");
+        steps.agent.call("tools/call", json!({"name": "af_screenshot", "arguments": {}}));
+        steps.step("af_back", json!({}));
+        costs.push(steps.tokens);
+    }
+    println!("tokens by round: {costs:?}");
+    assert!(costs[1..].iter().all(|cost| *cost <= costs[0]), "{costs:?}");
+}

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use afd_tests::docs::repository;
+use afd_tests::screens::{self, Pairs};
 use afd_tests::traces::{self, Score};
 use serde_json::{Value, json};
 
@@ -12,8 +14,8 @@ fn node(id: i64, parent: i64, class: &str, res_id: Option<&str>, text: Option<&s
 
 /// Returns a screen of one activity: a bar, elements with the given ids, a list and a footer.
 fn screen(name: &str, ids: &[&str], rows: &[&str]) -> Value {
-    let mut nodes =
-        vec![node(0, -1, "android.widget.FrameLayout", None, None, 0, ""), node(1, 0, "android.view.View", Some("bar"), None, 0, "")];
+    let root = json!([0, -1, "android.widget.FrameLayout", null, null, null, [0, 0, 1080, 1920], ""]);
+    let mut nodes = vec![root, node(1, 0, "android.view.View", Some("bar"), None, 0, "")];
     for (i, id) in ids.iter().enumerate() {
         let i = i64::try_from(i).expect("fits");
         let flags = if id.starts_with("open") { "c" } else { "" };
@@ -64,6 +66,19 @@ fn recordings_of_real_apps_reach_the_required_scores() {
     assert!(mean.all >= 0.80, "{mean:?}");
     assert!((0.8..=1.3).contains(&mean.frag) && mean.mix <= 1.3, "{mean:?}");
     assert!(mean.robust >= 0.9, "{mean:?}");
+}
+
+/// Pages with few ids, in the order in which the screens were written; `held` was never looked at while the rules were made.
+#[test]
+fn pages_with_few_ids_are_told_apart() {
+    for half in ["tuned", "held"] {
+        let apps = screens::read(&repository(&format!("tests/screens/{half}")));
+        let pairs = apps.values().map(|screens| screens::score(screens, 0).0).fold(Pairs::default(), Pairs::plus);
+        println!("{half}: {:.4} merged, {:.4} split, {pairs:?}", pairs.merged_share(), pairs.split_share());
+        assert!(pairs.different > 2_000 && pairs.same > 150, "{half}: {pairs:?}");
+        assert!(pairs.merged_share() <= 0.01, "{half}: {pairs:?}");
+        assert!(pairs.split_share() <= 0.08, "{half}: {pairs:?}");
+    }
 }
 
 #[test]

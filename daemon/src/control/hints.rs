@@ -136,11 +136,12 @@ fn is_useful(t: &Transition) -> bool {
     named && leads && !waits_once && t.success_count + t.nothing_count + t.failure_count > 0
 }
 
-/// Whether a transition is worth its tokens in every look: not what any page does (Home, Back, a launch), and not a single failure or
-/// attempt without effect, which may have had other reasons.
+/// Whether a transition is worth its tokens in every look: not what any page does (Home, Back, a launch), not that a switch changes its
+/// page, and not a single failure or attempt without effect, which may have had other reasons.
 fn is_worth_telling(t: &Transition) -> bool {
+    let leads = t.outcomes.iter().any(|o| matches!(o.kind, OutcomeKind::Page | OutcomeKind::Refuted));
     let general = matches!(t.action.verb, Verb::Home | Verb::Back | Verb::Launch | Verb::Stop | Verb::Relaunch | Verb::Key);
-    !general && (t.success_count > 0 || t.nothing_count + t.failure_count > 1)
+    !general && (leads || t.nothing_count + t.failure_count > 1)
 }
 
 /// Maximum number of hints that are not about an element in sight.

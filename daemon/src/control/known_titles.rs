@@ -40,12 +40,8 @@ impl Call {
         let label = |t: &afd_proto::vocabulary::Target| t.label.clone().or(t.name.clone()).unwrap_or_default();
         let candidate = found.target.as_ref().map(label).unwrap_or_default();
         let wanted = quoted(value, target::MAX_TITLE);
-        let what = format!(
-            "{wanted} is not in sight, though the page is known to have it; {} only contains it",
-            quoted(&candidate, target::MAX_TITLE)
-        );
-        Err(Error::new(ErrorCode::TargetNotFound, what)
-            .hint(format!("scroll to it first: scroll-to {wanted}; or name the other element by its whole label"))
+        Err(Error::new(ErrorCode::TargetNotFound, format!("{wanted} is on this page, but not in sight"))
+            .hint(format!("scroll-to {wanted} first"))
             .details(json!({"matchedCount": 1, "candidateCount": 1, "candidates": [{"label": candidate}]})))
     }
 
@@ -57,7 +53,7 @@ impl Call {
             return error;
         }
         let wanted = quoted(value, target::MAX_TITLE);
-        error.hint(format!("the page is known to have it, though not in sight: scroll-to {wanted}"))
+        error.hint(format!("the page is known to have it: scroll-to {wanted} first"))
     }
 
     /// Returns whether the page is known to have an element of this title: it was shown to the session, acted on, or read there each time.

@@ -65,8 +65,17 @@ impl Call {
             Some(Format::Outline) | None => {
                 let all_hints = shape.hints.is_some_and(HintsWanted::all);
                 let changes = before.map(|b| changes(&b, capture, &context, shape.after_action));
-                context.since = since.filter(|_| changes.is_some());
-                context.outline = Some(changes.unwrap_or_else(|| whole(capture, &context, (max, true), all_hints)));
+                let whole = || whole(capture, &context, (max, true), all_hints);
+                // What an action changed may take more words than the page.
+                let (outline, is_whole) = match changes {
+                    Some(changes) if shape.after_action => {
+                        Some(whole()).filter(|w| w.len() < changes.len()).map_or((changes, false), |w| (w, true))
+                    }
+                    Some(changes) => (changes, false),
+                    None => (whole(), true),
+                };
+                context.since = since.filter(|_| !is_whole);
+                context.outline = Some(outline);
             }
         }
         context
@@ -130,7 +139,7 @@ fn elements(capture: &ScreenCapture, max: usize) -> Vec<Element> {
 }
 
 /// Returns the first lines: the page, and the dialog over it.
-fn head(capture: &ScreenCapture, context: &Context) -> String {
+fn head(capture: &ScreenCapture, context: &Context, with_app: bool) -> String {
     let structures = capture.structures.as_deref();
     let front = structures.map(|s| &s.front);
     let dialog = front.filter(|f| f.dialog);
@@ -140,13 +149,9 @@ fn head(capture: &ScreenCapture, context: &Context) -> String {
     };
     let activity = context.top_activity.as_deref().map(|a| a.rsplit(['.', '/']).next().unwrap_or(a));
     let name = page.and_then(|p| p.title.as_deref()).map(|t| as_shown(capture, t)).or(activity).unwrap_or("unknown");
-    let state = context.page.state.as_deref().map(|s| format!(" {s}")).unwrap_or_default();
     let mut head = format!("page {}", quoted(name, MAX_NAME));
-    if dialog.is_none() {
-        head.push_str(&state);
-    }
     let page_app = page.map(|p| &p.app).filter(|app| !app.is_empty()).or(context.app.as_ref());
-    if let Some(app) = page_app {
+    if let Some(app) = page_app.filter(|_| with_app) {
         let _ = write!(head, " {app}");
     }
     if let Some(reason) = &context.reason {
@@ -164,7 +169,7 @@ fn head(capture: &ScreenCapture, context: &Context) -> String {
     if let Some(dialog) = dialog {
         let name = dialog.title.as_deref().map(|t| format!(" {}", quoted(as_shown(capture, t), MAX_NAME))).unwrap_or_default();
         let of_app = context.app.as_ref().filter(|app| Some(*app) != page_app).map(|app| format!(" {app}")).unwrap_or_default();
-        let _ = write!(head, "\ndialog{name}{state}{of_app}");
+        let _ = write!(head, "\ndialog{name}{of_app}");
         if behind > 0 {
             let _ = write!(head, "; {behind} elements behind it");
         }
@@ -179,7 +184,7 @@ const HINTS_MIN: usize = 48;
 /// Returns the whole outline, of at most `max` elements, with or without aliases. Unless all hints are wanted, the best that fit stand in it.
 fn whole(capture: &ScreenCapture, context: &Context, (max, aliases): (usize, bool), all_hints: bool) -> String {
     let all = items(capture);
-    let head = head(capture, context);
+    let head = head(capture, context, true);
     let lines: Vec<(String, Option<String>)> = all
         .iter()
         .take(max)
@@ -237,6 +242,23 @@ fn is_same_page(before: &ShownRefs, capture: &ScreenCapture) -> bool {
     then.page_key.is_some() && then.activity == now.activity && then.title == now.title && then.dialog == now.dialog
 }
 
+/// Joins aliases, three and more in a row as their first and last one: `@n2 @n7-@n11`.
+fn ranges(aliases: &[String]) -> String {
+    let mut runs: Vec<(u32, u32)> = Vec::new();
+    for number in aliases.iter().filter_map(|alias| number_of(alias)) {
+        match runs.last_mut() {
+            Some((_, last)) if *last + 1 == number => *last = number,
+            _ => runs.push((number, number)),
+        }
+    }
+    let text = |(first, last): (u32, u32)| match last - first {
+        0 => format!("@n{first}"),
+        1 => format!("@n{first} @n{last}"),
+        _ => format!("@n{first}-@n{last}"),
+    };
+    runs.into_iter().map(text).collect::<Vec<_>>().join(" ")
+}
+
 /// Returns what changed: lines that came (`+`), went (`-`) or are different (`~`).
 fn changes(before: &ShownRefs, capture: &ScreenCapture, context: &Context, after_action: bool) -> String {
     let refs = crate::page::refs::all(&before.snapshot);
@@ -284,9 +306,10 @@ fn changes(before: &ShownRefs, capture: &ScreenCapture, context: &Context, after
         }
     }
     if !aliases.is_empty() {
-        gone.push(aliases.join(" "));
+        gone.push(ranges(&aliases));
     }
-    let mut text = head(capture, context);
+    // It is the page that the session was shown.
+    let mut text = head(capture, context, false);
     if came.is_empty() && different.is_empty() && gone.is_empty() && !after_action {
         text.push_str("\nnothing changed");
     }

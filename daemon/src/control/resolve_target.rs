@@ -193,6 +193,24 @@ impl Call {
         (shown.place.page_key != capture.place().page_key).then(|| shown.place.clone())
     }
 
+    /// Returns the label, caption or `#id` of what an alias stands for: what is waited or scrolled for may not be on the screen.
+    ///
+    /// # Errors
+    /// `TARGET_NOT_FOUND` if the session was not shown the alias, or if its element has no name.
+    pub(super) fn name_of_alias(&self, alias: &str) -> Result<String> {
+        let alias = alias.trim();
+        let shown = self.core.views.shown(self.session_id, self.device_id);
+        let name = shown.as_ref().and_then(|shown| {
+            let recorded = &shown.refs.get(alias)?.what;
+            let id = || shown.snapshot.nodes[recorded.node].id_name().map(|id| format!("#{id}"));
+            naming::called(recorded).map(str::to_owned).or_else(id)
+        });
+        name.ok_or_else(|| {
+            Error::new(ErrorCode::TargetNotFound, format!("{alias} is not among the elements returned to this session, or it has no name"))
+                .hint("observe the page, or give the label of the element")
+        })
+    }
+
     /// Returns the node that an alias stands for, and whether it has moved.
     pub(super) fn resolve_alias(&self, alias: &str, observation: Option<&str>, capture: &ScreenCapture) -> Result<(usize, bool)> {
         let shown = self.core.views.shown(self.session_id, self.device_id);

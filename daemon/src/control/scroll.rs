@@ -21,7 +21,7 @@ use crate::device::{DeviceGuard, DriverError, Input};
 use crate::memory::events::Event;
 use crate::page::select::{self, Compare, Fit, Gesture, Selector};
 use crate::page::snapshot::{Flag, Node};
-use crate::page::{Snapshot, naming, touch};
+use crate::page::{Snapshot, touch};
 
 /// Maximum time to wait for the page to settle after a scroll.
 const SETTLE: Duration = Duration::from_millis(2000);
@@ -208,20 +208,7 @@ impl Call {
         if search.by.is_some() || default_by(&search.text) != By::Ref {
             return Ok(search.clone());
         }
-        let alias = search.text.trim();
-        let shown = self.core.views.shown(self.session_id, self.device_id);
-        let recorded = shown.as_ref().and_then(|s| Some((s.refs.get(alias)?, &s.snapshot)));
-        let name = recorded.and_then(|(r, snapshot)| {
-            let id = || snapshot.nodes[r.what.node].id_name().map(|id| format!("#{id}"));
-            naming::called(&r.what).map(str::to_owned).or_else(id)
-        });
-        let text = name.ok_or_else(|| {
-            Error::new(
-                ErrorCode::TargetNotFound,
-                format!("{alias} is not among the elements that were returned to this session, or has no name"),
-            )
-            .hint("observe the page, or give the label of the element")
-        })?;
+        let text = self.name_of_alias(&search.text)?;
         Ok(Search { text, ..search.clone() })
     }
 

@@ -98,8 +98,10 @@ impl Call {
     /// Puts what a capture shows into the look, and records it as seen by the session.
     async fn show(&self, capture: &mut ScreenCapture, then: Then, look: &mut Look) {
         let since = match then {
-            Then::Diff => self.core.views.shown(self.session_id, self.device_id).map(|s| s.observation.clone()),
-            Then::Outline | Then::Page | Then::None => None,
+            Then::Page | Then::None => None,
+            // A page that did not change, and that the session was shown, is not told again.
+            Then::Outline if look.changed != Some(false) => None,
+            Then::Diff | Then::Outline => self.core.views.shown(self.session_id, self.device_id).map(|s| s.observation.clone()),
         };
         let format = if then == Then::Page { Format::Rows } else { Format::Outline };
         let shape = Shape { format: Some(format), since, after_action: true, ..Shape::default() };

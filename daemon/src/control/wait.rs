@@ -9,11 +9,12 @@ use std::time::Duration;
 
 use afd_proto::ErrorCode;
 use afd_proto::observe::{Until, WaitParams, WaitResult};
-use afd_proto::vocabulary::{ObservationSource, Reply};
+use afd_proto::vocabulary::{By, ObservationSource, Reply};
 use serde_json::json;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use super::resolve_target::default_by;
 use super::rows::count;
 use super::screen_capture::ScreenCapture;
 use super::streams::{Stream, StreamItem, StreamKey};
@@ -95,8 +96,11 @@ pub async fn wait(core: &Arc<Core>, params: &WaitParams) -> Result<Reply<WaitRes
     if !(1..=MAX_TIMEOUT_MS).contains(&timeout_ms) {
         return Err(Error::param("timeoutMs", "1 to 600000", timeout_ms));
     }
-    let condition = Condition::of(params)?;
+    let mut condition = Condition::of(params)?;
     let call = core.call(params).await?;
+    if matches!(condition.until, Until::Text | Until::Gone) && default_by(&condition.text) == By::Ref {
+        condition.text = call.name_of_alias(&condition.text)?;
+    }
     let started = Instant::now();
     let inputs = call.device().inputs();
     let mut last = None;

@@ -7,7 +7,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::snapshot::{Flag, Node, Rect, Snapshot};
-use super::{label, mask, structure, target};
+use super::{label, mask, target};
 
 /// Maximum number of different resource ids of a page with few of them; ids that any page has do not count.
 const MAX_IDS: usize = 2;
@@ -50,6 +50,8 @@ pub enum Kind {
     Sort = 10,
     /// That it has a field to fill, besides one in its bar.
     Form = 11,
+    /// Label of a tab at the bottom.
+    Navigation = 12,
 }
 
 /// What sort of heading a page has.
@@ -78,12 +80,27 @@ impl Sort {
     }
 }
 
-/// Hash that a row of tabs at the bottom begins its description with.
-pub const AT_BOTTOM: &str = "bottom";
+/// Maximum number of tabs in a row.
+pub const MAX_TABS: usize = 9;
+
+/// Describes a row of tabs, as hashed with [`Kind::Tabs`].
+pub fn row_of_tabs(at_bottom: bool, count: usize) -> String {
+    format!("{}{count}", if at_bottom { "bottom" } else { "top" })
+}
+
+/// Describes the selected tab of a row, as hashed with [`Kind::Selected`].
+pub fn selected_tab(at_bottom: bool, count: usize, selected: usize) -> String {
+    format!("{}.{selected}", row_of_tabs(at_bottom, count))
+}
 
 /// Returns the hash of a text of a kind.
 pub fn hash(kind: Kind, text: &str) -> u64 {
-    (structure::feature(text) >> 8) | (u64::from(kind as u8) << 56)
+    (fnv1a(text) >> 8) | (u64::from(kind as u8) << 56)
+}
+
+/// Returns the FNV-1a hash of a text: it is stored, so it must be the same in every version, and a large page has thousands of texts.
+fn fnv1a(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// Returns the hashes of a kind among sorted ones.
@@ -124,17 +141,25 @@ pub(super) fn of(snapshot: &Snapshot, nodes: &[usize], dialog: bool) -> Evidence
     if page.is_form() {
         put(Kind::Form, "form");
     }
-    if let Some(tabs) = page.tabs().or_else(|| page.tab_of(heading.as_deref()?)) {
-        let row = format!("{}{}", if tabs.at_bottom { AT_BOTTOM } else { "top" }, tabs.count);
-        put(Kind::Tabs, &row);
-        put(Kind::Selected, &format!("{row}.{}", tabs.selected));
+    let at_bottom = page.tabs(true).or_else(|| page.tab_of(heading.as_deref()?));
+    for tabs in at_bottom.into_iter().chain(page.tabs(false)) {
+        put(Kind::Tabs, &row_of_tabs(tabs.at_bottom, tabs.count));
+        put(Kind::Selected, &selected_tab(tabs.at_bottom, tabs.count, tabs.selected));
         put(Kind::SelectedLabel, &plain(&tabs.label));
     }
     let navigation = page.navigation();
     for i in page.nodes.iter().copied().filter(|i| snapshot.nodes[*i].is(Flag::Clickable)) {
         let Some(label) = short_label(snapshot, i) else { continue };
-        put(Kind::Label, &label);
-        if !page.scrolls(i) && !navigation.contains(&i) {
+        // A row with numbers is content.
+        let numbered = label::of(snapshot, i).text().chars().any(char::is_numeric);
+        if navigation.contains(&i) {
+            put(Kind::Navigation, &label);
+            continue;
+        }
+        if !(numbered && page.scrolls(i)) {
+            put(Kind::Label, &label);
+        }
+        if !page.scrolls(i) {
             put(Kind::Chrome, &label);
         }
     }
@@ -262,11 +287,11 @@ impl<'a> Page<'a> {
     }
 
     /// Finds a row of equal controls across the screen with a gap of their width in which a text stands: the selected tab.
-    fn tabs(&self) -> Option<Tabs> {
+    fn tabs(&self, at_bottom: bool) -> Option<Tabs> {
         let mut found: Vec<(i32, Tabs)> = Vec::new();
         for ((top, bottom), row) in self.rows() {
             let high = bottom - top;
-            let placed = top <= self.part(200) || bottom >= self.part(850);
+            let placed = if at_bottom { bottom >= self.part(850) } else { top <= self.part(200) };
             let widths = || row.iter().map(|i| self.node(*i).bounds.width());
             let (Some(least), Some(most)) = (widths().min(), widths().max()) else { continue };
             if !placed || high > self.part(120) || high < CELL || (most - least) * 10 > self.size.0 {
@@ -288,7 +313,7 @@ impl<'a> Page<'a> {
                 if is_tab && across {
                     let selected = row.iter().filter(|i| self.node(**i).bounds.right <= centre).count();
                     let label = self.words(i).unwrap_or_default().to_owned();
-                    found.push((top, Tabs { at_bottom: top > self.part(800), count: row.len() + 1, selected, label }));
+                    found.push((top, Tabs { at_bottom, count: row.len() + 1, selected, label }));
                 }
             }
         }

@@ -11,7 +11,7 @@ use afd_proto::vocabulary::Role;
 
 use super::refs::Ref;
 use super::snapshot::{Flag, Snapshot, WindowKind};
-use super::{label, target};
+use super::{label, target, touch};
 
 /// Maximum length of a label or value in an outline, characters.
 pub(super) const MAX_TEXT: usize = 200;
@@ -68,6 +68,10 @@ pub fn items(snapshot: &Snapshot, refs: &[Ref], title: Option<&str>) -> Vec<Item
             None => plain_text(snapshot, index, depth, enclosing.map(|(_, label)| label.as_str())),
         };
         let Some(item) = item else { continue };
+        // The edge of a row whose words are out of sight tells nothing.
+        if item.label.is_empty() && item.id.is_none() && touch::edge_in_sight(snapshot, index).is_some() {
+            continue;
+        }
         if item.at.is_none() && !item.disabled && captions.contains(item.label.as_str()) {
             continue;
         }

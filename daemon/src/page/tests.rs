@@ -288,3 +288,44 @@ fn only_row_of_a_title_is_found_when_its_edge_is_cut() {
     let found = refs::find(&recorded(&before, 1), &current, &fingerprint::exact_content(&now)).expect("it is the only one");
     assert_eq!(current[found.index].label.title, "D");
 }
+
+#[test]
+fn element_is_usable_once_its_centre_is_in_sight() {
+    let at = |top: i32, bottom: i32| {
+        let mut page = list(&pairs(&[("A", "a")]), 0);
+        page.size = Some((1080, 2400));
+        page.nodes[1].bounds = Rect { left: 0, top, right: 1080, bottom };
+        // A bar of tabs beside the list, which ends where it begins.
+        page.nodes.push(node(9, None, "View", "Home", [0, 2300, 1080, 2400], &[Flag::Clickable]));
+        (touch::is_usable(&page, 1), touch::edge_in_sight(&page, 1))
+    };
+    assert_eq!(at(2291, 2411), (false, Some(9)), "nine pixels look out");
+    assert_eq!(at(2291, 2300), (false, Some(9)), "the device cut the bounds to the list");
+    assert_eq!(at(2250, 2370), (false, None), "less than a half");
+    assert_eq!(at(2230, 2350), (true, None), "its centre is free");
+    assert_eq!(at(1000, 1200), (true, None));
+}
+
+#[test]
+fn unrelated_elements_that_overlap_are_touched_where_both_are_free() {
+    let page = |small: [i32; 4], first: bool| {
+        let mut page = list(&[], 0);
+        page.size = Some((1080, 2400));
+        let (card, button) = (
+            node(1, None, "View", "Card", [0, 300, 1080, 900], &[Flag::Clickable]),
+            node(2, None, "Button", "Go", small, &[Flag::Clickable]),
+        );
+        page.nodes = if first { vec![button, card] } else { vec![card, button] };
+        page
+    };
+    for first in [true, false] {
+        let overlapping = page([0, 800, 400, 1000], first);
+        let (card, button) = if first { (1, 0) } else { (0, 1) };
+        assert!(touch::point(&overlapping, button).expect("free").y >= 900.0, "below the card");
+        let p = touch::point(&overlapping, card).expect("free");
+        assert!(p.y < 800.0 || p.x >= 400.0, "beside the button: {p:?}");
+    }
+    // Where one lies in the other, the later one is taken to be in front.
+    assert!(touch::point(&page([400, 500, 600, 600], false), 1).is_ok());
+    assert_eq!(touch::point(&page([400, 500, 600, 600], true), 0), Err(touch::Obstacle::Covered(1)));
+}

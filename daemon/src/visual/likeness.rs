@@ -6,7 +6,7 @@
 //! becomes a page of its own. The thresholds were measured on invented screens of four apps and checked on four others, see
 //! `tests/screens`.
 
-use crate::page::evidence::{AT_BOTTOM, Kind, Sort, hash, of_kind};
+use crate::page::evidence::{Kind, MAX_TABS, Sort, hash, of_kind, row_of_tabs, selected_tab};
 
 /// Minimum Jaccard index of the labels of pages whose headings differ and stand in a bar.
 const SAME_BAR: f64 = 0.7;
@@ -67,13 +67,18 @@ impl<'a> Look<'a> {
     }
 
     fn has_tabs_at_bottom(self) -> bool {
-        (2..=9).any(|n| self.of(Kind::Tabs).contains(&hash(Kind::Tabs, &format!("{AT_BOTTOM}{n}"))))
+        (2..=MAX_TABS).any(|n| self.of(Kind::Tabs).contains(&hash(Kind::Tabs, &row_of_tabs(true, n))))
+    }
+
+    /// Returns the selected tab of a row, if the page has such a row.
+    fn selected(self, at_bottom: bool, count: usize) -> Option<usize> {
+        (0..count).find(|i| self.of(Kind::Selected).contains(&hash(Kind::Selected, &selected_tab(at_bottom, count, *i))))
     }
 
     /// Returns whether a heading is the label of a control of the page.
     fn leads_to(self, heading: u64) -> bool {
         let has = |kind: Kind| self.of(kind).iter().any(|h| h & BODY == heading);
-        has(Kind::Label) || has(Kind::SelectedLabel)
+        has(Kind::Label) || has(Kind::SelectedLabel) || has(Kind::Navigation)
     }
 }
 
@@ -93,11 +98,14 @@ fn overlap(a: &[u64], b: &[u64]) -> f64 {
     shared(a, b) as f64 / a.len().min(b.len()).max(1) as f64
 }
 
-fn tabs(a: Look<'_>, b: Look<'_>) -> TabRelation {
-    if a.of(Kind::Tabs).is_empty() || a.of(Kind::Tabs) != b.of(Kind::Tabs) {
-        return TabRelation::Unknown;
+/// Returns how the selected tabs at the bottom, or of a row further up, relate.
+fn tabs(a: Look<'_>, b: Look<'_>, at_bottom: bool) -> TabRelation {
+    let both = |count| Some((a.selected(at_bottom, count)?, b.selected(at_bottom, count)?));
+    match (2..=MAX_TABS).find_map(both) {
+        None => TabRelation::Unknown,
+        Some((x, y)) if x == y => TabRelation::Same,
+        Some(_) => TabRelation::Other,
     }
-    if a.of(Kind::Selected) == b.of(Kind::Selected) { TabRelation::Same } else { TabRelation::Other }
 }
 
 /// Returns how surely two looks show the same page in the same language; 0 if they do not.
@@ -108,8 +116,8 @@ pub fn same(a: Look<'_>, b: Look<'_>) -> f64 {
     let (label_count, control_count) = (shared(of(Kind::Label).0, of(Kind::Label).1), shared(of(Kind::Chrome).0, of(Kind::Chrome).1));
     let places = jaccard(of(Kind::Place).0, of(Kind::Place).1);
     let at_least = |value: f64, least: f64| if value >= least { value } else { 0.0 };
-    let tab = tabs(a, b);
-    if tab == TabRelation::Other && a.has_tabs_at_bottom() {
+    let (tab, bottom_tab) = (tabs(a, b, false), tabs(a, b, true));
+    if bottom_tab == TabRelation::Other {
         return 0.0;
     }
     let headings = (a.heading(), b.heading());
@@ -135,7 +143,7 @@ pub fn same(a: Look<'_>, b: Look<'_>) -> f64 {
         let same = controls >= SAME_CONTROLS || labels >= SAME_LABELS || (labels >= SCROLLED_LABELS && label_count >= 5);
         return if same { controls.max(labels) } else { at_least_both(labels, places) };
     }
-    if tab == TabRelation::Same && a.has_tabs_at_bottom() {
+    if bottom_tab == TabRelation::Same {
         return 0.5 + controls;
     }
     if labels >= SAME_LABELS && label_count >= 4 {
@@ -163,6 +171,10 @@ pub fn differ_in_language(a: Look<'_>, b: Look<'_>) -> bool {
     if (!lead.0.is_empty() && lead.0 == lead.1) || (a.heading().is_some() && a.heading() == b.heading()) {
         return false;
     }
+    let navigation = of(Kind::Navigation);
+    if overlap(navigation.0, navigation.1) >= 0.5 {
+        return false;
+    }
     let texts = of(Kind::Label);
     let chrome = of(Kind::Chrome);
     let other_controls = overlap(chrome.0, chrome.1) <= OTHER_TEXTS || shared(chrome.0, chrome.1) <= 1;
@@ -177,11 +189,11 @@ pub fn looks_different(a: Look<'_>, b: Look<'_>) -> bool {
 /// Returns how well the places of the elements of two looks in different languages agree, see [`SAME_PLACES`]; 0 if something else speaks
 /// against one page.
 pub fn same_places(a: Look<'_>, b: Look<'_>) -> f64 {
-    let tab = tabs(a, b);
-    let fits = tab != TabRelation::Other
+    let relations = [tabs(a, b, false), tabs(a, b, true)];
+    let fits = !relations.contains(&TabRelation::Other)
         && a.is_field() == b.is_field()
         && a.has_tabs_at_bottom() == b.has_tabs_at_bottom()
         && a.heading().is_some() == b.heading().is_some();
-    let extra = if tab == TabRelation::Same { SAME_TAB } else { 0.0 };
+    let extra = if relations.contains(&TabRelation::Same) { SAME_TAB } else { 0.0 };
     if fits { jaccard(a.of(Kind::Place), b.of(Kind::Place)) + extra } else { 0.0 }
 }
