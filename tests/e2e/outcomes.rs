@@ -36,9 +36,9 @@ fn outcome(kind: &str, name: &str, count: i64) -> (String, String, i64) {
     (kind.to_owned(), name.to_owned(), count)
 }
 
-/// Texts of the hints of the page in front.
+/// Texts of all hints of the page in front.
 fn hints(client: &mut Client) -> Vec<String> {
-    let page = look(client);
+    let page = client.ok("observe.page", json!({"hints": "all"}));
     page["hints"].as_array().expect("hints").iter().filter_map(|h| h["text"].as_str().map(str::to_owned)).collect()
 }
 

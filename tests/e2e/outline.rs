@@ -309,7 +309,8 @@ fn counter_that_an_action_changes_is_not_known_as_doing_nothing() {
         show(&world, &["Add", &format!("{} items", count + 1)]);
         outline(&mut client);
     }
-    let text = outline(&mut client);
+    let look = client.ok("observe.page", json!({"format": "outline", "hints": "all"}));
+    let text = look["outline"].as_str().expect("an outline");
     assert!(!text.contains("does nothing") && text.contains("changes this page"), "{text}");
 }
 

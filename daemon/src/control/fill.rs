@@ -63,7 +63,7 @@ impl Field {
         let mut alike = fields(snapshot).filter(equal);
         match (alike.next(), alike.next()) {
             (Some(one), None) => Some(one),
-            _ => fields(snapshot).filter(|n| n.bounds.contains(self.at.x, self.at.y)).last(),
+            _ => fields(snapshot).rfind(|n| n.bounds.contains(self.at.x, self.at.y)),
         }
     }
 }
@@ -153,7 +153,7 @@ impl Call {
         check_typable(guard, text.expose())?;
         let capture = ScreenCapture::of(guard.tree(self.target.token.as_ref()).await?, false, false);
         let at = |n: &&Node| n.bounds.contains(target.point.x, target.point.y);
-        let Some(node) = fields(capture.snapshot()).filter(at).next_back() else {
+        let Some(node) = fields(capture.snapshot()).rfind(at) else {
             return Err(Error::new(ErrorCode::TargetNotFound, "the target is not a field that accepts text")
                 .hint("observe the page for its fields"));
         };

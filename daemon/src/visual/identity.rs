@@ -271,7 +271,7 @@ impl Identity {
             let new = own().count() < MAX_EXAMPLES && own().all(|e| likeness::looks_different(look, Look(&e.hashes)));
             return if new { Verdict::Extends(example.state) } else { Verdict::Joins(example.state) };
         }
-        match self.in_another_language(look, examples).or_else(|| self.from_before(structure)) {
+        match self.in_another_language(look, examples).or_else(|| self.id_from_before(structure)) {
             Some(state) => Verdict::Extends(state),
             None => Verdict::New,
         }
@@ -297,7 +297,7 @@ impl Identity {
     }
 
     /// Returns the state that a page belonged to before there was evidence, unless another page has taken it.
-    fn from_before(&self, structure: &Structure) -> Option<i64> {
+    fn id_from_before(&self, structure: &Structure) -> Option<i64> {
         let state = self.variants.get(structure.earlier_key.as_ref()?)?.state;
         let taken = self.examples.values().flatten().any(|e| e.state == state);
         (!taken).then_some(state)

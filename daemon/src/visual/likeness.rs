@@ -3,13 +3,13 @@
 //! A heading separates pages, unless it is content: the name of a recipe or a person varies while the controls around it stay. A heading
 //! that is also the label of a control names a place to go to and is no content. Where a page appears in another language none of its
 //! texts is known; then it is told by where its elements stand, and only if one page fits clearly better than the others. What is uncertain
-//! becomes a page of its own. The thresholds were measured on invented screens of four apps and checked on four others, see
+//! becomes a page of its own. The thresholds were measured on invented screens of twelve apps and checked on four others, see
 //! `tests/screens`.
 
 use crate::page::evidence::{Kind, MAX_TABS, Sort, hash, of_kind, row_of_tabs, selected_tab};
 
-/// Minimum Jaccard index of the labels of pages whose headings differ and stand in a bar.
-const SAME_BAR: f64 = 0.7;
+/// Minimum Jaccard index of the labels of pages whose headings differ and stand in a bar, unless they look alike.
+const SAME_BAR: f64 = 0.5;
 /// Minimum Jaccard index of the controls of pages whose large headings differ, and of their labels.
 const SAME_CONTROLS: f64 = 0.5;
 const SAME_LABELS: f64 = 0.45;
@@ -138,7 +138,7 @@ pub fn same(a: Look<'_>, b: Look<'_>) -> f64 {
             return 0.0;
         }
         if a.has_bar() || b.has_bar() {
-            return at_least(labels, SAME_BAR);
+            return if labels >= SAME_BAR { labels } else { at_least_both(labels, places) };
         }
         let same = controls >= SAME_CONTROLS || labels >= SAME_LABELS || (labels >= SCROLLED_LABELS && label_count >= 5);
         return if same { controls.max(labels) } else { at_least_both(labels, places) };
