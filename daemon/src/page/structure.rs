@@ -3,7 +3,7 @@
 //! A structure consists of the place of a page (activity or URL), its title, and the set of resource ids and classes of its
 //! visible nodes. Everything that changes by itself is left out: positions, counts, texts other than the title, and digits in
 //! the title. A dialog has no place, as it may open anywhere in its app. The place of a website's page includes the pattern of its
-//! address. Nodes inside web pages are told apart by role and title, and pages with few ids by what [`evidence`](super::evidence) collects.
+//! address. Nodes inside web pages are told apart by role and title, and pages with few ids by what [`evidence`] collects.
 //!
 //! The readable fingerprint ([`super::fingerprint`]) lists at most eight ids. A structure has all of them, so that two pages of
 //! one activity can be told apart, and a page of which a node is missing can still be recognised by similarity. The rules were

@@ -12,7 +12,7 @@
 //! Different titles separate states. Only when a structure is similar to no state of its title but to many of other titles,
 //! titles count as content there (names of products or people) and are ignored.
 //!
-//! Pages with few resource ids are compared by other evidence, see [`likeness`](super::likeness), with each look that is kept as an example
+//! Pages with few resource ids are compared by other evidence, see [`likeness`], with each look that is kept as an example
 //! of a state. A page in another language becomes a further example. States from before there was such evidence take the first page that
 //! would have been theirs.
 //!
