@@ -80,7 +80,7 @@ fn one_line_each(value: &mut Value) {
         Value::Object(map) => {
             for (key, value) in map.iter_mut() {
                 match value {
-                    Value::String(text) if matches!(key.as_str(), "outline" | "graph" | "output") => *text = safe::block(text),
+                    Value::String(text) if matches!(key.as_str(), "outline" | "look" | "graph" | "output") => *text = safe::block(text),
                     value => one_line_each(value),
                 }
             }
@@ -181,6 +181,13 @@ mod tests {
     fn of(result: Result<Value, Failure>) -> String {
         let result = result.map(|data| serde_json::value::to_raw_value(&data).expect("JSON"));
         text(&Outcome { category: "act".into(), op: "tap".into(), result, render: None, only: None })
+    }
+
+    #[test]
+    fn only_outlines_keep_their_line_breaks() {
+        let mut data = json!({"look": "page \"A\"\n@n1 \"B\"", "name": "a\nb"});
+        one_line_each(&mut data);
+        assert_eq!(data, json!({"look": "page \"A\"\n@n1 \"B\"", "name": "a\\nb"}));
     }
 
     #[test]
