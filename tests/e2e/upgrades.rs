@@ -182,7 +182,7 @@ fn acts_of_schema_6_that_did_nothing_are_told_as_such() {
     assert!(text.contains("did nothing 3 of 3 times"), "{text}");
 }
 
-/// The database was made when pages with few ids were told apart by their classes alone: a tap on "Add recipe" led to the form, three times.
+/// The database is from a version that identified pages with few ids by their classes alone. In it, a tap on "Add recipe" led to the form, three times.
 #[test]
 fn pages_with_few_ids_keep_their_states_and_outcomes() {
     let world = with_database("tests/fixtures/pages-with-few-ids.db.gz");

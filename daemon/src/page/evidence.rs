@@ -1,8 +1,8 @@
-//! What pages with few resource ids are told apart by, as those of Compose and Flutter are: a heading, the selected tab, the labels of
-//! their controls, their texts, and where their elements stand.
+//! Evidence that identifies a page with few resource ids, as Compose and Flutter apps have: its heading, selected tab, control labels,
+//! texts and element positions.
 //!
-//! All of it is kept as hashes, each with its kind in the upper byte, so that pages are compared without their texts. Numbers and
-//! punctuation are left out. How the parts count is decided by what compares them (`visual::likeness`).
+//! Evidence is stored as hashes with the kind in the upper byte, so pages are compared without storing their texts. Digits and
+//! punctuation are removed before hashing. `visual::likeness` compares the evidence of two pages.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -28,7 +28,7 @@ const CELL: i32 = 40;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
-    /// Label of a control, or a short text that stands for itself.
+    /// Label of a control, or a short text outside of any control.
     Label = 1,
     /// Label of a control that neither scrolls nor is a tab at the bottom.
     Chrome = 2,
@@ -111,7 +111,7 @@ pub fn of_kind(hashes: &[u64], kind: Kind) -> &[u64] {
     &hashes[start..end.max(start)]
 }
 
-/// What a page is told apart by.
+/// Evidence that identifies a page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Evidence {
     /// The heading, digits masked; `None` if there is none.
@@ -120,7 +120,7 @@ pub struct Evidence {
     pub hashes: Vec<u64>,
 }
 
-/// Returns whether a page has so few resource ids that it is told apart by other evidence.
+/// Returns whether a page has at most [`MAX_IDS`] resource ids of its own, so that it needs evidence to be identified.
 pub(super) fn has_few_ids(snapshot: &Snapshot, nodes: &[usize]) -> bool {
     let own = |n: &Node| n.res_id.as_deref().filter(|id| !id.starts_with("android:")).map(str::to_owned);
     nodes.iter().filter_map(|i| own(&snapshot.nodes[*i])).collect::<BTreeSet<_>>().len() <= MAX_IDS

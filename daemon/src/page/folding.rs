@@ -101,7 +101,7 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// Prepares a text as somebody typed it, or as an outline prints it.
+    /// Prepares a label that a caller typed or copied from an outline.
     pub fn new(text: &str) -> Self {
         let raw: Vec<String> = std::iter::once(text.trim().to_owned()).chain(unescape(text.trim())).collect();
         // A label that an outline prints is cut at some length.

@@ -3,7 +3,8 @@
 //! A structure consists of the place of a page (activity or URL), its title, and the set of resource ids and classes of its
 //! visible nodes. Everything that changes by itself is left out: positions, counts, texts other than the title, and digits in
 //! the title. A dialog has no place, as it may open anywhere in its app. The place of a website's page includes the pattern of its
-//! address. Nodes inside web pages are told apart by role and title, and pages with few ids by what [`evidence`] collects.
+//! address. Nodes inside web pages are identified by role and title. For pages with few ids, [`evidence`]
+//! collects more.
 //!
 //! The readable fingerprint ([`super::fingerprint`]) lists at most eight ids. A structure has all of them, so that two pages of
 //! one activity can be told apart, and a page of which a node is missing can still be recognised by similarity. The rules were
@@ -37,9 +38,9 @@ pub struct Structure {
     pub features: Vec<u64>,
     /// Whether it is a dialog, a menu or a pop-up over a page.
     pub dialog: bool,
-    /// What a page with few ids is told apart by besides, see [`evidence`]; empty for other pages. It is no part of the key.
+    /// Hashes of the [`evidence`] of a page with few ids; empty for other pages. The key does not include them.
     pub evidence: Vec<u64>,
-    /// Key that the page had before pages with few ids were told apart by evidence.
+    /// Key of the page in databases that were made before evidence existed.
     pub earlier_key: Option<String>,
 }
 

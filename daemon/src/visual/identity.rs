@@ -12,9 +12,8 @@
 //! Different titles separate states. Only when a structure is similar to no state of its title but to many of other titles,
 //! titles count as content there (names of products or people) and are ignored.
 //!
-//! Pages with few resource ids are compared by other evidence, see [`likeness`], with each look that is kept as an example
-//! of a state. A page in another language becomes a further example. States from before there was such evidence take the first page that
-//! would have been theirs.
+//! [`likeness`] compares a page with few resource ids to the stored examples of each state. A page in another language becomes a
+//! further example. A state that was stored without evidence takes the first page that has its earlier key.
 //!
 //! Sets of detections have no place and no title: they join by the Jaccard index alone. The thresholds were measured on
 //! recordings of real apps, see the program `ui-traces` in `tests/`.

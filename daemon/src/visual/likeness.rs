@@ -1,10 +1,9 @@
-//! Whether two looks at pages with few resource ids show the same page.
+//! Decides whether two captures of pages with few resource ids show the same page.
 //!
-//! A heading separates pages, unless it is content: the name of a recipe or a person varies while the controls around it stay. A heading
-//! that is also the label of a control names a place to go to and is no content. Where a page appears in another language none of its
-//! texts is known; then it is told by where its elements stand, and only if one page fits clearly better than the others. What is uncertain
-//! becomes a page of its own. The thresholds were measured on invented screens of twelve apps and checked on four others, see
-//! `tests/screens`.
+//! Different headings separate pages, unless the heading is content: the name of a recipe varies while the controls around it stay. A
+//! heading that is also the label of a control is a destination, not content. A page in another language shares no texts with the known
+//! one; its element positions are compared instead, and the best match must beat all others by [`MARGIN`]. An uncertain capture becomes a
+//! new page. The thresholds were measured on invented screens of twelve apps and checked on four others, see `tests/screens`.
 
 use crate::page::evidence::{Kind, MAX_TABS, Sort, hash, of_kind, row_of_tabs, selected_tab};
 

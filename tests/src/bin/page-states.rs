@@ -1,4 +1,4 @@
-//! Scores how well pages with few resource ids are told apart: `page-states DIR...`, each a directory of apps as in `tests/screens`.
+//! Scores the recognition of pages with few resource ids: `page-states DIR...`, each a directory of apps as in `tests/screens`.
 
 use std::path::Path;
 
