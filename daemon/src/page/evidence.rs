@@ -1,5 +1,5 @@
-//! Evidence that identifies a page with few resource ids, as Compose and Flutter apps have: its heading, selected tab, control labels,
-//! texts and element positions.
+//! Evidence that identifies a page with few resource ids, as Compose and Flutter apps have: its heading, selected tab, control labels
+//! and element positions.
 //!
 //! Evidence is stored as hashes with the kind in the upper byte, so pages are compared without storing their texts. Digits and
 //! punctuation are removed before hashing. `visual::likeness` compares the evidence of two pages.
@@ -32,8 +32,6 @@ pub enum Kind {
     Label = 1,
     /// Label of a control that neither scrolls nor is a tab at the bottom.
     Chrome = 2,
-    /// Any text.
-    Text = 3,
     /// An element with its place.
     Place = 4,
     /// A row of tabs: at the bottom or not, and their number.
@@ -172,7 +170,6 @@ pub(super) fn of(snapshot: &Snapshot, nodes: &[usize], dialog: bool) -> Evidence
     if let Some(lead) = page.lead() {
         put(Kind::Lead, &lead);
     }
-    page.nodes.iter().filter_map(|i| page.words(*i)).map(plain).filter(|t| !t.is_empty()).for_each(|t| put(Kind::Text, &t));
     page.places().iter().for_each(|place| put(Kind::Place, place));
     Evidence { heading, hashes: hashes.into_iter().take(MAX_HASHES).collect() }
 }
