@@ -14,7 +14,11 @@ const MAX_IDS: usize = 2;
 /// Maximum length of a label or a heading, characters.
 const MAX_LABEL: usize = 40;
 /// Maximum number of hashes of a page.
-const MAX_HASHES: usize = 400;
+const MAX_HASHES: usize = 600;
+/// Maximum number of elements whose places are kept.
+const MAX_PLACES: usize = 150;
+/// Maximum height of a text of one line, cells.
+const ONE_LINE: i64 = 2;
 /// Height of the part of a page that its bar lies in, as a share of the screen, per mille.
 const BAR: i32 = 60;
 /// Height of the part of a page that a heading lies in, per mille.
@@ -48,8 +52,10 @@ pub enum Kind {
     Sort = 10,
     /// That it has a field to fill, besides one in its bar.
     Form = 11,
-    /// Label of a tab at the bottom.
+    /// Label of a tab at the bottom, or of a rail at the side.
     Navigation = 12,
+    /// An element with its left edge and height, wherever it stands from top to bottom.
+    Shape = 13,
 }
 
 /// What sort of heading a page has.
@@ -170,7 +176,10 @@ pub(super) fn of(snapshot: &Snapshot, nodes: &[usize], dialog: bool) -> Evidence
     if let Some(lead) = page.lead() {
         put(Kind::Lead, &lead);
     }
-    page.places().iter().for_each(|place| put(Kind::Place, place));
+    for place in page.places() {
+        put(Kind::Place, &place.0);
+        put(Kind::Shape, &place.1);
+    }
     Evidence { heading, hashes: hashes.into_iter().take(MAX_HASHES).collect() }
 }
 
@@ -277,10 +286,22 @@ impl<'a> Page<'a> {
         rows
     }
 
-    /// Returns the controls of the navigation at the bottom.
+    /// Returns the controls of the navigation: a row at the bottom, or a rail at the left.
     fn navigation(&self) -> Vec<usize> {
-        let rows = self.rows();
-        rows.into_iter().filter(|((top, _), row)| row.len() > 2 && *top > self.part(800)).flat_map(|(_, row)| row).collect()
+        let at_bottom = self.rows().into_iter().filter(|((top, _), row)| row.len() > 2 && *top > self.part(800)).flat_map(|(_, row)| row);
+        at_bottom.chain(self.rail()).collect()
+    }
+
+    /// Returns the controls of a rail at the left: narrow, of one size, one below the other.
+    fn rail(&self) -> Vec<usize> {
+        let mut columns: HashMap<(i32, i32, i32), Vec<usize>> = HashMap::new();
+        for i in self.nodes.iter().copied().filter(|i| self.node(*i).is(Flag::Clickable) && !self.scrolls(*i)) {
+            let b = self.node(i).bounds;
+            if b.left * 20 < self.size.0 && b.right * 6 < self.size.0 {
+                columns.entry((b.left, b.right, b.height())).or_default().push(i);
+            }
+        }
+        columns.into_values().max_by_key(|column| (column.len(), column[0])).filter(|column| column.len() > 2).unwrap_or_default()
     }
 
     /// Finds a row of equal controls across the screen with a gap of their width in which a text stands: the selected tab.
@@ -348,25 +369,45 @@ impl<'a> Page<'a> {
         leads.into_iter().find_map(|i| short_label(self.snapshot, i))
     }
 
-    /// Describes where the elements stand, in cells; equal ones are numbered.
-    fn places(&self) -> Vec<String> {
+    /// Describes where each element stands, in cells, and its shape without the position from top to bottom; equal ones are numbered.
+    /// The height of a paragraph depends on the language, so it is no part of its shape.
+    fn places(&self) -> Vec<(String, String)> {
         let cell = |v: i32| i64::from(v) * 1080 / i64::from(self.size.0.max(1)) / i64::from(CELL);
         let mut met: HashMap<String, usize> = HashMap::new();
-        let place = |i: &usize| {
-            let node = self.node(*i);
-            let b = node.bounds;
-            if self.acts(*i) || node.is(Flag::Scrollable) {
-                let able = [Flag::Clickable, Flag::LongClickable, Flag::Editable, Flag::Scrollable].map(|f| u8::from(node.is(f)));
-                let role = target::role(node);
-                return Some(format!("{role}{able:?}{},{},{}", cell(b.left), cell(b.top), cell(b.height())));
-            }
-            self.words(*i).map(|_| format!("text{},{}", cell(b.top), cell(b.height())))
-        };
-        let numbered = |place: String| {
-            let nth = met.entry(place.clone()).or_default();
+        let mut numbered = |what: String| {
+            let nth = met.entry(what.clone()).or_default();
             *nth += 1;
-            format!("{place}#{nth}")
+            format!("{what}#{nth}")
         };
-        self.nodes.iter().filter_map(place).map(numbered).collect()
+        let mut places = Vec::new();
+        for i in self.nodes.iter().copied() {
+            let node = self.node(i);
+            let b = node.bounds;
+            let (place, shape) = if self.acts(i) || node.is(Flag::Scrollable) {
+                let able = [Flag::Clickable, Flag::LongClickable, Flag::Editable, Flag::Scrollable].map(|f| u8::from(node.is(f)));
+                let what = format!("{}{able:?}", target::role(node));
+                (
+                    format!("{what}{},{},{}", cell(b.left), cell(b.top), cell(b.height())),
+                    format!("{what}{},{}", cell(b.left), cell(b.height())),
+                )
+            } else if self.words(i).is_some() {
+                let height = if cell(b.height()) > ONE_LINE { "lines".to_owned() } else { cell(b.height()).to_string() };
+                let left = if self.is_centred(&b) { "centre".to_owned() } else { cell(b.left).to_string() };
+                (format!("text{},{}", cell(b.top), cell(b.height())), format!("text{left},{height}"))
+            } else {
+                continue;
+            };
+            places.push((numbered(place), numbered(shape)));
+            if places.len() == MAX_PLACES {
+                break;
+            }
+        }
+        places
+    }
+
+    /// Returns whether a box is in the middle of the screen, with room on both sides.
+    fn is_centred(&self, bounds: &Rect) -> bool {
+        let (left, right) = (bounds.left, self.size.0 - bounds.right);
+        (left - right).abs() < CELL / 4 && left * 10 > self.size.0
     }
 }

@@ -3,7 +3,7 @@
 //! Different headings separate pages, unless the heading is content: the name of a recipe varies while the controls around it stay. A
 //! heading that is also the label of a control is a destination, not content. A page in another language shares no texts with the known
 //! one; its element positions are compared instead, and the best match must beat all others by [`MARGIN`]. An uncertain capture becomes a
-//! new page. The thresholds were measured on invented screens of twelve apps and checked on four others, see `tests/screens`.
+//! new page. The thresholds were measured on invented screens of twenty apps and checked on four others, see `tests/screens`.
 
 use crate::page::evidence::{Kind, MAX_TABS, Sort, hash, of_kind, row_of_tabs, selected_tab};
 
@@ -24,8 +24,12 @@ const ALIKE_PLACES: f64 = 0.55;
 /// Share of texts and of controls, in the page that has fewer, up to which two pages are in different languages.
 const OTHER_TEXTS: f64 = 0.3;
 const MAX_OTHER_TEXTS: usize = 4;
-/// Minimum Jaccard index of the places of elements on pages in different languages; a tab that is selected on both counts extra.
-pub const SAME_PLACES: f64 = 0.42;
+/// The same where tabs or the control that leads back are labelled differently.
+const OTHER_TEXTS_BESIDE: f64 = 0.6;
+/// Share of labels of the navigation from which two pages are in one language.
+const SAME_NAVIGATION: f64 = 0.5;
+/// Minimum mean of the Jaccard indices of places and shapes on pages in different languages; a tab that is selected on both counts extra.
+pub const SAME_PLACES: f64 = 0.36;
 const SAME_TAB: f64 = 0.25;
 /// Jaccard index of the places of elements below which a look at a page is worth keeping as a further example.
 const DIFFERENT_PLACES: f64 = 0.6;
@@ -163,21 +167,22 @@ fn at_least_both(labels: f64, places: f64) -> f64 {
     if labels >= ALIKE_LABELS && places >= ALIKE_PLACES { f64::midpoint(labels, places) } else { 0.0 }
 }
 
-/// Returns whether two looks are in different languages, as far as that can be told: they share hardly any text.
+/// Returns whether two looks are in different languages, as far as that can be told: they share hardly any label of a control.
 pub fn differ_in_language(a: Look<'_>, b: Look<'_>) -> bool {
     let of = |kind: Kind| (a.of(kind), b.of(kind));
-    let lead = of(Kind::Lead);
-    if (!lead.0.is_empty() && lead.0 == lead.1) || (a.heading().is_some() && a.heading() == b.heading()) {
+    let (lead, navigation, texts, controls) = (of(Kind::Lead), of(Kind::Navigation), of(Kind::Label), of(Kind::Chrome));
+    let heading = a.heading().is_some() && a.heading() == b.heading();
+    if heading || overlap(navigation.0, navigation.1) >= SAME_NAVIGATION {
         return false;
     }
-    let navigation = of(Kind::Navigation);
-    if overlap(navigation.0, navigation.1) >= 0.5 {
-        return false;
+    let other_controls = overlap(controls.0, controls.1) <= OTHER_TEXTS || shared(controls.0, controls.1) <= 1;
+    let leads = !lead.0.is_empty() && !lead.1.is_empty();
+    let navigates = !navigation.0.is_empty() && !navigation.1.is_empty();
+    if navigates || (leads && lead.0 != lead.1) {
+        // Names and numbers stay in every language.
+        return other_controls && overlap(texts.0, texts.1) <= OTHER_TEXTS_BESIDE;
     }
-    let texts = of(Kind::Label);
-    let chrome = of(Kind::Chrome);
-    let other_controls = overlap(chrome.0, chrome.1) <= OTHER_TEXTS || shared(chrome.0, chrome.1) <= 1;
-    overlap(texts.0, texts.1) < OTHER_TEXTS && shared(texts.0, texts.1) <= MAX_OTHER_TEXTS && other_controls
+    !leads && other_controls && overlap(texts.0, texts.1) < OTHER_TEXTS && shared(texts.0, texts.1) <= MAX_OTHER_TEXTS
 }
 
 /// Returns whether a look shows its elements at other places than another one, as a page that was scrolled.
@@ -185,8 +190,8 @@ pub fn looks_different(a: Look<'_>, b: Look<'_>) -> bool {
     jaccard(a.of(Kind::Place), b.of(Kind::Place)) < DIFFERENT_PLACES
 }
 
-/// Returns how well the places of the elements of two looks in different languages agree, see [`SAME_PLACES`]; 0 if something else speaks
-/// against one page.
+/// Returns how well the places and shapes of the elements of two looks in different languages agree, see [`SAME_PLACES`]; 0 if something
+/// else speaks against one page. A text of another length moves what is below it, so places alone are not enough.
 pub fn same_places(a: Look<'_>, b: Look<'_>) -> f64 {
     let relations = [tabs(a, b, false), tabs(a, b, true)];
     let fits = !relations.contains(&TabRelation::Other)
@@ -194,5 +199,6 @@ pub fn same_places(a: Look<'_>, b: Look<'_>) -> f64 {
         && a.has_tabs_at_bottom() == b.has_tabs_at_bottom()
         && a.heading().is_some() == b.heading().is_some();
     let extra = if relations.contains(&TabRelation::Same) { SAME_TAB } else { 0.0 };
-    if fits { jaccard(a.of(Kind::Place), b.of(Kind::Place)) + extra } else { 0.0 }
+    let of = |kind: Kind| jaccard(a.of(kind), b.of(kind));
+    if fits { f64::midpoint(of(Kind::Place), of(Kind::Shape)).max(of(Kind::Place)) + extra } else { 0.0 }
 }
