@@ -3,7 +3,7 @@
 //! Different headings separate pages, unless the heading is content: the name of a recipe varies while the controls around it stay. A
 //! heading that is also the label of a control is a destination, not content. A page in another language shares no texts with the known
 //! one; its element positions are compared instead, and the best match must beat all others by [`MARGIN`]. An uncertain capture becomes a
-//! new page. The thresholds were measured on invented screens of twenty apps and checked on four others, see `tests/screens`.
+//! new page. The thresholds were measured on invented screens of twenty-four apps and checked on four others, see `tests/screens`.
 
 use crate::page::evidence::{Kind, MAX_TABS, Sort, hash, of_kind, row_of_tabs, selected_tab};
 
@@ -21,6 +21,11 @@ const SCROLLED_LABELS: f64 = 0.28;
 /// Minimum Jaccard indices of labels and places of pages that look alike and say partly the same, as two items do.
 const ALIKE_LABELS: f64 = 0.2;
 const ALIKE_PLACES: f64 = 0.55;
+/// Number of controls from which two pages of one heading are different if they share hardly any of them, the share of controls in the page
+/// that has fewer, and the Jaccard index of their shapes, up to which they are.
+const OWN_CONTROLS: usize = 2;
+const SHARED_CONTROLS: f64 = 0.5;
+const OTHER_SHAPES: f64 = 0.4;
 /// Share of texts and of controls, in the page that has fewer, up to which two pages are in different languages.
 const OTHER_TEXTS: f64 = 0.3;
 const MAX_OTHER_TEXTS: usize = 4;
@@ -126,6 +131,10 @@ pub fn same(a: Look<'_>, b: Look<'_>) -> f64 {
     let headings = (a.heading(), b.heading());
     let same_heading = (a.is_field() && b.is_field()) || matches!(headings, (Some(x), Some(y)) if x == y);
     match (same_heading, tab) {
+        // A name that is the heading of an item may also be that of a page about it.
+        (true, _) if !a.is_field() && shares_no_control(a, b) && jaccard(of(Kind::Shape).0, of(Kind::Shape).1) < OTHER_SHAPES => {
+            return 0.0;
+        }
         // In a form it is a choice.
         (true, TabRelation::Other) if a.is_form() && b.is_form() => return at_least(labels, SAME_DESPITE_TAB),
         (true, TabRelation::Other) => return 0.0,
@@ -160,6 +169,14 @@ pub fn same(a: Look<'_>, b: Look<'_>) -> f64 {
     }
     let by_controls = if controls_beside >= 2 { at_least(controls, SAME_HEADLESS) } else { 0.0 };
     by_controls.max(at_least_both(labels, places))
+}
+
+/// Returns whether two looks have several controls each, besides those that lead back, and share hardly any.
+fn shares_no_control(a: Look<'_>, b: Look<'_>) -> bool {
+    let leads = |control: &u64| a.of(Kind::Lead).iter().chain(b.of(Kind::Lead)).any(|lead| (lead ^ control) & BODY == 0);
+    let beside = |look: Look<'_>| look.of(Kind::Chrome).iter().copied().filter(|c| !leads(c)).collect::<Vec<_>>();
+    let (own, other) = (beside(a), beside(b));
+    own.len().min(other.len()) >= OWN_CONTROLS && overlap(&own, &other) <= SHARED_CONTROLS
 }
 
 /// Returns the mean of two indices if both are high enough for pages that look alike and say partly the same.
