@@ -27,6 +27,7 @@ pub mod history;
 pub mod import;
 mod incoming;
 pub mod job;
+pub mod keys;
 pub mod memory;
 pub mod method;
 pub mod model;

@@ -123,7 +123,9 @@ device_params! {
 
     /// Parameters of `observe.wait`.
     pub struct WaitParams {
-        /// Condition to wait for.
+        /// Condition to wait for, by default `text`.
+        #[serde(default)]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = "text")))]
         pub until: Until,
         /// For `text` and `gone`: part of a text on the page, in any case, or an alias, label or `#id` as an outline prints it. For `activity`: part of `package/activity`. Not
         /// allowed for `settled`.
@@ -463,4 +465,10 @@ methods! {
     ObserveLast = "observe.last" (LastParams, DEVICE) -> Reply<LastPage>, Read, [DeviceUnknown, DeviceAmbiguous, NotFound], "{}";
     /// Waits until a condition holds on the screen, without blocking the device for others.
     ObserveWait = "observe.wait" (WaitParams, DEVICE, TIMEOUT) -> Reply<WaitResult>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, Timeout, TargetNotFound], r#"{"until":"settled","timeoutMs":5000}"#, WAIT;
+}
+
+impl Default for Until {
+    fn default() -> Self {
+        Self::Text
+    }
 }

@@ -238,5 +238,5 @@ methods! {
     /// Writes the progress files of a session, optionally updating next steps, blockers and when the files are written.
     SessionProgress = "session.progress" (ProgressParams, SESSION) -> ProgressResult, Admin, [Conflict, NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","nextSteps":["check the coupon field"],"auto":true}"#;
     /// Resumes a session from memory or from a progress file, and returns a prompt for continuing it.
-    SessionResume = "session.resume" (ResumeParams, SESSION) -> ResumeResult, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#;
+    SessionResume = "session.resume" (ResumeParams, SESSION) -> ResumeResult, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#, SESSION_RESUME;
 }

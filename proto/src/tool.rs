@@ -238,6 +238,14 @@ pub(crate) const SESSION_START: Tool = Tool {
     sends: r#"{}"#,
 };
 
+pub(crate) const SESSION_RESUME: Tool = Tool {
+    name: "af_session_resume",
+    toolset: Toolset::Testing,
+    about: "Go on with an earlier session, by its name: returns where it stands, and what follows belongs to it.",
+    takes: &["session"],
+    sends: r#"{}"#,
+};
+
 pub(crate) const TASK_ADD: Tool = Tool {
     name: "af_task_add",
     toolset: Toolset::Testing,
@@ -281,7 +289,7 @@ pub(crate) const RESULT: Tool = Tool {
 pub(crate) const REPORT: Tool = Tool {
     name: "af_report",
     toolset: Toolset::Testing,
-    about: "Write the report of the session: results, bugs, coverage.",
+    about: "Write the report of the session, and return it: results, bugs, coverage.",
     takes: &["format"],
-    sends: r#"{}"#,
+    sends: r#"{"format":"markdown"}"#,
 };

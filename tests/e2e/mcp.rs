@@ -1,6 +1,11 @@
 //! The bridge for MCP clients, driven as a client drives it: messages on its standard input and output.
 
+mod http;
+mod input;
+mod testing;
+
 use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use afd_tests::{World, programs};
@@ -16,20 +21,36 @@ struct McpClient {
 
 impl McpClient {
     fn start(world: &World, args: &[&str]) -> Self {
-        let mut command = Command::new(programs::path("afctl"));
-        command.env_clear().env("HOME", world.dir()).arg("mcp").arg("--socket").arg(world.socket()).args(args);
-        let mut bridge = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("afctl runs");
-        let (input, output) = (bridge.stdin.take(), BufReader::new(bridge.stdout.take().expect("piped")));
-        let mut client = Self { bridge, input, output, calls: 0 };
-        let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "tester", "version": "1"}});
-        let server = client.call("initialize", hello);
-        assert_eq!(server["result"]["serverInfo"]["name"], "afd", "{server}");
-        client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        let mut client = Self::launch(world, args, None);
+        client.hello();
         client
     }
 
+    /// Starts a bridge in a directory, and says nothing yet.
+    fn launch(world: &World, args: &[&str], directory: Option<&Path>) -> Self {
+        let mut command = Command::new(programs::path("afctl"));
+        command.env_clear().env("HOME", world.dir()).arg("mcp").arg("--socket").arg(world.socket()).args(args);
+        if let Some(directory) = directory {
+            command.current_dir(directory);
+        }
+        let mut bridge = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("afctl runs");
+        let (input, output) = (bridge.stdin.take(), BufReader::new(bridge.stdout.take().expect("piped")));
+        Self { bridge, input, output, calls: 0 }
+    }
+
+    fn hello(&mut self) {
+        let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "tester", "version": "1"}});
+        let server = self.call("initialize", hello);
+        assert_eq!(server["result"]["serverInfo"]["name"], "afd", "{server}");
+        self.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    }
+
+    fn send_text(&mut self, line: &str) {
+        writeln!(self.input.as_mut().expect("open"), "{line}").expect("writes");
+    }
+
     fn send(&mut self, message: &Value) {
-        writeln!(self.input.as_mut().expect("open"), "{message}").expect("writes");
+        self.send_text(&message.to_string());
     }
 
     fn begin(&mut self, method: &str, params: Value) -> i64 {
@@ -59,7 +80,15 @@ impl McpClient {
         }
     }
 
-    /// Calls a tool; returns its text and whether it is an error.
+    /// Calls a tool; returns all of its texts and whether it is an error.
+    fn texts(&mut self, name: &str, arguments: Value) -> (String, bool) {
+        let answer = self.call("tools/call", json!({"name": name, "arguments": arguments}));
+        let content = answer["result"]["content"].as_array().into_iter().flatten();
+        let texts: Vec<&str> = content.filter_map(|block| block["text"].as_str()).collect();
+        (texts.join("\n"), answer["result"]["isError"] == true)
+    }
+
+    /// Calls a tool; returns its first text and whether it is an error.
     fn tool(&mut self, name: &str, arguments: Value) -> (String, bool) {
         let answer = self.call("tools/call", json!({"name": name, "arguments": arguments}));
         let result = &answer["result"];
@@ -202,101 +231,6 @@ fn lease_ends_with_the_connection_that_took_it() {
     other.fails("act.home", json!({}), "DEVICE_BUSY");
 }
 
-/// A bridge that serves HTTP.
-struct HttpBridge {
-    process: Child,
-    address: String,
-    token: String,
-}
-
-impl Drop for HttpBridge {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-impl HttpBridge {
-    fn start(world: &World) -> Self {
-        let mut command = Command::new(programs::path("afctl"));
-        command.env_clear().env("HOME", world.dir()).args(["mcp", "--http", "0", "--socket"]).arg(world.socket());
-        let mut process = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().expect("afctl runs");
-        let mut line = String::new();
-        BufReader::new(process.stderr.take().expect("piped")).read_line(&mut line).expect("reads");
-        let address = line.split("http://").nth(1).and_then(|rest| rest.split('/').next()).expect("an address").to_owned();
-        let file = line.trim().rsplit(" in ").next().expect("a file");
-        let token = std::fs::read_to_string(file).expect("the token").trim().to_owned();
-        Self { process, address, token }
-    }
-
-    /// Posts a message; returns the status, the session of the answer and its body.
-    fn post(&self, headers: &[(&str, &str)], message: &Value) -> (u16, Option<String>, String) {
-        let mut stream = std::net::TcpStream::connect(&self.address).expect("connects");
-        stream.set_read_timeout(Some(std::time::Duration::from_secs(30))).expect("a time-out");
-        let mut head = "POST /mcp HTTP/1.1\r\nconnection: close\r\ncontent-type: application/json\r\n".to_owned();
-        head += "accept: application/json, text/event-stream\r\n";
-        let bearer = format!("Bearer {}", self.token);
-        let own = [("host", self.address.as_str()), ("authorization", bearer.as_str())];
-        let kept = own.iter().filter(|(name, _)| !headers.iter().any(|(given, _)| given == name));
-        for (name, value) in kept.chain(headers) {
-            head += &format!("{name}: {value}\r\n");
-        }
-        let body = message.to_string();
-        write!(stream, "{head}content-length: {}\r\n\r\n{body}", body.len()).expect("writes");
-        let mut bytes = Vec::new();
-        std::io::Read::read_to_end(&mut stream, &mut bytes).expect("reads");
-        let response = afd_tests::http::Response::parse(&bytes);
-        (response.status, response.header("mcp-session-id").map(str::to_owned), response.body)
-    }
-
-    /// Begins a session of a client.
-    fn connect(&self) -> String {
-        let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "web", "version": "1"}});
-        let (status, session, body) = self.post(&[], &json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}));
-        assert_eq!(status, 200, "{body}");
-        let session = session.expect("a session");
-        let (status, _, _) = self.post(&[("mcp-session-id", &session)], &json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
-        assert_eq!(status, 202);
-        session
-    }
-
-    fn tool(&self, session: &str, name: &str, arguments: Value) -> String {
-        let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": name, "arguments": arguments}});
-        let (status, _, body) = self.post(&[("mcp-session-id", session)], &call);
-        assert_eq!(status, 200, "{body}");
-        body
-    }
-}
-
-#[test]
-fn http_serves_clients_with_the_token_from_this_machine_only() {
-    let world = World::new();
-    let bridge = HttpBridge::start(&world);
-    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}});
-    let refused = [
-        ("authorization", "Bearer wrong".to_owned(), 401),
-        ("authorization", format!("Basic {}", bridge.token), 401),
-        ("authorization", format!("Bearer {}x", bridge.token), 401),
-        ("host", "evil.example".to_owned(), 403),
-        ("host", "127.0.0.1:1".to_owned(), 403),
-        ("origin", "http://evil.example".to_owned(), 403),
-        ("origin", "http://127.0.0.1:1".to_owned(), 403),
-        ("origin", "null".to_owned(), 403),
-    ];
-    for (header, value, status) in refused {
-        assert_eq!(bridge.post(&[(header, &value)], &hello).0, status, "{header}: {value}");
-    }
-    // Two clients of one name have a session each, and so their own aliases.
-    let (one, other) = (bridge.connect(), bridge.connect());
-    assert!(bridge.tool(&one, "af_look", json!({})).contains("@n2"));
-    assert!(bridge.tool(&other, "af_tap", json!({"value": "@n2"})).contains("REF_ALIAS_UNOBSERVED"));
-    bridge.tool(&one, "af_back", json!({}));
-    let log = world.client().ok("memory.log", json!({}));
-    let names: std::collections::BTreeSet<&str> =
-        log["events"].as_array().expect("events").iter().filter_map(|event| event["session"].as_str()).collect();
-    assert_eq!(names.iter().filter(|name| name.starts_with("mcp-web")).count(), 2, "{names:?}");
-}
-
 #[test]
 fn cancelled_call_ends_and_a_new_daemon_is_found() {
     let mut world = World::process();
@@ -364,7 +298,7 @@ impl Round<'_> {
         let (text, failed) = self.agent.tool(name, arguments.clone());
         self.tokens += (self.count)(&text);
         eprintln!("STEP {name} {} {}\n{text}", arguments, (self.count)(&text));
-        if failed && name == "af_tap" && text.contains("scroll-to") {
+        if failed && name == "af_tap" && text.contains("af_scroll_to") {
             self.step("af_scroll_to", json!({"text": arguments["value"]}));
             return self.step(name, arguments);
         }

@@ -10,6 +10,7 @@ use afctl::outcome::{FAILED, Failure, Outcome};
 use afctl::{human, run};
 use afd_proto::device::{DeviceLease, DeviceRelease};
 use afd_proto::rpc::Progress;
+use afd_proto::session::SessionShow;
 use afd_proto::{DeviceUse, Method, MethodInfo};
 use rmcp::model::ProgressNotificationParam;
 use rmcp::service::{RequestContext, RoleServer};
@@ -45,6 +46,12 @@ impl Daemon {
     /// Connects to the daemon if it is running.
     pub fn connect_running(&self) -> Result<Connection, Failure> {
         dial::connect(&self.global, Purpose::RunningOnly)
+    }
+
+    /// Returns whether the memory has records of a session; false if the daemon does not answer.
+    pub fn knows_session(&self, name: &str) -> bool {
+        dial::connect(&self.global, Purpose::Call)
+            .is_ok_and(|mut connection| connection.call_raw(SessionShow::INFO.name, &json!({"session": name})).is_ok())
     }
 
     /// Adds the common parameters that a method takes.

@@ -1,39 +1,49 @@
 //! Streamable HTTP on 127.0.0.1: a token is required, and the `Host` and `Origin` of a request must be of this machine, so that no web
-//! page can reach it.
+//! page can reach it. Clients of a protocol version without sessions are served request by request.
 
 use std::convert::Infallible;
 use std::io::{Read, Write};
 use std::net::Ipv4Addr;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use afd_proto::tool::Toolset;
-use http_body_util::{BodyExt, Full, combinators::BoxBody};
+use http_body_util::{BodyExt, Full, Limited, combinators::BoxBody};
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{AUTHORIZATION, WWW_AUTHENTICATE};
+use hyper::header::{AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use rmcp::transport::streamable_http_server::session::SessionManager;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::daemon::Daemon;
+use crate::daemon::{Daemon, LeaseConnection};
+use crate::input;
 use crate::server::Bridge;
+use crate::uses::Uses;
 
-/// Maximum number of connections at a time; more wait.
-const MAX_CONNECTIONS: usize = 64;
+/// Maximum number of connections of clients that sent the token; more are refused.
+const MAX_CLIENTS: usize = 64;
+/// Maximum number of connections at a time; more are closed at once. Those without the token end with their first answer.
+const MAX_CONNECTIONS: usize = 1_024;
+/// Maximum time until the body of a request has arrived, and its maximum length in bytes.
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+const MAX_BODY: usize = 8 * 1024 * 1024;
 /// Maximum time until the head of a request has arrived.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
-/// Time after which a client that is silent loses its session, and with it its leases: it may have gone away.
-const SESSION_TIMEOUT: Duration = Duration::from_secs(300);
+/// Pause between two searches for clients that have gone away.
+const SWEEP: Duration = Duration::from_secs(15);
 /// Flag of `open` on Linux that makes it return at once for a named pipe.
 const O_NONBLOCK: i32 = 0o4000;
 /// Maximum length of a token file, bytes.
 const MAX_TOKEN: u64 = 4096;
+/// Header with the session of a client.
+const SESSION_HEADER: &str = "mcp-session-id";
 /// Path at which clients are served.
 const PATH: &str = "/mcp";
 
@@ -48,22 +58,33 @@ pub async fn serve(daemon: Arc<Daemon>, toolsets: Vec<Toolset>, port: u16, token
     let address = listener.local_addr().map_err(|e| e.to_string())?;
     eprintln!("serving MCP at http://{address}{PATH} with the token in {}", file.display());
     let mut manager = LocalSessionManager::default();
-    manager.session_config.keep_alive = Some(SESSION_TIMEOUT);
-    let bridge = move || Ok(Bridge::new(daemon.clone(), toolsets.clone(), true));
+    // A client may be silent for as long as its stream of events is open: see `uses`.
+    manager.session_config.keep_alive = None;
+    let manager = Arc::new(manager);
+    let shared_leases = Arc::new(LeaseConnection::default());
+    let bridge = move || Ok(Bridge::new(daemon.clone(), toolsets.clone(), shared_leases.clone()));
     let config = StreamableHttpServerConfig::default()
         .with_allowed_hosts([format!("127.0.0.1:{}", address.port()), format!("localhost:{}", address.port())])
         .with_allowed_origins([format!("http://127.0.0.1:{}", address.port()), format!("http://localhost:{}", address.port())])
         .enforce_origin_validation();
-    let service = StreamableHttpService::new(bridge, Arc::new(manager), config);
+    let uses = Uses::default();
+    tokio::spawn(end_idle(manager.clone(), uses.clone()));
+    let serving = Arc::new(Serving {
+        service: StreamableHttpService::new(bridge, manager, config),
+        token,
+        uses,
+        clients: Arc::new(Semaphore::new(MAX_CLIENTS)),
+    });
     let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     loop {
-        let Ok(slot) = slots.clone().acquire_owned().await else { return Ok(()) };
         // A connection that broke before it was accepted is not the end.
         let Ok((stream, _)) = listener.accept().await else { continue };
-        let (service, token) = (service.clone(), token.clone());
+        let Ok(slot) = slots.clone().try_acquire_owned() else { continue };
+        let serving = serving.clone();
         tokio::spawn(async move {
             let _slot = slot;
-            let answer = service_fn(move |request| answer(service.clone(), token.clone(), request));
+            let client = Arc::new(OnceLock::new());
+            let answer = service_fn(move |request| answer(serving.clone(), client.clone(), request));
             let mut server = hyper::server::conn::http1::Builder::new();
             server.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
             let _ = server.serve_connection(TokioIo::new(stream), answer).await;
@@ -71,30 +92,110 @@ pub async fn serve(daemon: Arc<Daemon>, toolsets: Vec<Toolset>, port: u16, token
     }
 }
 
-type Service = StreamableHttpService<Bridge, LocalSessionManager>;
-type Answer = Response<BoxBody<Bytes, Infallible>>;
+/// Ends the sessions of clients that have gone away, for ever.
+async fn end_idle(manager: Arc<LocalSessionManager>, uses: Uses) {
+    loop {
+        tokio::time::sleep(SWEEP).await;
+        for session in uses.take_idle(Instant::now()) {
+            // It may have ended by itself.
+            let _ = manager.close_session(&session.into()).await;
+        }
+    }
+}
 
-async fn answer(service: Service, token: Arc<str>, request: Request<Incoming>) -> Result<Answer, Infallible> {
+/// What all connections share.
+struct Serving {
+    service: StreamableHttpService<Bridge, LocalSessionManager>,
+    token: Arc<str>,
+    uses: Uses,
+    clients: Arc<Semaphore>,
+}
+
+type Answer = Response<BoxBody<Bytes, Infallible>>;
+/// The place that a connection takes among the clients, once it has sent the token.
+type Place = Arc<OnceLock<OwnedSemaphorePermit>>;
+
+async fn answer(serving: Arc<Serving>, place: Place, request: Request<Incoming>) -> Result<Answer, Infallible> {
     if request.uri().path() != PATH {
-        return Ok(refusal(StatusCode::NOT_FOUND, "MCP is served at /mcp\n"));
+        return Ok(closing(refusal(StatusCode::NOT_FOUND, "MCP is served at /mcp\n")));
     }
-    if !is_authorised(&request, &token) {
-        return Ok(refusal(StatusCode::UNAUTHORIZED, "send the token as `Authorization: Bearer TOKEN`\n"));
+    if !is_authorised(&request, &serving.token) {
+        return Ok(closing(refusal(StatusCode::UNAUTHORIZED, "send the token as `Authorization: Bearer TOKEN`\n")));
     }
+    if place.get().is_none() {
+        match serving.clients.clone().try_acquire_owned() {
+            Ok(permit) => drop(place.set(permit)),
+            Err(_) => return Ok(closing(refusal(StatusCode::SERVICE_UNAVAILABLE, "64 connections are open: close some of them\n"))),
+        }
+    }
+    let session = header(request.headers(), SESSION_HEADER);
     let ends = request.method() == Method::DELETE;
-    let mut response = service.handle(request).await;
+    let using = session.as_deref().map(|session| serving.uses.begin(session, Instant::now()));
+    let request = match with_body(request).await {
+        Ok(request) => request,
+        Err(refused) => return Ok(refused),
+    };
+    let mut response = serving.service.handle(request).await;
     // The session has ended by now: "accepted" would promise that it will.
     if ends && response.status() == StatusCode::ACCEPTED {
         *response.status_mut() = StatusCode::NO_CONTENT;
     }
-    Ok(response)
+    // A new session, or a stream of the one that was named: it is in use until the response has ended.
+    let begun = header(response.headers(), SESSION_HEADER).map(|session| serving.uses.begin(&session, Instant::now()));
+    let using = begun.or(using);
+    Ok(response.map(|body| {
+        body.map_frame(move |frame| {
+            let _ = &using;
+            frame
+        })
+        .boxed()
+    }))
+}
+
+fn header(headers: &hyper::HeaderMap, name: &str) -> Option<String> {
+    headers.get(name)?.to_str().ok().map(str::to_owned)
+}
+
+/// Reads the body of a request and checks the message in it.
+///
+/// # Errors
+/// The response for the client, if the body is too slow or too long, or no message.
+async fn with_body(request: Request<Incoming>) -> Result<Request<Full<Bytes>>, Answer> {
+    let (parts, body) = request.into_parts();
+    let read = tokio::time::timeout(BODY_TIMEOUT, Limited::new(body, MAX_BODY).collect()).await;
+    let Ok(read) = read else { return Err(closing(refusal(StatusCode::REQUEST_TIMEOUT, "the body did not arrive within 30 s\n"))) };
+    let Ok(read) = read else { return Err(closing(refusal(StatusCode::PAYLOAD_TOO_LARGE, "expected a body of at most 8 MiB\n"))) };
+    let mut bytes = read.to_bytes();
+    if parts.method == Method::POST {
+        match input::read(&bytes) {
+            Ok(message) => bytes = message.text.into(),
+            Err(error) => return Err(json_response(StatusCode::BAD_REQUEST, error.to_string())),
+        }
+    }
+    let mut request = Request::from_parts(parts, Full::new(bytes));
+    // The message may have another length now.
+    request.headers_mut().remove(CONTENT_LENGTH);
+    Ok(request)
+}
+
+fn json_response(status: StatusCode, text: String) -> Answer {
+    let mut response = Response::new(Full::new(Bytes::from(text)).boxed());
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+/// Returns a response after which the connection is closed.
+fn closing(mut response: Answer) -> Answer {
+    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    response
 }
 
 fn refusal(status: StatusCode, text: &'static str) -> Answer {
     let mut response = Response::new(Full::new(Bytes::from_static(text.as_bytes())).boxed());
     *response.status_mut() = status;
     if status == StatusCode::UNAUTHORIZED {
-        response.headers_mut().insert(WWW_AUTHENTICATE, hyper::header::HeaderValue::from_static("Bearer"));
+        response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     }
     response
 }

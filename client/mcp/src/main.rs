@@ -3,19 +3,26 @@
 //!
 //! It is thin: [`schema`] makes the tools from the marked rows of the method table, [`server`] answers the client, [`daemon`] forwards calls
 //! to the daemon, which it starts when needed and finds again after a restart. [`resources`] and [`prompts`] offer what the daemon
-//! remembers, [`follow`] tells which of it has changed, [`names`] gives each client a session, and [`http`] serves several clients.
+//! remembers, [`follow`] tells which of it has changed, and [`names`] gives each client a session. [`stdio`] serves one client and [`http`]
+//! several; [`input`] checks their messages, [`arguments`] reads what models write, and [`hints`] says in tools what to do next.
 
+mod arguments;
 mod daemon;
 mod follow;
+mod hints;
 mod http;
+mod input;
 mod names;
 mod prompts;
 mod resources;
 mod schema;
 mod server;
+mod stdio;
+mod uses;
 
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use afctl::commands::mcp::Mcp;
 use afctl::options::{Address, Global};
@@ -25,6 +32,9 @@ use rmcp::ServiceExt;
 
 use daemon::Daemon;
 use server::Bridge;
+
+/// Maximum time until the last answers have been written.
+const LAST_ANSWERS: Duration = Duration::from_secs(1);
 
 fn main() -> ExitCode {
     let about = "Serve afd to MCP clients on standard input and output, or over HTTP";
@@ -50,9 +60,15 @@ fn main() -> ExitCode {
         match options.http {
             Some(port) => http::serve(daemon, toolsets, port, options.token_file).await,
             None => {
-                let bridge = Bridge::new(daemon, toolsets, false);
-                let service = bridge.serve(rmcp::transport::stdio()).await.map_err(|e| e.to_string())?;
-                service.waiting().await.map(|_| ()).map_err(|e| e.to_string())
+                let bridge = Bridge::new(daemon, toolsets, Arc::default());
+                let (transport, writing) = stdio::transport();
+                let served = match bridge.serve(transport).await {
+                    Ok(service) => service.waiting().await.map(|_| ()).map_err(|e| e.to_string()),
+                    Err(error) => Err(error.to_string()),
+                };
+                // What was answered last is still on its way.
+                let _ = tokio::time::timeout(LAST_ANSWERS, writing).await;
+                served
             }
         }
     });

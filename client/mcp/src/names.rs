@@ -2,6 +2,7 @@
 //! on a file, which ends with the process, however that ends.
 
 use std::fs::{File, TryLockError};
+use std::path::Path;
 
 /// Maximum number of clients of one name.
 const MAX_CLIENTS: usize = 100;
@@ -24,20 +25,102 @@ impl Name {
     }
 }
 
-/// Takes a name, or the first that is free of it with a number behind. Where no lock can be had, names are not told apart.
-pub fn free(name: &str) -> Name {
-    let directory = afd_proto::paths::state_dir().join("mcp-sessions");
-    if std::fs::create_dir_all(&directory).is_err() {
-        return Name::given(name);
+/// Returns the name of the session of a client in a directory: the program, the last part of the path for people to read, and a hash of
+/// the whole path, so that two directories never share what each keeps to itself.
+pub fn of(client: &str, directory: Option<&Path>) -> String {
+    let hash = directory.map(|d| format!("{:08x}", fnv1a(d.as_os_str().as_encoded_bytes()) >> 32));
+    joined(&["mcp".into(), plain(client), last_part(directory), hash.unwrap_or_default()])
+}
+
+/// Takes the name of a client in a directory, or the first that is free of it with a number behind. Where no lock can be had, clients
+/// share it. A session that was named after the last part of the path alone goes on under its old name, with the first directory that
+/// comes: `known` returns whether there is such a session.
+pub fn free(client: &str, directory: Option<&Path>, known: impl Fn(&str) -> bool) -> Name {
+    let name = of(client, directory);
+    let locks = afd_proto::paths::state_dir().join("mcp-sessions");
+    if std::fs::create_dir_all(&locks).is_err() {
+        return Name::given(&name);
     }
-    let names = std::iter::once(name.to_owned()).chain((2..=MAX_CLIENTS).map(|n| format!("{name}-{n}")));
+    let name = directory.and_then(|d| adopted(&locks, client, d, &known)).unwrap_or(name);
+    let names = std::iter::once(name.clone()).chain((2..=MAX_CLIENTS).map(|n| format!("{name}-{n}")));
     for name in names {
-        let Ok(file) = File::create(directory.join(format!("{name}.lock"))) else { break };
+        let Ok(file) = File::create(locks.join(format!("{name}.lock"))) else { break };
         match file.try_lock() {
             Ok(()) => return Name { name, _lock: Some(file) },
             Err(TryLockError::WouldBlock) => {}
             Err(TryLockError::Error(_)) => break,
         }
     }
-    Name::given(name)
+    Name::given(&name)
+}
+
+/// Returns the name that earlier versions gave to a client in a directory, if it belongs to this directory. The first directory that asks
+/// for a session of that name gets it for good: a file says which it was.
+fn adopted(locks: &Path, client: &str, directory: &Path, known: impl Fn(&str) -> bool) -> Option<String> {
+    let ascii = |text: &str| -> String {
+        text.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' }).take(MAX_PART).collect()
+    };
+    let last = directory.file_name()?.to_string_lossy().into_owned();
+    // Names of other scripts were all alike.
+    if !last.chars().any(|c| c.is_ascii_alphanumeric()) || !last.is_ascii() {
+        return None;
+    }
+    let name = joined(&["mcp".into(), ascii(client), ascii(&last)]);
+    let owner = locks.join(format!("{name}.directory"));
+    match std::fs::read(&owner) {
+        Ok(path) => (path == directory.as_os_str().as_encoded_bytes()).then_some(name),
+        Err(_) if known(&name) => {
+            let mut file = File::create_new(&owner).ok()?;
+            std::io::Write::write_all(&mut file, directory.as_os_str().as_encoded_bytes()).ok()?;
+            Some(name)
+        }
+        Err(_) => None,
+    }
+}
+
+/// Maximum length of a part of a name, characters.
+const MAX_PART: usize = 40;
+
+/// Returns a text with what is no letter or digit of any script as dashes.
+fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' }).take(MAX_PART).collect()
+}
+
+fn last_part(directory: Option<&Path>) -> String {
+    directory.and_then(Path::file_name).map(|name| plain(&name.to_string_lossy())).unwrap_or_default()
+}
+
+fn joined(parts: &[String]) -> String {
+    parts.iter().filter(|part| !part.is_empty()).map(String::as_str).collect::<Vec<_>>().join("-")
+}
+
+/// Returns the FNV-1a hash of a path: the name has to be the same in every run.
+fn fnv1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directories_have_names_of_their_own() {
+        let name = |path: &str| of("editor", Some(Path::new(path)));
+        assert_ne!(name("/one/app"), name("/two/app"));
+        assert_ne!(name("/x/\u{9879}\u{76ee}"), name("/x/\u{5de5}\u{5177}"));
+        assert!(name("/x/\u{9879}\u{76ee}").starts_with("mcp-editor-\u{9879}\u{76ee}-"), "{}", name("/x/\u{9879}\u{76ee}"));
+        assert_eq!(name("/one/app"), name("/one/app"));
+        assert_eq!(of("", None), "mcp");
+    }
+
+    #[test]
+    fn old_name_goes_to_one_directory_only() {
+        let locks = tempfile::tempdir().expect("a directory");
+        let of = |path: &str, known: bool| adopted(locks.path(), "editor", Path::new(path), |_| known);
+        assert_eq!(of("/one/app", false), None, "nothing was recorded under it");
+        assert_eq!(of("/one/app", true), Some("mcp-editor-app".to_owned()));
+        assert_eq!(of("/two/app", true), None);
+        assert_eq!(of("/one/app", true), Some("mcp-editor-app".to_owned()));
+        assert_eq!(of("/x/\u{9879}", true), None, "it was shared by all such directories");
+    }
 }

@@ -23,6 +23,11 @@ const GRAPH: &str = "afd://graph";
 /// All stored files; with `/ID` the content of one.
 const ARTIFACTS: &str = "afd://artifacts";
 
+/// Returns the address of a session.
+pub fn of_session(name: &str) -> String {
+    format!("{SESSIONS}/{}", percent_encoding::utf8_percent_encode(name, percent_encoding::NON_ALPHANUMERIC))
+}
+
 /// Maximum length of an address, bytes.
 const MAX_URI: usize = 1000;
 

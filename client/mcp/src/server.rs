@@ -1,36 +1,51 @@
 //! Answers an MCP client: tools, resources and prompts.
 
-use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use afctl::agent;
 use afctl::outcome::Outcome;
+use afctl::{agent, safe};
+use afd_proto::artifact::ArtifactGet;
+use afd_proto::findings::{BugList, BugShow, ResultList};
+use afd_proto::memory::MemoryLog;
+use afd_proto::progress::SessionResume;
+use afd_proto::session::{SessionReport, SessionShow};
 use afd_proto::tool::{INSTRUCTIONS, Tool, Toolset};
-use afd_proto::{Effect, MethodInfo};
+use afd_proto::{Effect, Method, MethodInfo};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, GetPromptRequestParams, GetPromptResponse, Implementation,
     ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams, PromptMessage,
-    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResourceContents, Role, ServerCapabilities,
-    ServerConfig, SubscribeRequestParams, SubscriptionFilter, ToolAnnotations, UnsubscribeRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResourceContents, Role, ServerCapabilities, ServerConfig,
+    SubscribeRequestParams, SubscriptionFilter, ToolAnnotations, UnsubscribeRequestParams,
 };
 use rmcp::service::{RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler};
 use serde_json::{Map, Value, json};
 use tokio::task::JoinHandle;
 
+use crate::arguments::Refused;
 use crate::daemon::{Daemon, LeaseConnection};
 use crate::follow::Following;
 use crate::names::{self, Name};
-use crate::{prompts, resources, schema};
+use crate::{arguments, hints, prompts, resources, schema};
+
+/// Maximum number of actions and results in the record of a session.
+const MAX_RECORDED: u32 = 30;
+/// Maximum number of bugs that are told with their steps.
+const MAX_BUGS: usize = 10;
 
 /// One client's connection.
 pub struct Bridge {
     daemon: Arc<Daemon>,
     toolsets: Vec<Toolset>,
-    directory: String,
-    /// Whether the client is served over HTTP.
-    http: bool,
+    directory: Option<PathBuf>,
     session: OnceLock<Name>,
+    /// Session that the client went on with.
+    resumed: Mutex<Option<String>>,
+    /// Connection for the leases of clients without a session of the protocol, of which each request is a connection of its own: they end
+    /// by their time, or with this program.
+    shared_leases: Arc<LeaseConnection>,
     leases: LeaseConnection,
     following: OnceLock<Arc<Following>>,
     /// Task that tells the client which of its resources have changed.
@@ -47,36 +62,46 @@ impl Drop for Bridge {
 
 impl Bridge {
     /// Creates a bridge for one client.
-    pub fn new(daemon: Arc<Daemon>, toolsets: Vec<Toolset>, http: bool) -> Self {
-        let here = std::env::current_dir().ok();
-        let directory = here.as_deref().and_then(|d| d.file_name()).map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    pub fn new(daemon: Arc<Daemon>, toolsets: Vec<Toolset>, shared_leases: Arc<LeaseConnection>) -> Self {
         Self {
             daemon,
             toolsets,
-            directory,
-            http,
+            directory: std::env::current_dir().ok(),
+            shared_leases,
             session: OnceLock::new(),
+            resumed: Mutex::default(),
             leases: LeaseConnection::default(),
             following: OnceLock::new(),
             telling: Mutex::default(),
         }
     }
 
-    /// Returns the session: the one of the command line, else one per client and directory. Clients that are connected at the same time have
-    /// one each.
-    fn session(&self, context: &RequestContext<RoleServer>) -> &str {
-        let name = self.session.get_or_init(|| {
-            if let Some(session) = self.daemon.session() {
-                return Name::given(session);
-            }
-            let client = context.client_info().map(|info| info.name).unwrap_or_default();
-            let plain = |text: &str| -> String {
-                text.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' }).take(40).collect()
-            };
-            let parts = ["mcp".to_owned(), plain(&client), plain(&self.directory)];
-            names::free(&parts.into_iter().filter(|p| !p.is_empty()).collect::<Vec<_>>().join("-"))
-        });
-        name.as_str()
+    /// Returns the session: the one that the client resumed, the one of the command line, else one per client and directory. Clients that
+    /// are connected at the same time have one each, except those without a session of the protocol.
+    fn session(&self, context: &RequestContext<RoleServer>) -> String {
+        if let Some(resumed) = self.resumed.lock().ok().and_then(|resumed| resumed.clone()) {
+            return resumed;
+        }
+        if let Some(session) = self.daemon.session() {
+            return session.to_owned();
+        }
+        let client = context.client_info().map(|info| info.name).unwrap_or_default();
+        if is_stateless(context) {
+            return names::of(&client, self.directory.as_deref());
+        }
+        let known = |name: &str| self.daemon.knows_session(name);
+        self.session.get_or_init(|| names::free(&client, self.directory.as_deref(), known)).as_str().to_owned()
+    }
+
+    fn leases(&self, context: &RequestContext<RoleServer>) -> &LeaseConnection {
+        if is_stateless(context) { &self.shared_leases } else { &self.leases }
+    }
+
+    /// Makes another session that of this client.
+    fn resume(&self, session: &str) {
+        if let Ok(mut resumed) = self.resumed.lock() {
+            *resumed = Some(session.to_owned());
+        }
     }
 
     fn tools(&self) -> impl Iterator<Item = (&'static Tool, &'static MethodInfo)> {
@@ -85,13 +110,15 @@ impl Bridge {
     }
 
     async fn call(&self, info: &'static MethodInfo, params: Map<String, Value>, context: &RequestContext<RoleServer>) -> Outcome {
-        self.daemon.call(info, params, self.session(context), &self.leases, context).await
+        self.daemon.call(info, params, &self.session(context), self.leases(context), context).await
     }
 
     async fn read(&self, uri: &str, context: &RequestContext<RoleServer>) -> Result<ResourceContents, ErrorData> {
         let unknown = || ErrorData::resource_not_found(format!("no such resource: {uri:?}"), Some(json!({"uri": uri})));
         let source = resources::source(uri).ok_or_else(unknown)?;
         let info = afd_proto::method(source.info.name).ok_or_else(unknown)?;
+        let is_session = info.name == SessionShow::INFO.name;
+        let named = source.params.get("session").cloned();
         let outcome = self.call(info, source.params, context).await;
         let data: Value = match &outcome.result {
             Ok(data) => serde_json::from_str(data.get()).unwrap_or_default(),
@@ -116,12 +143,43 @@ impl Bridge {
             (Some(session), _) => format!("seen by session {session:?}, the phone was not acted on since\n{text}"),
             _ => text,
         };
+        let text = if is_session { text + &self.record(named.as_ref(), context).await } else { text };
         Ok(ResourceContents::text(text, uri).with_mime_type(source.mime_type))
+    }
+
+    /// Returns the text of a report that was written.
+    async fn report(&self, written: &Outcome, context: &RequestContext<RoleServer>) -> Option<ContentBlock> {
+        let written: Value = serde_json::from_str(written.result.as_ref().ok()?.get()).ok()?;
+        let params = json!({"id": written["artifactId"].as_i64()?, "content": true});
+        let outcome = self.call(&ArtifactGet::INFO, params.as_object().cloned()?, context).await;
+        let file: Value = serde_json::from_str(outcome.result.ok()?.get()).ok()?;
+        file["text"].as_str().map(|text| ContentBlock::text(safe::block(text)))
+    }
+
+    /// Returns the record of a session beyond its digest: its latest actions and checks, its bugs with their steps, its results.
+    async fn record(&self, session: Option<&Value>, context: &RequestContext<RoleServer>) -> String {
+        let session = session.cloned().unwrap_or_else(|| json!(self.session(context)));
+        let with = |more: (&str, Value)| Map::from_iter([("session".to_owned(), session.clone()), (more.0.to_owned(), more.1)]);
+        let list = || with(("limit", json!(MAX_RECORDED)));
+        let mut text = String::new();
+        let log = self.call(&MemoryLog::INFO, list(), context).await;
+        let bugs = self.call(&BugList::INFO, list(), context).await;
+        let results = self.call(&ResultList::INFO, list(), context).await;
+        let listed: Value = bugs.result.ok().and_then(|bugs| serde_json::from_str(bugs.get()).ok()).unwrap_or_default();
+        let mut parts = vec![("latest actions and checks", log)];
+        for bug in listed["bugs"].as_array().into_iter().flatten().take(MAX_BUGS) {
+            parts.push(("bug", self.call(&BugShow::INFO, with(("id", bug["id"].clone())), context).await));
+        }
+        parts.push(("results", results));
+        for (title, outcome) in parts.iter().filter(|(_, outcome)| outcome.result.is_ok()) {
+            let _ = write!(text, "\n\n{title}:\n{}", agent::text(outcome));
+        }
+        text
     }
 
     /// Returns what the client follows.
     fn following(&self, context: &RequestContext<RoleServer>) -> &Arc<Following> {
-        self.following.get_or_init(|| Arc::new(Following::new(self.daemon.clone(), self.session(context).to_owned())))
+        self.following.get_or_init(|| Arc::new(Following::new(self.daemon.clone(), self.session(context))))
     }
 
     /// Checks that a resource can be followed.
@@ -131,7 +189,14 @@ impl Bridge {
     }
 }
 
-/// Returns the content for a model: text, and a picture if the result has one.
+/// Returns whether a request came over HTTP without a session of the protocol.
+fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
+    let parts = context.extensions.get::<hyper::http::request::Parts>();
+    parts.is_some_and(|parts| parts.method == hyper::Method::POST && !parts.headers.contains_key("mcp-session-id"))
+}
+
+/// Returns the content for a model: text, and a picture if the result has one. There is no structured content, as some clients show their
+/// model nothing else if there is.
 fn content(outcome: &Outcome) -> Vec<ContentBlock> {
     let mut content = vec![ContentBlock::text(agent::text(outcome))];
     let data: Value = outcome.result.as_ref().ok().and_then(|data| serde_json::from_str(data.get()).ok()).unwrap_or_default();
@@ -139,29 +204,6 @@ fn content(outcome: &Outcome) -> Vec<ContentBlock> {
         content.push(ContentBlock::image(picture, kind));
     }
     content
-}
-
-/// Returns what programs want to know of a result, without the text that is there already.
-fn structured(outcome: &Outcome) -> Option<Value> {
-    let data: Value = serde_json::from_str(outcome.result.as_ref().ok()?.get()).ok()?;
-    let look = &data["look"];
-    let page = if look.is_object() { &look["observation"] } else { &data };
-    let mut out = Map::new();
-    for key in ["observationId", "app", "topActivity", "settled", "reliable", "dialog"] {
-        if let Some(value) = page.get(key) {
-            out.insert(key.to_owned(), value.clone());
-        }
-    }
-    if let Some(state) = page["page"].get("state") {
-        out.insert("state".to_owned(), state.clone());
-    }
-    if look.is_object() {
-        out.insert("changed".to_owned(), look["changed"].clone());
-    }
-    if let Some(event) = data.get("eventId") {
-        out.insert("eventId".to_owned(), event.clone());
-    }
-    (!out.is_empty()).then_some(Value::Object(out))
 }
 
 fn described((tool, info): (&'static Tool, &'static MethodInfo)) -> rmcp::model::Tool {
@@ -180,14 +222,6 @@ impl ServerHandler for Bridge {
         ServerConfig::new(capabilities).with_server_info(name).with_instructions(INSTRUCTIONS)
     }
 
-    /// Over HTTP only versions with sessions: aliases and leases belong to one.
-    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
-        match self.http {
-            true => Cow::Borrowed(ProtocolVersion::known_up_to(&ProtocolVersion::V_2025_11_25)),
-            false => Cow::Borrowed(ProtocolVersion::KNOWN_VERSIONS),
-        }
-    }
-
     async fn list_tools(
         &self,
         _request: Option<PaginatedRequestParams>,
@@ -201,28 +235,30 @@ impl ServerHandler for Bridge {
             let names: Vec<&str> = self.tools().map(|(tool, _)| tool.name).collect();
             return Err(ErrorData::invalid_params(format!("no such tool: {:?}", request.name), Some(json!({"known": names}))));
         };
+        let schema = schema::of(tool, info);
         let mut params: Map<String, Value> = serde_json::from_str(tool.sends).unwrap_or_default();
-        let takes_device = info.takes.device == afd_proto::DeviceUse::Reached;
-        for (name, value) in request.arguments.unwrap_or_default() {
-            let known = tool.takes.contains(&name.as_str()) || (takes_device && name == "device");
-            if !known {
-                let takes: Vec<&str> = tool.takes.iter().copied().chain(takes_device.then_some("device")).collect();
-                let takes = if takes.is_empty() { "no arguments".to_owned() } else { takes.join(", ") };
-                let text = format!("error INVALID_PARAMS: {} takes no {name:?}\nhint: it takes {takes}", tool.name);
-                return Ok(CallToolResult::error(vec![ContentBlock::text(text)]).into());
-            }
-            // Models send null for what they leave out.
-            if !value.is_null() {
-                params.insert(name, value);
+        match arguments::plain(tool.name, &schema, request.arguments.unwrap_or_default()) {
+            Ok(arguments) => params.extend(arguments),
+            Err(Refused(why)) => {
+                return Ok(CallToolResult::error(vec![ContentBlock::text(format!("error INVALID_PARAMS: {why}"))]).into());
             }
         }
-        let outcome = self.call(info, params, &context).await;
-        let mut result = match outcome.result {
-            Ok(_) => CallToolResult::success(content(&outcome)),
-            Err(_) => CallToolResult::error(content(&outcome)),
-        };
-        result.structured_content = structured(&outcome);
-        Ok(result.into())
+        let resumed = params.get("session").and_then(Value::as_str).map(str::to_owned);
+        let mut outcome = self.call(info, params, &context).await;
+        if let Err(failure) = &mut outcome.result {
+            hints::for_tools(failure, tool, &schema, &self.tools().collect::<Vec<_>>());
+            return Ok(CallToolResult::error(content(&outcome)).into());
+        }
+        if info.name == SessionResume::INFO.name
+            && let Some(session) = resumed
+        {
+            self.resume(&session);
+        }
+        let mut content = content(&outcome);
+        if info.name == SessionReport::INFO.name {
+            content.extend(self.report(&outcome, &context).await);
+        }
+        Ok(CallToolResult::success(content).into())
     }
 
     async fn list_resources(
@@ -309,12 +345,19 @@ impl ServerHandler for Bridge {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let (mut prompt, about_session) = prompts::get(&request.name, &request.arguments.unwrap_or_default())?;
+        let given = request.arguments.unwrap_or_default();
+        let (mut prompt, about_session) = prompts::get(&request.name, &given)?;
         if about_session {
-            let record = match self.read(resources::SESSION, &context).await {
+            let named = given.get("session").and_then(Value::as_str).map(str::trim).filter(|name| !name.is_empty());
+            let uri = named.map_or_else(|| resources::SESSION.to_owned(), resources::of_session);
+            let record = match self.read(&uri, &context).await {
                 Ok(record) => record,
-                Err(error) => ResourceContents::text(format!("no record: {}", error.message), resources::SESSION),
+                Err(error) if named.is_some() => return Err(error),
+                Err(error) => ResourceContents::text(format!("no record: {}", error.message), uri),
             };
+            if let Some(session) = named.filter(|_| request.name == prompts::RESUME) {
+                self.resume(session);
+            }
             prompt.messages.push(PromptMessage::new(Role::User, ContentBlock::resource(record)));
         }
         Ok(prompt.into())

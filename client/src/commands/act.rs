@@ -271,34 +271,9 @@ pub struct Package {
     key: Key,
 }
 
-/// Names of keys and their Android key codes.
-const KEYS: &[(&str, i32)] = &[
-    ("home", 3),
-    ("back", 4),
-    ("up", 19),
-    ("down", 20),
-    ("left", 21),
-    ("right", 22),
-    ("volume-up", 24),
-    ("volume-down", 25),
-    ("power", 26),
-    ("tab", 61),
-    ("space", 62),
-    ("enter", 66),
-    ("delete", 67),
-    ("backspace", 67),
-    ("menu", 82),
-    ("search", 84),
-    ("escape", 111),
-    ("recent", 187),
-];
-
 /// Parses the name of a key, or its code.
 fn key_code(text: &str) -> Result<i32, Expected> {
-    let plain = text.to_lowercase().replace('_', "-");
-    let plain = plain.strip_prefix("keycode-").unwrap_or(&plain);
-    let named = KEYS.iter().find(|(name, _)| *name == plain).map(|(_, code)| *code);
-    named.or_else(|| text.parse().ok()).ok_or(Expected(
+    afd_proto::keys::code(text).ok_or(Expected(
         "a key code, or one of: home, back, up, down, left, right, volume-up, volume-down, power, tab, space, enter, delete, menu, \
          search, escape, recent",
     ))

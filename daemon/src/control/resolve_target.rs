@@ -53,7 +53,7 @@ impl TargetSpec {
             (Some(_), None, ..) => Err(Error::param("value", "a value to look for", "nothing")),
             (None, None, Some(_), None) => Err(Error::param("y", "a number, because x is given", "nothing")),
             (None, None, None, Some(_)) => Err(Error::param("x", "a number, because y is given", "nothing")),
-            (None, None, None, None) => Err(Error::param("by", "a value, or x with y", "neither")),
+            (None, None, None, None) => Err(Error::param("value", "a label or an alias, or x with y", "nothing")),
             (_, Some(_), ..) => Err(Error::param("x", "either a value, or x with y", "both")),
         }
     }

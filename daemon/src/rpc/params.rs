@@ -26,11 +26,47 @@ pub(super) fn decode<T: DeserializeOwned>(text: Option<&str>) -> Result<T, Error
         let got = if text.starts_with('[') { "an array" } else { "a single value" };
         return Err(invalid("", "an object of named parameters", got));
     }
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
-        let path = error.path().to_string();
-        explain(text, if path == "." { "" } else { &path }, &error.into_inner().to_string())
-    })
+    let mut text = Cow::Borrowed(text);
+    for _ in 0..=MAX_NUMBERS {
+        let mut deserializer = serde_json::Deserializer::from_str(&text);
+        let (path, message) = match serde_path_to_error::deserialize(&mut deserializer) {
+            Ok(params) => return Ok(params),
+            Err(error) => (error.path().to_string(), error.into_inner().to_string()),
+        };
+        let path = if path == "." { "" } else { path.as_str() };
+        match with_number(&text, path, &message) {
+            Some(repaired) => text = Cow::Owned(repaired),
+            None => return Err(explain(&text, path, &message)),
+        }
+    }
+    Err(invalid("", "numbers", "too many numbers in quotes"))
+}
+
+/// Maximum number of parameters of a call whose numbers are written in another way.
+const MAX_NUMBERS: usize = 32;
+
+/// Returns the parameters with the value at a path written as a plain number: clients also send whole numbers as `3.0` and `"3"`. `None` if
+/// the error was another one, or if the value is no such number.
+fn with_number(text: &str, path: &str, message: &str) -> Option<String> {
+    let expected = message.split(", expected ").nth(1)?.split_whitespace().next()?;
+    let is_number = ["u8", "u16", "u32", "u64", "usize", "i8", "i16", "i32", "i64", "f32", "f64"].contains(&expected);
+    let mut params: Value = serde_json::from_str(text).ok().filter(|_| is_number)?;
+    let value = params.pointer_mut(&pointer(path))?;
+    let number = match &*value {
+        Value::String(digits) => digits.trim().strip_suffix(".0").unwrap_or(digits.trim()).parse().ok()?,
+        Value::Number(number) => number.as_f64().filter(|n| n.fract() == 0.0 && n.abs() < WHOLE_NUMBERS)? as i64,
+        _ => return None,
+    };
+    *value = Value::from(number);
+    Some(params.to_string())
+}
+
+/// Below it a double holds each whole number.
+const WHOLE_NUMBERS: f64 = 9_007_199_254_740_992.0;
+
+/// Returns the JSON pointer of a path such as `a.b[0]`.
+fn pointer(path: &str) -> String {
+    format!("/{}", path.replace(['.', '['], "/").replace(']', ""))
 }
 
 /// Splits the request key off the parameters of a method that writes. Methods recorded as events read their keys themselves.
@@ -73,9 +109,8 @@ fn value_at(text: &str, path: &str) -> String {
     if SECRET_FIELDS.contains(&path) || path.starts_with("extras") {
         return "a value of another type".to_owned();
     }
-    let pointer = format!("/{}", path.replace(['.', '['], "/").replace(']', ""));
     let params: Value = serde_json::from_str(text).unwrap_or_default();
-    let value = params.pointer(&pointer).map(Value::to_string).unwrap_or_default();
+    let value = params.pointer(&pointer(path)).map(Value::to_string).unwrap_or_default();
     let short = &value[..value.floor_char_boundary(MAX_QUOTED)];
     if value.is_empty() { "another value".to_owned() } else { short.to_owned() }
 }
@@ -136,6 +171,17 @@ mod tests {
         assert_eq!(decode_error::<PageParams>(r#"{"include":["screen","tree"]}"#).0, "include[1]");
         assert_eq!(decode_error::<ScrollParams>(r#"{"direction":"sideways"}"#).0, "direction");
         assert_eq!(decode_error::<ScreenParams>("[1]").0, "");
+    }
+
+    #[test]
+    fn whole_numbers_are_taken_however_they_are_written() {
+        let swipe = |text: &str| decode::<SwipeParams>(Some(text)).map(|p| (p.x1, p.duration_ms));
+        let taken = swipe(r#"{"x1":"3","y1":1.0,"x2":"4.0","y2":1,"durationMs":"200"}"#).expect("numbers");
+        assert_eq!((taken.0 as i64, taken.1.map(|d| d as i64)), (3, Some(200)));
+        for wrong in [r#""""#, r#""three""#, r#""2.5""#, r#""0x10""#, "true", "2.5", "1e300", r#"" ""#] {
+            let text = format!(r#"{{"maxRows":{wrong}}}"#);
+            assert_eq!(decode_error::<ScreenParams>(&text).0, "maxRows", "{wrong}");
+        }
     }
 
     #[test]

@@ -1,0 +1,156 @@
+//! Messages as clients send them, before they are read: half characters are replaced, and what is no message gets an answer that says why.
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::{Value, json};
+
+/// JSON-RPC's code for text that is not JSON.
+const NOT_JSON: i64 = -32700;
+/// Its code for JSON that is no request.
+const NO_REQUEST: i64 = -32600;
+/// Its code for parameters of a wrong type.
+const WRONG_PARAMS: i64 = -32602;
+
+/// What is looked at of a message; the rest may be nested at any depth.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Envelope {
+    id: Option<Value>,
+    method: Option<Value>,
+    result: Option<IgnoredAny>,
+    error: Option<IgnoredAny>,
+}
+
+/// A message that can be passed on.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Message {
+    /// Its text, valid JSON.
+    pub text: String,
+    /// Its method; `None` for a response or a batch.
+    pub method: Option<String>,
+    /// Whether it is a request, which gets an answer.
+    pub is_request: bool,
+    /// Its id as JSON, if it has one.
+    pub id: Value,
+}
+
+/// Reads a message.
+///
+/// # Errors
+/// The answer for the client, as JSON, if it is none.
+pub fn read(bytes: &[u8]) -> Result<Message, Value> {
+    let text = whole_characters(&String::from_utf8_lossy(bytes));
+    if let Err(error) = serde_json::from_str::<Value>(&text) {
+        // Deep JSON is skipped over without being kept, so its id can still be told.
+        let envelope: Envelope = serde_json::from_str(&text).unwrap_or_default();
+        let why = error.to_string();
+        return Err(if why.starts_with("recursion limit") {
+            answer(&envelope.id.unwrap_or_default(), NO_REQUEST, "the message is nested too deep: expected at most 127 levels")
+        } else {
+            answer(&Value::Null, NOT_JSON, &format!("expected one message as JSON on one line: {why}"))
+        });
+    }
+    if text.trim_start().starts_with('[') {
+        return Ok(Message { text, method: None, is_request: false, id: Value::Null });
+    }
+    let no_object = || answer(&Value::Null, NO_REQUEST, "expected a JSON object with \"jsonrpc\", \"id\" and \"method\"");
+    let envelope: Envelope = serde_json::from_str(&text).map_err(|_| no_object())?;
+    let id = envelope.id.clone().unwrap_or_default();
+    let is_response = envelope.result.is_some() || envelope.error.is_some();
+    let method = match envelope.method {
+        Some(Value::String(method)) => Some(method),
+        None if is_response => None,
+        _ => return Err(answer(&id, NO_REQUEST, "method: expected the name of a method as text")),
+    };
+    if method.as_deref() == Some("initialize") {
+        let params: Value = serde_json::from_str::<Value>(&text).unwrap_or_default()["params"].take();
+        if let Some(version) = params.get("protocolVersion").filter(|v| !v.is_string()) {
+            let why = format!("params.protocolVersion: expected text such as \"2025-11-25\", got {}", kind(version));
+            return Err(answer(&id, WRONG_PARAMS, &why));
+        }
+    }
+    Ok(Message { text, is_request: method.is_some() && !id.is_null(), method, id })
+}
+
+/// Returns an error as an answer.
+pub fn answer(id: &Value, code: i64, message: &str) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
+}
+
+/// Returns the answer to a request that comes before `initialize`.
+pub fn too_early(message: &Message) -> Value {
+    let method = message.method.as_deref().unwrap_or_default();
+    answer(&message.id, NO_REQUEST, &format!("{method:?} came before \"initialize\": send that first, then \"notifications/initialized\""))
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// Replaces each half of a character, as `\ud83d` alone is, by U+FFFD: a client may cut a text within an emoji.
+fn whole_characters(text: &str) -> String {
+    if !text.contains("\\u") {
+        return text.to_owned();
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let end = match unit(rest) {
+            Some(0xd800..=0xdbff) if matches!(rest.get(6..).and_then(unit), Some(0xdc00..=0xdfff)) => 12,
+            Some(0xd800..=0xdfff) => {
+                out.push_str("\\ufffd");
+                rest = &rest[6..];
+                continue;
+            }
+            Some(_) => 6,
+            // An escape of two characters, or what is no JSON.
+            None => rest.char_indices().nth(2).map_or(rest.len(), |(end, _)| end),
+        };
+        out.push_str(&rest[..end]);
+        rest = &rest[end..];
+    }
+    out + rest
+}
+
+/// Returns the UTF-16 unit of a `\uXXXX` escape at the start of a text.
+fn unit(text: &str) -> Option<u32> {
+    let digits = text.strip_prefix("\\u")?.get(..4)?;
+    digits.bytes().all(|b| b.is_ascii_hexdigit()).then(|| u32::from_str_radix(digits, 16).ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_characters_are_replaced() {
+        let text = |json: &str| serde_json::from_str::<String>(&whole_characters(json)).expect("a text");
+        assert_eq!(text(r#""cut \ud83d""#), "cut \u{fffd}");
+        assert_eq!(text(r#""\ude00 \ud83d\ude00 \ud83d\ud83d\ude00""#), "\u{fffd} \u{1f600} \u{fffd}\u{1f600}");
+        assert_eq!(text(r#""\\ud83d \\\ud83dx \n\u00e9""#), "\\ud83d \\\u{fffd}x \n\u{e9}");
+    }
+
+    #[test]
+    fn what_is_no_message_gets_an_answer() {
+        let error = |text: &str| read(text.as_bytes()).expect_err("no message");
+        assert_eq!(error("hello")["error"]["code"], NOT_JSON);
+        let deep = format!(r#"{{"jsonrpc":"2.0","id":7,"method":"ping","params":{}{}}}"#, "[".repeat(500), "]".repeat(500));
+        assert_eq!((&error(&deep)["id"], &error(&deep)["error"]["code"]), (&json!(7), &json!(NO_REQUEST)));
+        assert_eq!(error("3")["error"]["code"], NO_REQUEST);
+        let version = error(r#"{"jsonrpc":"2.0","id":"a","method":"initialize","params":{"protocolVersion":3}}"#);
+        assert_eq!(version["id"], "a");
+        assert!(version["error"]["message"].as_str().is_some_and(|m| m.contains("protocolVersion") && m.contains("a number")), "{version}");
+        let ping = read(br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#).expect("a message");
+        assert!(ping.is_request && ping.method.as_deref() == Some("ping"));
+        assert!(!read(br#"{"jsonrpc":"2.0","id":1,"result":{}}"#).expect("a response").is_request);
+    }
+}
