@@ -115,7 +115,7 @@ act_params! {
         /// Vertical position in device pixels from the top; requires `x`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub y: Option<f64>,
-        /// Duration of a long press, milliseconds, at most 60,000; by default 500. Only for `act.longPress`.
+        /// Duration of a long press, milliseconds, at most 60,000; by default 500. Only for a long press.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 60_000, "default" = 500)))]
         pub duration_ms: Option<u32>,

@@ -19,7 +19,7 @@ device_params! {
         /// File format; by default that of the extension of `saveFile`, else JPEG.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub format: Option<PictureFormat>,
-        /// Whether to mark the interactive elements with their aliases. The aliases are valid like those of `observe.refs`. The marks are
+        /// Whether to mark the interactive elements with their aliases. They can be used as those of a look. The marks are
         /// drawn on the picture only, not on the phone's screen.
         #[serde(default)]
         pub annotate: bool,

@@ -41,8 +41,15 @@ fn plain(schema: &Value, definitions: &Map<String, Value>) -> Value {
         out.entry(key.clone()).or_insert_with(|| value.clone());
     }
     ["allOf", "$ref", "title"].iter().for_each(|key| drop(out.remove(*key)));
+    // Each word costs tokens in every request: what the description says is not told twice, and words of a list speak for themselves.
+    if out.get("description").and_then(Value::as_str).is_some_and(|text| text.contains("by default")) {
+        out.remove("default");
+    }
     if let Some(items) = out.get("items").filter(|items| items.is_object()) {
-        let items = plain(items, definitions);
+        let mut items = plain(items, definitions);
+        if let Some(items) = items.as_object_mut().filter(|items| items.contains_key("enum")) {
+            items.remove("description");
+        }
         out.insert("items".to_owned(), items);
     }
     Value::Object(out)
