@@ -149,7 +149,7 @@ pub const ENTRIES: &[Entry] = &[
     program::<doctor::Doctor>("doctor", "Check the daemon, its memory, its settings and the devices", doctor::run),
     program::<init::Init>("init", "Add the first device: a practice phone, a phone on the network, or on USB", init::run),
     program::<mcp::Mcp>("mcp", "Serve MCP clients such as Claude Code on standard input and output", mcp::run),
-    program::<setup::Setup>("setup", "Add afd to Claude Code, Codex, Cursor or VS Code", setup::run),
+    program::<setup::Setup>("setup", "Add afd to Claude Code, Codex, Cursor, VS Code and other programs", setup::run),
     program::<follow::Follow>("events", "Follow events live", follow::run),
     Entry {
         name: "rpc",

@@ -39,6 +39,7 @@ mod secrets;
 mod service;
 mod sessions;
 mod settings;
+mod setup;
 mod sharing;
 mod starting;
 mod subscription;

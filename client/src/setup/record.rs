@@ -1,0 +1,122 @@
+//! What a setup changed in a file, so that it can be undone to the byte. Only the changed part is kept: settings may hold secrets.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::files;
+
+/// The changes of one file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// The file.
+    pub file: PathBuf,
+    /// Whether there was a file before.
+    pub existed: bool,
+    /// The changed part; absent if somebody else changed the file between two setups.
+    pub splice: Option<Splice>,
+    /// The entry that was written, as text; absent for a file that is all ours.
+    pub entry: Option<String>,
+    /// Whether the file had no list of servers before.
+    pub with_list: bool,
+    /// Directories that were created, outer ones first.
+    pub directories: Vec<PathBuf>,
+}
+
+/// A part of a text that was replaced by another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Splice {
+    /// Offset, bytes.
+    pub at: usize,
+    /// What was there before.
+    pub removed: String,
+    /// What is there now.
+    pub inserted: String,
+    /// Hash of the whole text as it is now.
+    pub hash: String,
+}
+
+impl Splice {
+    /// Returns how one text becomes another.
+    pub fn between(before: &str, after: &str) -> Self {
+        let shared = before.bytes().zip(after.bytes()).take_while(|(a, b)| a == b).count();
+        let at = before.floor_char_boundary(after.floor_char_boundary(shared));
+        let (old, new) = (&before[at..], &after[at..]);
+        let shared = old.bytes().rev().zip(new.bytes().rev()).take_while(|(a, b)| a == b).count();
+        let end = (0..=shared).rev().find(|end| old.is_char_boundary(old.len() - end) && new.is_char_boundary(new.len() - end));
+        let end = end.unwrap_or(0);
+        let part = |text: &str| text[..text.len() - end].to_owned();
+        Self { at, removed: part(old), inserted: part(new), hash: hash(after) }
+    }
+
+    /// Returns the text as it was before; `None` if it is no longer what it became.
+    pub fn undone(&self, now: &str) -> Option<String> {
+        if hash(now) != self.hash {
+            return None;
+        }
+        let rest = now.get(self.at..)?.strip_prefix(&self.inserted)?;
+        Some(format!("{}{}{rest}", now.get(..self.at)?, self.removed))
+    }
+}
+
+/// Returns the FNV-1a hash of a text, with its length.
+fn hash(text: &str) -> String {
+    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    format!("{}-{hash:016x}", text.len())
+}
+
+/// Returns the file in which the record of a file is kept.
+fn path(file: &Path) -> PathBuf {
+    let name = hash(&file.to_string_lossy());
+    afd_proto::paths::state_dir().join("setup").join(format!("{name}.json"))
+}
+
+/// Returns the record of a file.
+pub fn of(file: &Path) -> Option<Record> {
+    let text = files::read(&path(file)).ok().flatten()?;
+    serde_json::from_str::<Record>(&text).ok().filter(|record| record.file == file)
+}
+
+/// Keeps a record, readable by its owner only.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn keep(record: &Record) -> Result<(), String> {
+    let path = path(&record.file);
+    let told = |e: std::io::Error| format!("cannot keep what was changed in {}: {e}", path.display());
+    let directory = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(directory).map_err(told)?;
+    let mut new = tempfile::NamedTempFile::new_in(directory).map_err(told)?;
+    std::io::Write::write_all(&mut new, serde_json::json!(record).to_string().as_bytes()).map_err(told)?;
+    new.persist(&path).map_err(|e| told(e.error))?;
+    Ok(())
+}
+
+/// Removes the record of a file.
+pub fn forget(file: &Path) {
+    // Without it a later undo finds nothing to undo.
+    let _ = std::fs::remove_file(path(file));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn splice_is_undone_to_the_byte() {
+        let pairs = [
+            ("", "abc"),
+            ("abc", ""),
+            ("{}", "{\"a\":1}"),
+            ("aXb", "aYb"),
+            ("aa", "aaa"),
+            ("x\u{e9}y", "x\u{e8}y"),
+            ("\u{1f600}", "\u{1f601}"),
+        ];
+        for (before, after) in pairs {
+            let splice = Splice::between(before, after);
+            assert_eq!(splice.undone(after).as_deref(), Some(before), "{splice:?}");
+            assert_eq!(splice.undone(&format!("{after} ")), None);
+        }
+    }
+}
