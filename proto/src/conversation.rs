@@ -161,6 +161,7 @@ wire! {
     }
 
     /// A tool call. The form of OpenAI's chat completions is accepted too: `function` with a name, and with the arguments as a JSON string.
+    #[derive(Default)]
     #[serde(from = "AnyToolCall")]
     pub struct ToolCall {
         /// Id, which the message with the result refers to.
@@ -170,6 +171,10 @@ wire! {
         /// Arguments by name.
         #[serde(default)]
         pub arguments: serde_json::Map<String, Value>,
+        /// Other fields of the client's call, as they came; `type` is `tool_use` for those of Anthropic's form. They are handed over again
+        /// in the turn that is still in progress.
+        #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
+        pub extra: serde_json::Map<String, Value>,
     }
 }
 
@@ -231,6 +236,10 @@ wire! {
         function: Option<Function>,
         #[serde(default)]
         custom: Option<Function>,
+        #[serde(default)]
+        extra: serde_json::Map<String, Value>,
+        #[serde(flatten)]
+        others: serde_json::Map<String, Value>,
     }
 
     /// The `function` or `custom` of a tool call in OpenAI's form.
@@ -243,6 +252,8 @@ wire! {
 
 impl From<AnyToolCall> for ToolCall {
     fn from(call: AnyToolCall) -> Self {
+        let mut extra = call.extra;
+        extra.extend(call.others.into_iter().filter(|(name, _)| !["type", "index"].contains(&name.as_str())));
         let (name, arguments) = match call.function.or(call.custom) {
             Some(function) => (function.name, function.arguments),
             None => (call.name, call.arguments),
@@ -258,7 +269,7 @@ impl From<AnyToolCall> for ToolCall {
             Value::String(text) if text.is_empty() => serde_json::Map::new(),
             other => serde_json::Map::from_iter([("text".to_owned(), other)]),
         };
-        Self { id: call.id, name, arguments }
+        Self { id: call.id, name, arguments, extra }
     }
 }
 

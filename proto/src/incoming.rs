@@ -62,12 +62,14 @@ fn read<'de, A: MapAccess<'de>>(mut map: A) -> Result<Vec<Message>, A::Error> {
     while let Some(key) = map.next_key::<String>()? {
         match key.as_str() {
             "role" => role = Some(map.next_value::<IncomingRole>()?.0),
-            "content" => blocks = map.next_value()?,
+            "content" => blocks.add(map.next_value()?),
+            "parts" => blocks.add(map.next_value()?),
+            "function_call" => message.tool_calls.extend(map.next_value::<Option<ToolCall>>()?),
             "toolCalls" | "tool_calls" => {
                 message.tool_calls.extend(map.next_value::<Option<Vec<ToolCall>>>()?.unwrap_or_default());
             }
             "toolCallId" | "tool_call_id" => message.tool_call_id = map.next_value()?,
-            "name" => message.name = map.next_value()?,
+            "name" | "tool_name" => message.name = map.next_value()?,
             "failed" | "is_error" => message.failed = map.next_value::<Option<bool>>()?.unwrap_or_default(),
             _ => {
                 message.extra.insert(key, map.next_value()?);
@@ -139,32 +141,145 @@ impl Blocks {
             self.parts.push(Part::Text { text });
             return Ok(());
         };
+        if self.push_gemini(fields) {
+            return Ok(());
+        }
         let text = |name: &str| fields.get(name).and_then(Value::as_str).map(str::to_owned);
         match fields.get("type").and_then(Value::as_str).unwrap_or("text") {
             "text" | "input_text" | "output_text" => {
                 self.parts.push(Part::Text { text: text("text").ok_or("a block of type text needs `text`")? });
             }
             "refusal" => self.parts.push(Part::Text { text: text("refusal").unwrap_or_default() }),
-            "image" | "image_url" | "input_image" => self.parts.push(picture(fields)),
-            "tool_use" | "server_tool_use" => self.calls.push(ToolCall {
-                id: text("id").unwrap_or_default(),
-                name: text("name").unwrap_or_default(),
-                arguments: fields.get("input").and_then(Value::as_object).cloned().unwrap_or_default(),
-            }),
+            "image" | "image_url" | "input_image" => match picture(fields) {
+                Part::Image { data: None, artifact: None, url: None, .. } => {
+                    // One that a provider keeps under an id of its own.
+                    self.parts.push(Part::Text { text: "[picture that is kept elsewhere]".to_owned() });
+                    self.others.push(block);
+                }
+                picture => self.parts.push(picture),
+            },
+            "tool_use" => {
+                let known = ["type", "id", "name", "input"];
+                let mut extra: Map<String, Value> =
+                    fields.iter().filter(|(name, _)| !known.contains(&name.as_str())).map(|(n, v)| (n.clone(), v.clone())).collect();
+                if !extra.is_empty() {
+                    extra.insert("type".to_owned(), "tool_use".into());
+                }
+                self.calls.push(ToolCall {
+                    id: text("id").unwrap_or_default(),
+                    name: text("name").unwrap_or_default(),
+                    arguments: fields.get("input").and_then(Value::as_object).cloned().unwrap_or_default(),
+                    extra,
+                });
+            }
             "tool_result" => {
                 let content: Self =
                     serde_json::from_value(fields.get("content").cloned().unwrap_or_default()).map_err(|e| e.to_string())?;
+                let mut extra = Map::new();
+                if !content.others.is_empty() {
+                    extra.insert("blocks".to_owned(), Value::Array(content.others.clone()));
+                }
                 self.results.push(Message {
                     role: Role::Tool,
                     content: content.content(),
+                    extra,
                     tool_call_id: text("tool_use_id"),
                     failed: fields.get("is_error").and_then(Value::as_bool).unwrap_or(false),
                     ..Message::default()
                 });
             }
-            _ => self.others.push(block),
+            "thinking" | "redacted_thinking" | "reasoning" => self.others.push(block),
+            _ => {
+                let said = said(&block);
+                if !said.is_empty() {
+                    self.parts.push(Part::Text { text: said });
+                }
+                self.others.push(block);
+            }
         }
         Ok(())
+    }
+
+    /// Reads a part of Gemini's form; returns whether it is one.
+    fn push_gemini(&mut self, fields: &Map<String, Value>) -> bool {
+        let object = |names: [&str; 2]| names.iter().find_map(|name| fields.get(*name)).and_then(Value::as_object);
+        let text = |of: &Map<String, Value>, name: &str| of.get(name).and_then(Value::as_str).map(str::to_owned);
+        if let Some(call) = object(["functionCall", "function_call"]) {
+            let others = fields.iter().filter(|(name, _)| !["functionCall", "function_call"].contains(&name.as_str()));
+            self.calls.push(ToolCall {
+                id: text(call, "id").unwrap_or_default(),
+                name: text(call, "name").unwrap_or_default(),
+                arguments: call.get("args").and_then(Value::as_object).cloned().unwrap_or_default(),
+                extra: others.map(|(name, value)| (name.clone(), value.clone())).collect(),
+            });
+            return true;
+        }
+        if let Some(result) = object(["functionResponse", "function_response"]) {
+            let answer = result.get("response").map(Value::to_string).unwrap_or_default();
+            self.results.push(Message {
+                role: Role::Tool,
+                content: Content::Text(answer),
+                tool_call_id: text(result, "id"),
+                name: text(result, "name"),
+                ..Message::default()
+            });
+            return true;
+        }
+        if let Some(data) = object(["inlineData", "inline_data"]).filter(|d| d.contains_key("data")) {
+            let media_type = text(data, "mimeType").or_else(|| text(data, "mime_type"));
+            let picture = Part::Image { data: text(data, "data"), media_type, artifact: None, url: None, width: None, height: None };
+            self.parts.push(picture);
+            return true;
+        }
+        false
+    }
+
+    /// Adds the blocks of another list.
+    fn add(&mut self, more: Self) {
+        self.is_text = more.is_text && self.parts.is_empty();
+        self.parts.extend(more.parts);
+        self.calls.extend(more.calls);
+        self.results.extend(more.results);
+        self.others.extend(more.others);
+    }
+}
+
+/// Names of fields of a block that hold what somebody said or wrote.
+const SAID: &[&str] = &["text", "title", "context", "transcript", "content"];
+/// Maximum depth at which texts of a block are looked for.
+const MAX_DEPTH: usize = 16;
+
+/// Returns what a block of an unknown type says, at any depth: a resource, a document, a result of a search.
+fn said(block: &Value) -> String {
+    let mut texts = Vec::new();
+    collect(block, MAX_DEPTH, &mut texts);
+    texts.join("\n")
+}
+
+fn collect(value: &Value, depth: usize, texts: &mut Vec<String>) {
+    let take = |text: &str, texts: &mut Vec<String>| {
+        if !text.trim().is_empty() {
+            texts.push(text.to_owned());
+        }
+    };
+    match value {
+        _ if depth == 0 => {}
+        Value::Array(items) => items.iter().for_each(|item| match item {
+            Value::String(text) => take(text, texts),
+            item => collect(item, depth - 1, texts),
+        }),
+        Value::Object(fields) => {
+            // The text of a document is in `data` beside its type.
+            let is_text = fields.get("media_type").and_then(Value::as_str).is_some_and(|kind| kind.starts_with("text/"));
+            for (name, value) in fields {
+                match value {
+                    Value::String(text) if SAID.contains(&name.as_str()) || (is_text && name == "data") => take(text, texts),
+                    Value::Array(_) | Value::Object(_) => collect(value, depth - 1, texts),
+                    _ => {}
+                }
+            }
+        }
+        _ => {}
     }
 }
 
@@ -184,6 +299,7 @@ impl<'de> serde::Deserialize<'de> for Blocks {
                     blocks.push(block).map_err(D::Error::custom)?;
                 }
             }
+            block @ Value::Object(_) => blocks.push(block).map_err(D::Error::custom)?,
             _ => return Err(D::Error::custom("invalid type: another value, expected a text, or a list of parts of type text or image")),
         }
         Ok(blocks)

@@ -114,9 +114,11 @@ fn rejoin_sentences(line: &str) -> Vec<&str> {
         let candidate = line[begin..at].trim_end();
         let last = candidate.split_whitespace().next_back().unwrap_or("");
         let short = last.ends_with('.') && last.chars().count() <= 4;
-        let dotted = last.matches('.').count() > 1 || ABBREVIATIONS.contains(&last.to_lowercase().as_str());
+        let known = ABBREVIATIONS.contains(&last.to_lowercase().as_str());
+        let initial = last.chars().count() == 2 && last.starts_with(char::is_uppercase);
+        let dotted = last.matches('.').count() > 1 || initial;
         let ordinal = last.len() <= 3 && last.trim_end_matches('.').bytes().all(|b| b.is_ascii_digit());
-        let abbreviates = short && (ordinal || (dotted && last.starts_with(char::is_alphabetic)));
+        let abbreviates = known || short && (ordinal || (dotted && last.starts_with(char::is_alphabetic)));
         if !abbreviates {
             found.push(candidate.trim());
             begin = at;
@@ -129,7 +131,10 @@ fn rejoin_sentences(line: &str) -> Vec<&str> {
 }
 
 /// Abbreviations that do not end a sentence, lower-case.
-const ABBREVIATIONS: &[&str] = &["mr.", "mrs.", "ms.", "dr.", "st.", "no.", "nr.", "vs.", "etc.", "ca.", "bzw.", "approx."];
+const ABBREVIATIONS: &[&str] = &[
+    "mr.", "mrs.", "ms.", "dr.", "st.", "no.", "nr.", "vs.", "etc.", "ca.", "bzw.", "approx.", "prof.", "mme.", "sr.", "sra.", "dra.",
+    "hr.", "fr.", "sig.", "dott.", "av.",
+];
 
 #[cfg(test)]
 mod tests {

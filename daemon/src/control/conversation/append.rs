@@ -15,6 +15,7 @@ use super::{SUMMARIES_JOB, check_name, counter, lock_name, usage};
 use crate::config::Conversation as Settings;
 use crate::model::Counter;
 use crate::session::conversation::compaction::{self, Limits};
+use crate::session::conversation::ids::Open;
 use crate::session::conversation::kept;
 use crate::session::conversation::keys::{self, ContextValue};
 use crate::session::conversation::messages::{self, Prepared};
@@ -80,10 +81,11 @@ async fn record(core: &Arc<Core>, name: String, params: AppendParams) -> Result<
     if params.messages.is_empty() || params.messages.len() > MAX_MESSAGES {
         return Err(Error::param("messages", "1 to 1000 messages", params.messages.len()));
     }
-    params.messages.iter().enumerate().try_for_each(|(i, message)| check(i, message))?;
     check_context(&params.context)?;
     let found = for_writing(core, &name).await?;
     let mut messages = params.messages;
+    complete_ids(core, found.id, params.conversation.as_deref(), &mut messages).await?;
+    messages.iter().enumerate().try_for_each(|(i, message)| check(i, message))?;
     let decoded = pictures(core, &mut messages).await?;
     save_pictures(core, &name, &mut messages, decoded).await?;
     let (id, called) = (found.id, params.conversation.unwrap_or_else(|| conversation::MAIN.to_owned()));
@@ -132,6 +134,27 @@ async fn record(core: &Arc<Core>, name: String, params: AppendParams) -> Result<
     })
 }
 
+/// Gives ids to calls and results that have none.
+async fn complete_ids(core: &Arc<Core>, session: i64, conversation: Option<&str>, messages: &mut [Message]) -> Result<()> {
+    let lacks = |m: &Message| {
+        m.tool_calls.iter().any(|call| call.id.is_empty()) || (m.role == Role::Tool && m.tool_call_id.as_deref().is_none_or(str::is_empty))
+    };
+    if !messages.iter().any(lacks) {
+        return Ok(());
+    }
+    let called = conversation.unwrap_or(conversation::MAIN).to_owned();
+    let (recorded, position) = core
+        .store
+        .read_all(move |c| {
+            let conversation = conversation::named(c, session, &called)?;
+            let after = conversation.position - messages::CALL_LOOKBACK;
+            Ok((messages::between(c, conversation.id, after, conversation.position)?, conversation.position))
+        })
+        .await?;
+    Open::after(&recorded).complete(messages, position);
+    Ok(())
+}
+
 /// Counts tokens and extracts facts on a blocking thread, so that the runtime is not held up.
 async fn prepare(messages: Vec<Message>, mut before: Option<String>, counter: Counter) -> Result<Vec<Prepared>> {
     let work = move || {
@@ -152,12 +175,63 @@ struct Picture {
     message: usize,
     part: usize,
     bytes: Vec<u8>,
-    size: (u32, u32),
-    png: bool,
+    /// Width and height; `None` if it is in a form that is not measured, such as GIF.
+    size: Option<(u32, u32)>,
+    media_type: &'static str,
 }
 
 /// Maximum width and height of a picture, pixels.
 const MAX_SIDE: u32 = 20_000;
+/// Stands for a picture whose bytes are no base64.
+const UNREADABLE: &str = "[picture that cannot be read]";
+
+/// Decodes base64 of either alphabet, with or without line breaks and padding.
+fn from_base64(text: &str) -> Option<Vec<u8>> {
+    use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+    let mut text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    text = text.replace('-', "+").replace('_', "/");
+    let config = GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
+    GeneralPurpose::new(&base64::alphabet::STANDARD, config).decode(text).ok().filter(|bytes| !bytes.is_empty())
+}
+
+/// Media types of pictures with the extensions of their files.
+const KINDS: &[(&str, &str)] = &[
+    ("image/png", "png"),
+    ("image/jpeg", "jpg"),
+    ("image/gif", "gif"),
+    ("image/webp", "webp"),
+    ("image/bmp", "bmp"),
+    ("image/avif", "avif"),
+    ("image/heic", "heic"),
+    ("image/tiff", "tiff"),
+    ("image/svg+xml", "svg"),
+    ("application/octet-stream", "bin"),
+];
+
+/// Returns the size of a picture, if it is measured, and its media type: by its first bytes, else as the client named it.
+fn measured(bytes: &[u8], named: Option<&str>) -> (Option<(u32, u32)>, &'static str) {
+    if let Ok((size, png)) = picture::size_any(bytes)
+        && size.0.max(size.1) <= MAX_SIDE
+    {
+        return (Some(size), if png { "image/png" } else { "image/jpeg" });
+    }
+    let begins = |start: &[u8]| bytes.starts_with(start);
+    let kind = match bytes {
+        _ if begins(b"GIF8") => Some("image/gif"),
+        _ if begins(b"RIFF") && bytes.get(8..12) == Some(b"WEBP") => Some("image/webp"),
+        _ if begins(b"BM") => Some("image/bmp"),
+        _ if begins(b"\x89PNG") => Some("image/png"),
+        _ if begins(b"\xff\xd8") => Some("image/jpeg"),
+        _ => named,
+    };
+    let known = KINDS.iter().find(|(media_type, _)| Some(*media_type) == kind);
+    (None, known.map_or("application/octet-stream", |(media_type, _)| media_type))
+}
+
+/// Returns the extension of a file of a media type.
+fn extension_of(media_type: &str) -> &'static str {
+    KINDS.iter().find(|(known, _)| *known == media_type).map_or("bin", |(_, extension)| extension)
+}
 
 /// Decodes and checks the inline pictures of messages before anything is saved. A picture that already is an artifact gets its size and
 /// media type from the artifact's file.
@@ -174,25 +248,21 @@ async fn pictures(core: &Arc<Core>, messages: &mut [Message]) -> Result<Vec<Pict
                 }
             }
             if let Some(encoded) = data.take() {
-                let decoded = run_blocking(move || base64::engine::general_purpose::STANDARD.decode(encoded.trim())).await?;
-                let bytes = decoded.map_err(|_| Error::param(&field("data"), "a base64-encoded picture", "invalid base64"))?;
-                let (size, png) = picture::size_any(&bytes).map_err(|e| Error::param(&field("data"), "a PNG or JPEG", e))?;
-                if size.0.max(size.1) > MAX_SIDE {
-                    return Err(Error::param(
-                        &field("data"),
-                        "a picture of at most 20000 pixels per side",
-                        format!("{} x {}", size.0, size.1),
-                    ));
-                }
-                found.push(Picture { message: i, part: n, bytes, size, png });
+                let Some(bytes) = run_blocking(move || from_base64(&encoded)).await? else {
+                    // The other messages of the call are worth more than a picture that nobody can read.
+                    *part = Part::Text { text: UNREADABLE.to_owned() };
+                    continue;
+                };
+                let (size, media_type) = measured(&bytes, media_type.as_deref());
+                found.push(Picture { message: i, part: n, bytes, size, media_type });
             } else if let Some(uid) = kept_as {
                 let uid = uid.clone();
                 let file = core.store.read_all(move |c| artifact::file_of(c, &uid)).await?;
                 let file = file.ok_or_else(|| Error::param(&field("artifact"), "the uid of an existing artifact", "an unknown uid"))?;
                 let bytes = run_blocking(move || std::fs::read(&file)).await?.unwrap_or_default();
-                let (size, png) = picture::size_any(&bytes).map_err(|e| Error::param(&field("artifact"), "a readable PNG or JPEG", e))?;
-                (*width, *height) = (Some(size.0), Some(size.1));
-                *media_type = Some(if png { "image/png" } else { "image/jpeg" }.to_owned());
+                let (size, kind) = measured(&bytes, media_type.as_deref());
+                (*width, *height) = size.unzip();
+                *media_type = Some(kind.to_owned());
             } else if url.is_none() {
                 return Err(Error::param(&field("data"), "data, artifact or url", "none of them"));
             }
@@ -204,13 +274,13 @@ async fn pictures(core: &Arc<Core>, messages: &mut [Message]) -> Result<Vec<Pict
 /// Saves inline pictures as artifacts; the recorded messages refer to them by uid and do not contain the bytes.
 async fn save_pictures(core: &Arc<Core>, session: &str, messages: &mut [Message], pictures: Vec<Picture>) -> Result<()> {
     for found in pictures {
-        let (mime_type, extension) = if found.png { ("image/png", "png") } else { ("image/jpeg", "jpg") };
+        let (mime_type, extension) = (found.media_type, extension_of(found.media_type));
         let file = File { kind: "message_image", mime_type, extension, op: "conversation.append", bytes: found.bytes };
         let written = core.save_for_session(session, file, "messages", None).await?;
         let uid = core.store.read_all(move |c| Ok(artifact::find(c, written.artifact_id)?.map(|a| a.uid))).await?;
         let Content::Parts(parts) = &mut messages[found.message].content else { continue };
         if let Part::Image { media_type, artifact: kept_as, width, height, .. } = &mut parts[found.part] {
-            (*width, *height) = (Some(found.size.0), Some(found.size.1));
+            (*width, *height) = found.size.unzip();
             *media_type = Some(mime_type.to_owned());
             *kept_as = uid;
         }

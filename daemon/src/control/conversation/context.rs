@@ -4,9 +4,11 @@
 //! first (`background`), because it decides how many tokens are left; then the recent turns, the statements that stand for older ones,
 //! and what matches the current question.
 
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use afd_proto::context::{Allocation, ConversationContextParams, Format, ModelContext};
+use afd_proto::context::{Allocation, ContextPart, ConversationContextParams, Format, ModelContext, Omission};
 use afd_proto::conversation::{Content, Message, Part, RecordedMessage, Role};
 use afd_proto::session::SessionCall;
 use base64::Engine;
@@ -25,6 +27,7 @@ use crate::session::conversation::compaction::Limits;
 use crate::session::conversation::{Conversation, budget, kept, messages, search, shapes, summaries};
 use crate::session::{Session, tasks};
 use crate::store::Result as Stored;
+use crate::task::run_blocking;
 use crate::text::cut;
 
 /// Accepted budgets, tokens.
@@ -57,33 +60,92 @@ pub async fn context(core: &Arc<Core>, params: &ConversationContextParams) -> Re
     let format = params.format.unwrap_or(Format::Afd);
     let request = Request { budget: budget - tools_tokens, allocation, keep: as_i64(settings.keep_recent) };
     let name = params.conversation.clone();
-    let own = core.clone();
-    let made = core.store.read_all(move |c| {
+    let (own, called, model) = (core.clone(), session.name.clone(), counter.clone());
+    let loaded = core.store.read_all(move |c| {
         let Ok(conversation) = conversation_of(c, id, name.as_deref())? else { return Ok(None) };
-        let mut made = build(&own.recall, c, &session, &conversation, &request, &counter)?;
-        made.messages.iter_mut().try_for_each(|m| show_pictures(c, m))?;
-        let (shaped, system) = shapes::shaped(&made.messages, &made.system, format);
-        let stable_messages = stable(&made, shaped.len(), format);
-        let tokens = made.tokens + tools_tokens;
-        let all = said(c, &conversation, conversation.cleared_to)?;
-        Ok(Some(ModelContext {
+        let made = build(&own.recall, c, &session, &conversation, &request, &model)?;
+        Ok(Some(Loaded {
+            pictures: pictures(c, &made.messages)?,
             context: context_of(c, &conversation, &session.name)?,
-            session: session.name,
-            tokens,
-            tools_tokens,
-            budget,
-            tokenizer: counter.name().to_owned(),
-            parts: made.parts,
-            stable_messages,
-            allocation,
-            left_out: made.left_out,
-            messages: shaped,
-            system,
-            tokens_of_all: all,
-            saved_percent: percent_saved(tokens, all),
+            all: said(c, &conversation, conversation.cleared_to)?,
+            made,
         }))
     });
-    made.await?.ok_or_else(|| super::no_conversation(params.conversation.as_deref()))
+    let loaded = loaded.await?.ok_or_else(|| super::no_conversation(params.conversation.as_deref()))?;
+    let Loaded { mut made, pictures, context, all } = loaded;
+    let tokens = made.tokens + tools_tokens;
+    // Files are read after the snapshot of the database, which they could hold for long.
+    let shaped = run_blocking(move || {
+        show_pictures(&mut made.messages, &pictures);
+        shape(made, format)
+    });
+    let Shaped { messages, system, stable_messages, parts, left_out } = shaped.await?;
+    Ok(ModelContext {
+        context,
+        session: called,
+        tokens,
+        tools_tokens,
+        budget,
+        tokenizer: counter.name().to_owned(),
+        parts,
+        stable_messages,
+        allocation,
+        left_out,
+        messages,
+        system,
+        tokens_of_all: all,
+        saved_percent: percent_saved(tokens, all),
+    })
+}
+
+/// What a context is made of, as the database has it.
+struct Loaded {
+    made: Assembled,
+    /// Files of the pictures in it, by the uids of their artifacts.
+    pictures: HashMap<String, PathBuf>,
+    context: BTreeMap<String, String>,
+    all: i64,
+}
+
+/// A context in the form of a provider.
+struct Shaped {
+    messages: Vec<Value>,
+    system: Option<Vec<Value>>,
+    stable_messages: i64,
+    parts: Vec<ContextPart>,
+    left_out: Vec<Omission>,
+}
+
+/// Converts a context to a format. In OpenAI's the question stays last: what is true right now stands before it.
+fn shape(mut made: Assembled, format: Format) -> Shaped {
+    let stable = usize::try_from(made.stable).unwrap_or(usize::MAX).min(made.messages.len());
+    let (now, before) = (stable, stable.wrapping_sub(1));
+    let asks = made.messages.get(before).is_some_and(|m| m.role == Role::User) && now + 1 == made.messages.len();
+    let swaps = format == Format::Openai && asks && made.parts.iter().any(|part| part.part == "history");
+    if swaps {
+        made.messages.swap(before, now);
+        if let [.., history, last] = made.parts.as_mut_slice() {
+            // Order of the messages, which the parts describe: the question is a part of its own.
+            history.messages -= 1;
+            let question = ContextPart { part: history.part.clone(), messages: 1, tokens: 0 };
+            last.messages = 1;
+            made.parts.push(question);
+        }
+    }
+    let fixed = if swaps { before } else { stable };
+    let stable_messages = match format {
+        // Roles alternate there: only the last message holds what changes each time.
+        Format::Anthropic => None,
+        Format::Afd | Format::Openai => Some(shapes::shaped(made.messages[..fixed].to_vec(), &[], format).0.len()),
+    };
+    let changes = made.messages.len() > stable;
+    let (messages, system) = shapes::shaped(made.messages, &made.system, format);
+    let stable_messages = stable_messages.unwrap_or(messages.len() - usize::from(changes)).min(messages.len());
+    Shaped { stable_messages: as_i64_len(stable_messages), messages, system, parts: made.parts, left_out: made.left_out }
+}
+
+fn as_i64_len(n: usize) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
 }
 
 /// Counts the tokens of tool definitions, as they stand in a request.
@@ -140,6 +202,7 @@ pub(super) fn build(
         history.recent = messages::between(c, conversation.id, begin, conversation.position)?;
         return Ok(Assembled { first: begin + 1, ..draft.finish(&history, &plan) });
     }
+    history.replaced = kept::replaced(c, conversation.id)?;
     history.recalled = search::recall(c, conversation.id, &asked, (conversation.cleared_to, conversation.position))?;
     let mut spare = 0;
     let mut loaded = conversation.position + 1;
@@ -318,25 +381,21 @@ fn fill(c: &Connection, conversation: &Conversation, first: i64, budget: i64) ->
     Ok(older)
 }
 
-/// Returns how many of the leading shaped messages are stable, so that a prompt cache can cover them. The Anthropic format merges
-/// messages so that roles alternate; there only the last message holds what changes each time.
-fn stable(made: &Assembled, shaped: usize, format: Format) -> i64 {
-    let now = i64::try_from(made.messages.len()).unwrap_or(i64::MAX) - made.stable;
-    match format {
-        Format::Anthropic => i64::try_from(shaped).unwrap_or(i64::MAX) - i64::from(now > 0),
-        Format::Afd | Format::Openai => made.stable,
-    }
+/// Returns the files of the pictures in messages, by the uids of their artifacts.
+fn pictures(c: &Connection, messages: &[Message]) -> Stored<HashMap<String, PathBuf>> {
+    let uids = messages.iter().flat_map(messages::pictures);
+    let files = uids.map(|uid| Ok(artifact::file_of(c, uid)?.map(|file| (uid.to_owned(), file))));
+    Ok(files.collect::<Stored<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
-/// Loads the bytes of pictures from their artifacts; a file that cannot be read leaves the picture without data. Fields of the client that
-/// mean nothing here are left out.
-fn show_pictures(c: &Connection, message: &mut Message) -> Stored<()> {
-    message.extra.clear();
-    let Content::Parts(parts) = &mut message.content else { return Ok(()) };
-    for part in parts {
-        let Part::Image { data, artifact: Some(uid), .. } = part else { continue };
-        let file = artifact::file_of(c, uid)?;
-        *data = file.and_then(|file| std::fs::read(file).ok()).map(|bytes| base64::engine::general_purpose::STANDARD.encode(bytes));
+/// Loads the bytes of pictures from their artifacts; a file that cannot be read leaves the picture without data.
+fn show_pictures(messages: &mut [Message], files: &HashMap<String, PathBuf>) {
+    for message in messages {
+        let Content::Parts(parts) = &mut message.content else { continue };
+        for part in parts {
+            let Part::Image { data, artifact: Some(uid), .. } = part else { continue };
+            let bytes = files.get(uid).and_then(|file| std::fs::read(file).ok());
+            *data = bytes.map(|bytes| base64::engine::general_purpose::STANDARD.encode(bytes));
+        }
     }
-    Ok(())
 }

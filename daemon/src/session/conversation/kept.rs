@@ -67,6 +67,8 @@ pub struct Said<'a> {
 
 /// A statement of the user with at least this score may be replaced by later ones.
 const MIN_REPLACEABLE: f64 = 0.3;
+/// What a request is worth beside a statement of the same score: it was carried out, and a statement holds on.
+const ASKED: f64 = 0.6;
 /// Maximum number of statements of one message that may replace older ones.
 const MAX_CORRECTIONS: usize = 6;
 
@@ -100,16 +102,18 @@ pub fn keep(connection: &Connection, origin: &str, said: Said<'_>, statements: &
     for (candidate, tokens) in statements {
         let words = candidate.words.iter().map(|word| seen.count(connection, conversation, *word)).collect::<Result<Vec<_>>>()?;
         let template_count = seen.count(connection, conversation, candidate.template)? + 1;
-        let own_score = facts::score(candidate, &words);
+        let own_score = facts::score(candidate, &words) * if candidate.asks { ASKED } else { 1.0 };
         let mut replaced = Replaced::default();
-        let settles = candidate.corrects || candidate.kind != Kind::Statement || has_figure(&candidate.text);
+        let states = candidate.corrects || candidate.kind != Kind::Statement || has_figure(&candidate.text);
+        // What was asked for once is done: it replaces nothing, and nothing replaces it.
+        let settles = states && !candidate.asks;
         if said.role == Role::User && settles && corrections < MAX_CORRECTIONS {
             corrections += 1;
             replaced = supersede(connection, said, candidate)?;
         }
         // What may replace an older statement is told before that.
         let score = own_score.max(replaced.doubted + AFTER_DOUBTED);
-        let replaceable = said.role == Role::User && (settles || candidate.base_score >= MIN_REPLACEABLE);
+        let replaceable = said.role == Role::User && !candidate.asks && (settles || candidate.base_score >= MIN_REPLACEABLE);
         let values = named_params! {
             ":uid": new_uid(),
             ":origin": origin,
@@ -148,6 +152,20 @@ fn has_figure(text: &str) -> bool {
 const ECHO_REACH: i64 = 5;
 /// What a statement gains when a later message takes up its figures and names: for each of them, and how many count.
 const ECHO_GAIN: (f64, usize) = (0.06, 2);
+
+/// Maximum number of replaced statements that are read for a context.
+const MAX_REPLACED: i64 = 400;
+
+/// Returns the folded texts of statements that were replaced, newest first: what they say is not quoted again.
+pub fn replaced(connection: &Connection, conversation: i64) -> Result<Vec<String>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT text FROM message_facts WHERE conversation_id = :conversation_id AND superseded_by IS NOT NULL
+         ORDER BY superseded_by DESC LIMIT :limit",
+    )?;
+    let values = named_params! {":conversation_id": conversation, ":limit": MAX_REPLACED};
+    let texts = statement.query_map(values, |row| row.get::<_, String>("text"))?;
+    Ok(texts.collect::<rusqlite::Result<Vec<_>>>()?.iter().map(|text| text::fold(text)).collect())
+}
 
 /// Raises the statements of the last few messages of others that this message takes up again: an assistant repeats what it was told
 /// and goes on with what a tool found, and nobody repeats an anecdote.

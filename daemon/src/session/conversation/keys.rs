@@ -204,7 +204,7 @@ mod tests {
         else {
             panic!("an object")
         };
-        let call = ToolCall { id: "1".into(), name: "navigate_to_node".into(), arguments };
+        let call = ToolCall { id: "1".into(), name: "navigate_to_node".into(), arguments, ..ToolCall::default() };
         let tracked = ["interface", "tree", "device", "host", "cartId"].map(str::to_owned);
         let found = set_by_call(&call, &tracked);
         let expected = [("cartId", "c9"), ("device", "d1"), ("interface", "google_tv"), ("tree", "7")];

@@ -31,6 +31,12 @@ pub fn tokens(message: &Message, counter: &Counter) -> i64 {
     MESSAGE_OVERHEAD + content + calls
 }
 
+/// Counts the tokens of what a client's message has besides, if it is handed over: reasoning, and other fields of calls.
+pub fn extra_tokens(message: &Message, counter: &Counter) -> i64 {
+    let of = |extra: &serde_json::Map<String, serde_json::Value>| if extra.is_empty() { 0 } else { counter.count(&json(extra)) };
+    of(&message.extra) + message.tool_calls.iter().map(|call| of(&call.extra)).sum::<i64>()
+}
+
 /// Counts the tokens of a part; an image costs in proportion to its area.
 pub fn tokens_of_part(part: &Part, counter: &Counter) -> i64 {
     match part {
@@ -159,7 +165,8 @@ pub fn index_some(connection: &Connection, origin: &str) -> Result<bool> {
 
 /// Returns what a message says by itself: its texts, without those that a context handed over and a client appended again.
 pub fn said_text(message: &Message) -> String {
-    let is_ours = |text: &str| text.starts_with(super::assemble::DATA) || text.starts_with(super::assemble::HEADING);
+    let starts = [super::assemble::DATA, super::assemble::HEADING, super::assemble::KEYS];
+    let is_ours = |text: &str| starts.iter().any(|start| text.starts_with(start));
     match &message.content {
         Content::Text(text) if is_ours(text) => String::new(),
         Content::Text(text) => text.clone(),
@@ -412,7 +419,7 @@ pub fn next_step_start(connection: &Connection, conversation: i64, from: i64) ->
 }
 
 /// Number of messages searched backwards for the call that a tool result belongs to.
-const CALL_LOOKBACK: i64 = 200;
+pub const CALL_LOOKBACK: i64 = 200;
 
 /// Returns the tool call with this id, if one of the last `CALL_LOOKBACK` messages up to `before` made it.
 pub fn call(connection: &Connection, conversation: i64, before: i64, id: &str) -> Result<Option<ToolCall>> {

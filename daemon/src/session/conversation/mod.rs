@@ -9,6 +9,7 @@ pub mod budget;
 pub mod compaction;
 pub mod erase;
 pub mod facts;
+pub mod ids;
 pub mod kept;
 pub mod keys;
 pub mod messages;

@@ -109,7 +109,7 @@ mod tests {
             ingest(&mut lines, turn, &message(Role::User, request), SIZES);
             if turn == 1 {
                 let mut call = message(Role::Assistant, "");
-                call.tool_calls = vec![ToolCall { id: "1".into(), name: "navigate_to_node".into(), arguments: serde_json::Map::new() }];
+                call.tool_calls = vec![ToolCall { id: "1".into(), name: "navigate_to_node".into(), ..ToolCall::default() }];
                 ingest(&mut lines, turn, &call, SIZES);
                 assert_eq!(shown(&lines), ["• navigate to watchlist on googl... → Used navigate_to_node"]);
             }

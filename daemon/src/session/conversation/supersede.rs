@@ -51,12 +51,17 @@ pub(super) struct Replaced {
     pub was: Option<String>,
     /// Best score of those that it may replace, which cannot be told for certain.
     pub doubted: f64,
+    /// Whether it replaces one for certain.
+    any: bool,
 }
 
 /// By how much a statement counts more than one that it may replace.
 pub(super) const AFTER_DOUBTED: f64 = 0.01;
-/// Share of a subject from which on a correction may be about the same thing.
+/// Highest score that a statement passes on to one that may replace it: scores of a long chain of them must not grow without end.
+const MAX_DOUBTED: f64 = 1.5;
+/// Share of a subject from which on a correction may be about the same thing, and from which on it is taken to be.
 const RELATED: f64 = 0.2;
+const MAYBE_SAME: f64 = 0.3;
 
 /// Marks the older statements of the user that this one replaces.
 pub(super) fn supersede(connection: &Connection, said: Said<'_>, candidate: &Candidate) -> Result<Replaced> {
@@ -76,24 +81,68 @@ pub(super) fn supersede(connection: &Connection, said: Said<'_>, candidate: &Can
         older.extend(about_word(connection, said, word)?.into_iter().map(|fact| (fact.id, fact)));
     }
     let mut replaced = Replaced::default();
+    // Of several statements that a correction may be about, it is about the one that shares most with it.
+    let mut nearest: Option<(f64, Fact)> = None;
     for old in older.into_values().filter(|old| old.text != candidate.text) {
         let certain = match replaces(connection, said.conversation, (candidate, &own, &weights), &old)? {
             Judged::Replaces { certain } => certain,
-            Judged::Related => {
-                replaced.doubted = replaced.doubted.max(old.score);
+            Judged::Related { shared } => {
+                replaced.doubted = replaced.doubted.max(old.score.min(MAX_DOUBTED));
+                if candidate.corrects && shared >= MAYBE_SAME && nearest.as_ref().is_none_or(|(most, _)| shared > *most) {
+                    nearest = Some((shared, old));
+                }
                 continue;
             }
             Judged::Other => continue,
         };
-        connection
-            .prepare_cached("UPDATE message_facts SET superseded_by = :by, updated_at = :now WHERE id = :id")?
-            .execute(named_params! {":by": said.position, ":now": now_ms(), ":id": old.id})?;
+        retire(connection, said, candidate, &old)?;
         if !certain {
             replaced.was = Some(cut::brief(&old.text, MAX_WAS));
         }
+        (replaced.any, nearest) = (true, None);
+    }
+    if let Some((_, old)) = nearest.filter(|_| !replaced.any) {
+        // One item from now on, which tells both.
+        retire(connection, said, candidate, &old)?;
+        replaced.was = Some(cut::brief(&old.text, MAX_WAS));
     }
     Ok(replaced)
 }
+
+/// Number of messages after a statement in which others may repeat it.
+const REPEATED_IN: i64 = 4;
+
+/// Marks a statement as replaced, and what the assistant said of it at the time: its old values must not be told by anybody.
+fn retire(connection: &Connection, said: Said<'_>, candidate: &Candidate, old: &Fact) -> Result<()> {
+    let mut retire = connection.prepare_cached("UPDATE message_facts SET superseded_by = :by, updated_at = :now WHERE id = :id")?;
+    retire.execute(named_params! {":by": said.position, ":now": now_ms(), ":id": old.id})?;
+    let stays: BTreeSet<String> = text::words(&facts::folded(&candidate.text)).into_iter().collect();
+    let taken_back: Vec<String> =
+        facts::echoes(&old.text).into_iter().filter(|word| !stays.contains(word) || is_denied(&candidate.text, word)).collect();
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM message_facts f WHERE f.conversation_id = :conversation AND f.position > :after AND f.position <= :upto
+            AND f.role = 'assistant' AND f.superseded_by IS NULL"
+    ))?;
+    let places = Places::of(&statement)?;
+    let values = named_params! {":conversation": said.conversation, ":after": old.position, ":upto": old.position + REPEATED_IN};
+    let repeated: Vec<Fact> = statement.query_map(values, |row| places.read(row))?.collect::<rusqlite::Result<_>>()?;
+    for fact in repeated {
+        let words: BTreeSet<String> = text::words(&facts::folded(&fact.text)).into_iter().collect();
+        if taken_back.iter().any(|value| words.contains(value)) {
+            retire.execute(named_params! {":by": said.position, ":now": now_ms(), ":id": fact.id})?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether a sentence names a word only to deny it: `not 4711 any more`.
+fn is_denied(sentence: &str, word: &str) -> bool {
+    let folded = facts::folded(sentence);
+    folded.split_once(word).is_some_and(|(before, _)| text::words(before).iter().rev().take(3).any(|w| DENIALS.contains(&w.as_str())))
+}
+
+/// Words that deny what follows, folded.
+const DENIALS: &[&str] = &["not", "no", "never", "isn't", "nicht", "kein", "keine", "ne", "pas", "non", "nao", "ya"];
 
 /// Returns the newest statements of older messages that are about a word and hold.
 fn about_word(connection: &Connection, said: Said<'_>, word: &str) -> Result<Vec<Fact>> {
@@ -114,8 +163,8 @@ fn about_word(connection: &Connection, said: Said<'_>, word: &str) -> Result<Vec
 enum Judged {
     /// It replaces it; `certain` if it says so itself.
     Replaces { certain: bool },
-    /// It may replace it.
-    Related,
+    /// It may replace it; with the larger share of the two subjects that is the same.
+    Related { shared: f64 },
     /// It is about something else.
     Other,
 }
@@ -163,7 +212,7 @@ fn replaces(
     }
     let other_figure = !own.values.is_empty() && !subject.values.is_empty() && own.values != subject.values;
     let related = new.corrects && of_old.max(of_new) >= RELATED || other_figure && of_old.min(of_new) >= SAME_SUBJECT.0;
-    Ok(if related { Judged::Related } else { Judged::Other })
+    Ok(if related { Judged::Related { shared: of_old.max(of_new) } } else { Judged::Other })
 }
 
 /// Returns whether a statement ends with its only figure, after what it is about. `The budget is 500 euros` does; in `Row 7 is done` the

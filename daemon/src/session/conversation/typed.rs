@@ -145,7 +145,11 @@ mod tests {
 
     fn call(name: &str, arguments: Value) -> Message {
         let Value::Object(arguments) = arguments else { panic!("an object") };
-        Message { role: Role::Assistant, tool_calls: vec![ToolCall { id: "c".into(), name: name.into(), arguments }], ..Message::default() }
+        Message {
+            role: Role::Assistant,
+            tool_calls: vec![ToolCall { id: "c".into(), name: name.into(), arguments, ..ToolCall::default() }],
+            ..Message::default()
+        }
     }
 
     #[test]

@@ -11,6 +11,7 @@ use afd_proto::conversation::{Message, Role};
 use super::super::facts::Kind;
 use super::super::kept::Fact;
 use super::super::search::{self, Recalled};
+use super::outdated::Corrections;
 use super::{DATA, History, as_i64, cut_middle, text_message};
 use crate::model::Counter;
 use crate::session::summary::rfc3339;
@@ -97,6 +98,12 @@ impl<'a> Memory<'a> {
                 break;
             }
         }
+        let recent: HashSet<i64> = history.recent.iter().map(|m| m.position).collect();
+        let corrections = Corrections::among(&history.facts);
+        let chosen = self.chosen.clone();
+        let shown = |id: i64, position: i64| chosen.contains(&id) || recent.contains(&position);
+        picked.facts.retain(|fact| !corrections.outdate(fact.position, &fact.text, shown));
+        self.set(&picked.facts);
     }
 
     fn set(&mut self, facts: &[Fact]) {
@@ -147,16 +154,24 @@ impl<'a> Memory<'a> {
         let recent = history.recent.iter().rev().filter(|m| m.message.role != Role::System);
         let unquoted = recent.chain(&history.fill).filter(|m| !visible.contains(&m.position));
         let more = unquoted.flat_map(search::quotes).map(|found| Quote::of_recalled(&found));
+        let corrections = Corrections::among(&history.facts);
         let quotes = best.chain(rest.into_iter().map(Quote::of_fact)).chain(more);
         for quote in quotes.filter(|q| !visible.contains(&q.position)) {
             if available - spent < LINE * 2 {
                 break;
             }
             let key = folded(&quote.said);
+            if quote.fact.is_none() && history.replaced.iter().any(|old| key.contains(old.as_str()) || old.contains(&key)) {
+                continue;
+            }
             // A statement says more of its message than its sentence.
             let says = |texts: &HashMap<i64, String>| texts.get(&quote.position).is_some_and(|text| text.contains(&key));
             let repeats = shown.contains(&key) || own.contains(&key) || says(&of_message) || says(cut);
             if repeats {
+                continue;
+            }
+            let is_shown = |id: i64, position: i64| self.chosen.contains(&id) || visible.contains(&position);
+            if corrections.outdate(quote.position, &quote.said, is_shown) {
                 continue;
             }
             let cost = self.counter.count(&quote.text) + if taken.contains_key(&quote.position) { JOIN } else { LINE };

@@ -7,7 +7,7 @@ fn recorded(position: i64, message: Message) -> RecordedMessage {
 }
 
 fn call(id: &str, arguments: serde_json::Map<String, serde_json::Value>) -> ToolCall {
-    ToolCall { id: id.into(), name: "tap".into(), arguments }
+    ToolCall { id: id.into(), name: "tap".into(), arguments, ..ToolCall::default() }
 }
 
 fn calls(ids: &[&str]) -> Message {

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use afd_proto::conversation::{Content, Message, Part, RecordedMessage, Role};
 
-use super::super::messages::{brief_limit, tokens};
+use super::super::messages::{brief_limit, extra_tokens, tokens};
 use super::{History, Plan, as_i64, cut_middle};
 use crate::model::Counter;
 use crate::session::json;
@@ -199,8 +199,22 @@ fn steps(recent: &[&RecordedMessage], counter: &Counter) -> (Vec<Step>, i64) {
         unpaired += as_i64(before - step[0].message.tool_calls.len());
     }
     steps.retain(|step| !(step[0].message.content.is_empty() && step[0].message.tool_calls.is_empty()));
-    steps.iter_mut().flatten().for_each(|m| m.cost = tokens(&m.message, counter));
+    // Reasoning and signatures belong to the turn in progress; of earlier ones providers take none.
+    let request = steps.iter().rposition(|step| step[0].message.role == Role::User);
+    for (i, step) in steps.iter_mut().enumerate() {
+        for shown in step {
+            if shown.message.role != Role::Assistant || request.is_some_and(|request| i < request) {
+                forget_extra(&mut shown.message);
+            }
+            shown.cost = tokens(&shown.message, counter) + extra_tokens(&shown.message, counter);
+        }
+    }
     (steps, unpaired)
+}
+
+fn forget_extra(message: &mut Message) {
+    message.extra.clear();
+    message.tool_calls.iter_mut().for_each(|call| call.extra.clear());
 }
 
 /// Returns the text of a part, or a placeholder for an image.
@@ -221,6 +235,7 @@ fn shorten(shown: &mut Shown, max_tokens: i64, counter: &Counter) -> bool {
         return false;
     }
     let message = &mut shown.message;
+    forget_extra(message);
     let cost_of = |arguments: &serde_json::Map<String, serde_json::Value>| counter.count(&json(arguments));
     let each = (max_tokens / 2 / as_i64(message.tool_calls.len()).max(1)).max(4);
     for call in &mut message.tool_calls {

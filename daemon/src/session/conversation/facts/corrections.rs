@@ -33,6 +33,34 @@ pub fn replaced_words(sentence: &str) -> BTreeSet<String> {
     words.filter(|word| !text::is_stop(word)).collect()
 }
 
+/// Pairs of words by which a sentence denies one thing and states another, folded: `not Tuesday but Friday`, `no longer`.
+const CONTRASTS: &[(&str, &[&str])] = &[
+    (" not ", &[" but ", " any more", " anymore", " any longer", " instead", ", it ", "; it ", " it is ", " it was ", " rather "]),
+    ("n't ", &[" but ", " any more", " anymore", " any longer", " instead", ", it ", "; it "]),
+    (" no longer ", &[""]),
+    (" nicht ", &[" mehr", " sondern ", " langer"]),
+    (" kein", &[" mehr", " sondern "]),
+    (" no ", &[" sino ", " sino,"]),
+    (" ya no ", &[""]),
+    (" ne ", &[" plus ", " mais "]),
+    (" n'", &[" plus ", " mais "]),
+    (" pas ", &[" mais "]),
+    (" non ", &[" ma ", " bensi ", " piu "]),
+    (" nao ", &[" mas ", " mais "]),
+    ("不", &["而是", "不再"]),
+    ("不再", &[""]),
+    ("では", &["なく"]),
+    ("じゃ", &["なく"]),
+];
+
+/// Returns whether a folded sentence denies one thing and states another.
+pub fn contrasts(folded: &str) -> bool {
+    let text = format!(" {folded} ");
+    CONTRASTS
+        .iter()
+        .any(|(first, then)| text.split_once(first).is_some_and(|(_, rest)| then.iter().any(|word| format!(" {rest}").contains(word))))
+}
+
 /// Returns whether each of two sentences has a name that the other does not have: they may be about two people or places.
 pub fn names_differ(one: &str, other: &str) -> bool {
     let (one, other) = (names(one), names(other));

@@ -61,11 +61,12 @@ impl Cue {
                 "决定", "选", "就用", "就", "改成", "换成", "定了", "确定", "定为", "采用", "算了", "不要了", "同意", "说好", "决め", "にします", "にしま", "でお願い", "決定", "変更", "確定", "採用", "で行", "となりました", "にしよう", "정했", "결정", "로 할", "하기로",
             ],
             Cue::Correction => &[
-                "no", "actually", "instead", "rather", "changed", "change of plan", "changed my mind", "scratch that", "correction", "wrong", "mistake", "not anymore", "no longer", "forget", "i meant", "was wrong", "turns out", "on second thought", "after all", "wait", "oops", "hm wait", "scrap", "make it", "updated", "new number", "sorry", "replace",
-                "nein", "doch", "lieber", "statt", "stattdessen", "sondern", "korrektur", "falsch", "vertan", "verschrieben", "vergiss", "doch nicht", "nicht mehr", "anders", "umentschieden", "moment", "geandert", "verschoben", "quatsch", "ach nein", "sorry", "neu",
-                "en realidad", "mejor", "en vez de", "en lugar de", "correccion", "sino", "cambio", "cambiamos", "me equivoque", "ya no", "olvida", "perdon", "espera", "al final", "rectifico",
-                "en fait", "plutot", "au lieu", "finalement", "erreur", "trompe", "oublie", "non", "corrige", "correction", "ne plus", "pardon", "change",
-                "改", "换", "不是", "更正", "算了", "还是", "说错", "搞错", "重新", "不用了", "不要了", "やっぱり", "訂正", "変更", "ではなく", "じゃなく", "間違", "やはり", "修正", "아니", "대신", "변경", "정정",
+                "no", "actually", "instead", "rather", "changed", "change of plan", "changed my mind", "scratch that", "correction", "wrong", "mistake", "not anymore", "no longer", "forget", "i meant", "was wrong", "turns out", "on second thought", "after all", "wait", "oops", "hm wait", "scrap", "make it", "updated", "new number", "sorry", "replace", "now", "any more", "anymore", "any longer", "as of today", "since today", "from today", "has moved", "was moved", "is out of date",
+                "nein", "doch", "lieber", "statt", "stattdessen", "sondern", "korrektur", "falsch", "vertan", "verschrieben", "vergiss", "doch nicht", "nicht mehr", "anders", "umentschieden", "moment", "geandert", "verschoben", "quatsch", "ach nein", "sorry", "neu", "jetzt", "nun", "inzwischen", "mittlerweile", "ab heute", "seit heute", "nicht langer", "neuerdings", "uberholt",
+                "en realidad", "mejor", "en vez de", "en lugar de", "correccion", "sino", "cambio", "cambiamos", "me equivoque", "ya no", "olvida", "perdon", "espera", "al final", "rectifico", "ahora", "desde hoy", "a partir de hoy",
+                "en fait", "plutot", "au lieu", "finalement", "erreur", "trompe", "oublie", "non", "corrige", "correction", "ne plus", "n'est plus", "pardon", "change", "maintenant", "desormais", "dorenavant", "a present",
+                "adesso", "ora", "invece", "non piu", "agora", "nao mais", "mudou", "cambiato",
+                "改", "换", "不是", "更正", "算了", "还是", "说错", "搞错", "重新", "不用了", "不要了", "やっぱり", "訂正", "変更", "ではなく", "じゃなく", "間違", "やはり", "修正", "现在", "不再", "今は", "もう", "なりました", "代わ", "変わ", "替え", "から", "调走", "搬到", "搬去", "改", "이제", "아니", "대신", "변경", "정정",
             ],
             Cue::Preference => &[
                 "prefer", "prefers", "preferred", "preference", "favourite", "favorite", "hate", "hates", "can't stand", "love", "loves", "like", "likes", "allergic", "allergy", "vegetarian", "vegan", "intolerant", "can't eat", "doesn't eat", "won't eat", "doesn't drink", "can't have", "dislike", "rather not", "afraid of", "needs", "wants",

@@ -86,6 +86,8 @@ pub struct Candidate {
     pub kind: Kind,
     /// Whether it takes something back that was said before.
     pub corrects: bool,
+    /// Whether it only asks for the next step, and states nothing that holds beyond it.
+    pub asks: bool,
     /// The sentence before it, if it means nothing alone.
     pub about: Option<About>,
     /// Base score, from the sentence alone.
@@ -196,9 +198,15 @@ fn candidate(message: &Whole<'_>, place: usize, (sentence, pasted): (&str, bool)
     hashes.sort_unstable();
     hashes.dedup();
     let user = message.role == Role::User;
+    let holds = [Cue::Rule, Cue::Preference, Cue::Decision].into_iter().any(|cue| cues.has(cue));
+    let asks = user && !holds && (cues.starts(Cue::Request) || is_question(shown)) && !corrections::contrasts(&folded);
     Some(Candidate {
         base_score: base_score(message, shown, &plain, &cues) * if pasted { PASTED } else { 1.0 },
-        corrects: user && (cues.has(Cue::Correction) && (cues.starts(Cue::Correction) || cues.has(Cue::Decision) || message.is_short)),
+        corrects: user
+            && !asks
+            && (corrections::contrasts(&folded)
+                || (cues.has(Cue::Correction) && (cues.starts(Cue::Correction) || cues.has(Cue::Decision) || message.is_short))),
+        asks,
         about: user.then(|| about(message, &folded, &words, previous)).flatten(),
         sentence: text::hash(&folded),
         template: text::hash(&format!("template {}", template(&plain))),
@@ -357,6 +365,12 @@ fn is_log_line(words: &[&str]) -> bool {
 fn markup(sentence: &str) -> f64 {
     let marks = sentence.chars().filter(|c| matches!(c, '{' | '}' | '[' | ']' | '<' | '>' | '|')).count();
     if marks * 8 > sentence.chars().count() { 0.4 } else { 0.0 }
+}
+
+/// Returns whether a sentence of the user takes something back, as far as it can be told from the sentence alone.
+pub fn takes_back(sentence: &str) -> bool {
+    let folded = folded(sentence);
+    corrections::contrasts(&folded) || Cues::of(&folded).has(Cue::Correction)
 }
 
 /// Returns the base score weighted by novelty. `seen` holds how many times each word occurred before.
