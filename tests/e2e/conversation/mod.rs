@@ -3,6 +3,7 @@
 mod context;
 mod endpoint;
 mod kept;
+mod providers;
 mod score;
 mod sdks;
 mod summary;

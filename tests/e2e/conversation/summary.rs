@@ -78,7 +78,7 @@ fn rolling_summary_saves_two_thirds_of_the_tokens() {
     let first = messages[0]["content"].as_str().expect("a text");
     let lines: Vec<&str> = first.lines().collect();
     assert_eq!(lines[0], "[Previous conversation summary]");
-    assert!(lines[1].starts_with("• navigate to watchlist on googl... → Used navigate_to_node"), "{first}");
+    assert!(lines[1].starts_with("• navigate to watchlist on googl... → used navigate_to_node"), "{first}");
     assert_eq!(lines.len(), 4, "a heading and three lines, none empty: {first}");
     assert_eq!(messages[1], json!({"role": "assistant", "content": "Understood. I have the context."}));
     assert_eq!(messages.len(), 5, "summary, acknowledgement, the last two messages, and the request");

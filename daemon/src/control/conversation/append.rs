@@ -313,7 +313,7 @@ impl Work {
         let (s, at) = (&self.settings, now_ms());
         let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         let sizes = Sizes { lines: size(s.summary_lines), request: size(s.brief_request), answer: size(s.brief_answer) };
-        let mut set = self.given;
+        let mut set = keys::named(self.given);
         let mut seen = kept::TermCounts::default();
         for prepared in &self.prepared {
             let kept = prepared.pictures();

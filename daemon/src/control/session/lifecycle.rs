@@ -16,7 +16,8 @@ use super::super::paging::page;
 use super::super::{Core, Error, Result, check_session};
 use super::{active, change, check_directory, check_optional, check_text, digest, known, no_session, progress, report, still_active};
 use crate::memory::sessions;
-use crate::session::conversation::{self, Conversation, keys::ContextValue, messages};
+use crate::session::conversation::keys::{self, ContextValue};
+use crate::session::conversation::{self, Conversation, messages};
 use crate::session::summary::Digest;
 use crate::session::{self, Filter, Session, bugs, tasks};
 use crate::store::{Reader, now_ms};
@@ -131,7 +132,7 @@ pub async fn start(core: &Arc<Core>, params: &StartParams) -> Result<SessionDeta
         conversation.max_tokens = p.max_tokens.map(|n| i64::try_from(n).unwrap_or(i64::MAX));
         conversation.tracked = p.tracked_keys;
         let at = now_ms();
-        conversation.context.extend(p.context.into_iter().map(|(key, value)| (key, ContextValue { value, at })));
+        conversation.context.extend(keys::named(p.context).into_iter().map(|(key, value)| (key, ContextValue { value, at })));
         conversation::save(c, &origin, &conversation)?;
         for description in &p.tasks {
             let new = tasks::New { description: description.trim(), scope: session.scope, ..tasks::New::default() };

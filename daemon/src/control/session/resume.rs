@@ -16,13 +16,13 @@ use super::super::{Core, Error, Result, check_session};
 use super::lifecycle::{check_context, check_restored, check_times};
 use super::{change, check_text, digest, known, progress};
 use crate::file;
-use crate::session::conversation::{self, kept, keys::ContextValue, messages, rolling, summaries};
+use crate::session::conversation::{self, kept, keys::ContextValue, messages, summaries};
 use crate::session::elsewhere::{self, Elsewhere, MAX_FIGURE};
 use crate::session::findings::Place;
 use crate::session::{self, Session, bugs, prompt, results, tasks, tested};
 use crate::store::{Result as Stored, new_uid, now_ms};
 use crate::task::run_blocking;
-use crate::text::cut;
+use crate::text::{self, cut};
 
 /// Maximum size of a progress file, bytes.
 const MAX_FILE: u64 = 16 << 20;
@@ -99,10 +99,21 @@ fn said(c: &Connection, session: i64) -> Stored<Vec<String>> {
         facts.sort_by_key(|fact| (fact.position, fact.place));
         lines.extend(facts.into_iter().map(|fact| format!("user: {}", fact.text)));
     }
-    lines.extend(rolling::shown(&own.rolling));
-    for last in messages::last_requests_and_answers(c, own.id, own.cleared_to, 2)? {
-        lines.push(format!("last message of the {}: {}", last.message.role, cut::brief(&last.message.content.text(), MAX_LAST)));
-    }
+    // What a later line says is not said twice.
+    let folded = |text: &str| text::fold(text.trim_end_matches("..."));
+    let last = messages::last_requests_and_answers(c, own.id, own.cleared_to, 2)?;
+    let last: Vec<(Role, String)> = last.into_iter().map(|m| (m.message.role, cut::brief(&m.message.content.text(), MAX_LAST))).collect();
+    let last_said: Vec<String> = last.iter().map(|(_, text)| folded(text)).collect();
+    let turns: Vec<String> = own
+        .rolling
+        .iter()
+        .filter(|line| line.is_answered() && !repeats(&folded(line.request()), &last_said))
+        .map(|line| line.text())
+        .collect();
+    let said_later: Vec<String> = turns.iter().map(|line| folded(line)).chain(last_said).collect();
+    lines.retain(|line| !repeats(&folded(line.strip_prefix("user: ").unwrap_or(line)), &said_later));
+    lines.extend(turns);
+    lines.extend(last.into_iter().map(|(role, text)| format!("last message of the {role}: {text}")));
     for other in conversation::all(c, session)?.into_iter().filter(|other| other.name != conversation::MAIN && other.position > 0) {
         lines.push(format!("another conversation: {:?}, {} messages", other.name, messages::count(c, other.id)?));
     }
@@ -114,6 +125,11 @@ fn said(c: &Connection, session: i64) -> Stored<Vec<String>> {
     });
     kept.reverse();
     Ok(kept)
+}
+
+/// Returns whether one of several later texts says this one, too.
+fn repeats(text: &str, later: &[String]) -> bool {
+    !text.is_empty() && later.iter().any(|other| other.contains(text))
 }
 
 /// Reads a progress file and validates its values like parameters of a call.

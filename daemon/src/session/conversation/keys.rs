@@ -57,6 +57,18 @@ pub fn set_by_call(call: &ToolCall, tracked: &[String]) -> BTreeMap<String, Stri
     found
 }
 
+/// Returns keys that somebody gave, under the names under which tool calls set them: each has one. A key that has the name itself takes
+/// precedence over other names for it.
+pub fn named(given: BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let own = |name: &str| {
+        let name = folded(name);
+        ALIASES.iter().find(|(key, aliases)| *key == name || aliases.contains(&name.as_str())).map(|(key, _)| (*key).to_owned())
+    };
+    let (itself, others): (Vec<_>, Vec<_>) = given.into_iter().partition(|(name, _)| own(name).is_none_or(|key| key == folded(name)));
+    let all = others.into_iter().chain(itself);
+    all.map(|(name, value)| (own(&name).unwrap_or(name), value)).collect()
+}
+
 /// Returns whether a tool result reports that its call failed.
 pub fn failed(answer: &Message) -> bool {
     if answer.failed {

@@ -1,6 +1,6 @@
 //! The rolling summary: one line for each of the last few turns, with the request and what was done.
 
-use afd_proto::conversation::{Content, Message, Role};
+use afd_proto::conversation::{Content, Message, Role, ToolCall};
 use serde::{Deserialize, Serialize};
 
 use crate::text::cut;
@@ -30,6 +30,16 @@ pub struct Sizes {
 }
 
 impl Line {
+    /// Returns the shortened request.
+    pub fn request(&self) -> &str {
+        &self.request
+    }
+
+    /// Returns whether the turn has an answer.
+    pub fn is_answered(&self) -> bool {
+        !self.action.is_empty()
+    }
+
     /// Renders the line.
     pub fn text(&self) -> String {
         format!("\u{2022} {} \u{2192} {}", self.request, self.action)
@@ -49,7 +59,7 @@ pub fn ingest(lines: &mut Vec<Line>, turn: i64, message: &Message, sizes: Sizes)
             let Some(line) = lines.last_mut().filter(|l| l.turn == turn && !l.used) else { return };
             match message.tool_calls.first() {
                 Some(call) => {
-                    line.action = format!("Used {}", call.name);
+                    line.action = done(call);
                     line.used = true;
                 }
                 None if !message.content.is_empty() => line.action = cut::brief(&message.content.text(), sizes.answer),
@@ -63,6 +73,94 @@ pub fn ingest(lines: &mut Vec<Line>, turn: i64, message: &Message, sizes: Sizes)
     if finished > sizes.lines {
         lines.drain(..finished - sizes.lines);
     }
+}
+
+/// Words that names of tools begin with, besides the verb.
+const PREFIXES: &[&str] = &["mcp", "af", "afd", "tool", "browser", "mobile", "functions"];
+/// Verbs with their past forms, where that is not the verb with `ed`.
+const PAST: &[(&str, &str)] = &[
+    ("set", "set"),
+    ("get", "got"),
+    ("go", "went"),
+    ("goto", "went to"),
+    ("run", "ran"),
+    ("send", "sent"),
+    ("write", "wrote"),
+    ("read", "read"),
+    ("find", "found"),
+    ("take", "took"),
+    ("make", "made"),
+    ("buy", "bought"),
+    ("choose", "chose"),
+    ("stop", "stopped"),
+    ("tap", "tapped"),
+    ("swipe", "swiped"),
+    ("scroll", "scrolled"),
+    ("press", "pressed"),
+    ("click", "clicked"),
+    ("open", "opened"),
+    ("launch", "launched"),
+    ("start", "started"),
+    ("close", "closed"),
+    ("navigate", "navigated"),
+    ("search", "searched"),
+    ("check", "checked"),
+    ("verify", "verified"),
+    ("select", "selected"),
+    ("create", "created"),
+    ("delete", "deleted"),
+    ("remove", "removed"),
+    ("update", "updated"),
+    ("add", "added"),
+    ("book", "booked"),
+    ("order", "ordered"),
+    ("move", "moved"),
+    ("copy", "copied"),
+    ("rename", "renamed"),
+    ("save", "saved"),
+    ("load", "loaded"),
+    ("download", "downloaded"),
+    ("upload", "uploaded"),
+    ("call", "called"),
+    ("query", "queried"),
+    ("fetch", "fetched"),
+    ("list", "listed"),
+    ("show", "showed"),
+    ("execute", "executed"),
+];
+/// Words between a verb and what it was done to.
+const TOWARD: &[&str] = &["to", "on", "in", "into", "for", "from"];
+/// Parts of names of arguments that say what was acted on, best first; and of those that say only with which device or session.
+const OBJECTS: &[&str] = &["label", "target", "title", "query", "name", "value", "url", "path", "package", "node", "page", "item"];
+const MEANS: &[&str] = &["device", "host", "session", "tree", "interface", "token", "key", "mode", "format", "scope"];
+/// Maximum length of what was acted on, graphemes.
+const MAX_OBJECT: usize = 40;
+
+/// Says what a call did, as far as its name and arguments tell: `navigated to 'watchlist'`.
+fn done(call: &ToolCall) -> String {
+    let name = call.name.rsplit(['.', '/', ':']).next().unwrap_or(&call.name);
+    let words: Vec<String> = name.split(['_', '-']).filter(|w| !w.is_empty()).map(str::to_lowercase).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).skip_while(|w| PREFIXES.contains(w)).collect();
+    let past = words.first().and_then(|verb| PAST.iter().find(|(known, _)| known == verb)).map(|(_, past)| *past);
+    match (past, object(call)) {
+        (Some(past), Some(object)) => {
+            let toward = words.get(1).filter(|word| TOWARD.contains(word)).map_or(String::new(), |word| format!("{word} "));
+            format!("{past} {toward}'{object}'")
+        }
+        (None, Some(object)) => format!("used {} ('{object}')", call.name),
+        (_, None) => format!("used {}", call.name),
+    }
+}
+
+/// Returns the argument that says what a call acted on.
+fn object(call: &ToolCall) -> Option<String> {
+    let texts = call.arguments.iter().filter_map(|(name, value)| Some((name.to_lowercase(), value.as_str()?.trim())));
+    let fits = |(name, text): &(String, &str)| {
+        !text.is_empty() && !MEANS.iter().any(|means| name.contains(means)) && !super::typed::is_marked(text) && !name.ends_with("id")
+    };
+    let rank = |name: &str| OBJECTS.iter().position(|object| name.contains(object)).unwrap_or(OBJECTS.len());
+    let best = texts.filter(fits).min_by_key(|(name, _)| rank(name))?;
+    Some(cut::brief(&cut::one_line(best.1), MAX_OBJECT))
 }
 
 /// Renders the lines of the answered turns.
@@ -85,7 +183,7 @@ pub fn messages(lines: &[String], last: Vec<Message>, more: bool) -> Vec<Message
 
 #[cfg(test)]
 mod tests {
-    use afd_proto::conversation::ToolCall;
+    use serde_json::json;
 
     use super::*;
 
@@ -111,7 +209,7 @@ mod tests {
                 let mut call = message(Role::Assistant, "");
                 call.tool_calls = vec![ToolCall { id: "1".into(), name: "navigate_to_node".into(), ..ToolCall::default() }];
                 ingest(&mut lines, turn, &call, SIZES);
-                assert_eq!(shown(&lines), ["• navigate to watchlist on googl... → Used navigate_to_node"]);
+                assert_eq!(shown(&lines), ["• navigate to watchlist on googl... → used navigate_to_node"]);
             }
             ingest(&mut lines, turn, &message(Role::Assistant, answer), SIZES);
         }
@@ -124,5 +222,17 @@ mod tests {
             ]
         );
         assert!(messages(&[], vec![message(Role::User, "hi")], true).len() == 1, "no summary, no empty line");
+    }
+
+    #[test]
+    fn line_says_what_a_call_did() {
+        let said = |name: &str, arguments: serde_json::Value| {
+            done(&ToolCall { name: name.into(), arguments: arguments.as_object().cloned().unwrap_or_default(), ..ToolCall::default() })
+        };
+        assert_eq!(said("navigate_to_node", json!({"target_node_label": "watchlist", "device_id": "tv1"})), "navigated to 'watchlist'");
+        assert_eq!(said("af_tap", json!({"value": "Display"})), "tapped 'Display'");
+        assert_eq!(said("mcp_weather", json!({"city": "Porto"})), "used mcp_weather ('Porto')");
+        assert_eq!(said("press_key", json!({"key": "OK"})), "used press_key");
+        assert_eq!(said("search", json!({"query": "x", "tree_id": "t"})), "searched 'x'");
     }
 }

@@ -44,8 +44,20 @@ impl Corrections {
     }
 }
 
+/// Returns the stems of the words that a sentence is about; in scripts without spaces pairs of characters, without those that only inflect.
 fn words(sentence: &str) -> BTreeSet<String> {
-    Subject::of(sentence).words.iter().map(|word| text::stem(word).to_owned()).collect()
+    let mut found = BTreeSet::new();
+    for word in Subject::of(sentence).words {
+        if !word.contains(text::is_dense) {
+            found.insert(text::stem(&word).to_owned());
+            continue;
+        }
+        let inflects = |c: char| matches!(c, '\u{3040}'..='\u{309f}' | '的' | '了' | '是' | '在' | '我');
+        let characters: Vec<char> = word.chars().collect();
+        let pairs = characters.windows(2).filter(|pair| !pair.iter().any(|c| inflects(*c)));
+        found.extend(pairs.map(|pair| pair.iter().collect::<String>()));
+    }
+    found
 }
 
 #[cfg(test)]
