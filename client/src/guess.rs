@@ -27,6 +27,7 @@ const MEANT: &[(&[&str], &str)] = &[
     (&["vacuum", "compact"], "afctl memory vacuum"),
     (&["metrics", "prometheus"], "afctl daemon metrics"),
     (&["diagnose", "selftest"], "afctl doctor"),
+    (&["wait-for-device", "ping", "alive"], "afctl health"),
     (&["add", "pair", "attach"], "afctl init, or afctl device add NAME --url URL --ask-token"),
     (&["use", "select"], "afctl --device NAME COMMAND, or set AFD_SESSION and name one device"),
     (&["install"], "afctl app install, or afctl service install"),
@@ -67,6 +68,19 @@ pub fn meant(word: &str) -> Option<&'static str> {
     MEANT.iter().find(|(words, _)| words.contains(&word)).map(|(_, command)| *command)
 }
 
+/// Returns the command that was typed, without its arguments.
+fn command_of(args: &[String]) -> Option<String> {
+    let mut at = args.iter().skip(1).filter(|arg| !arg.starts_with('-'));
+    let first = at.next().filter(|word| ENTRIES.iter().any(|e| e.name == **word || e.aliases.contains(&word.as_str())))?;
+    let mut group = crate::cli::group_of(first)?;
+    let mut command = format!("afctl {first}");
+    while let Some(sub) = at.next().and_then(|word| group.find_subcommand(word).cloned()) {
+        command = format!("{command} {}", sub.get_name());
+        group = sub;
+    }
+    Some(command)
+}
+
 /// Returns what was probably meant by a command line that could not be parsed.
 pub fn of(error: &clap::Error, args: &[String]) -> Option<Guess> {
     let context = |kind: ContextKind| match error.get(kind) {
@@ -91,7 +105,7 @@ pub fn of(error: &clap::Error, args: &[String]) -> Option<Guess> {
                 Some(command) => command,
                 None if is_number(unknown) && is_number(before) => format!("afctl tap --xy {before},{unknown}"),
                 None if matches!(before.as_str(), "visible" | "exists" | "present" | "text" | "that") => format!("afctl check {unknown:?}"),
-                None => return None,
+                None => format!("{} --help, which lists the options", command_of(args)?),
             };
             Some(Guess { message: format!("unexpected argument {unknown:?}"), command })
         }

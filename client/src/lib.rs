@@ -23,6 +23,7 @@ pub mod man;
 pub mod options;
 pub mod outcome;
 pub mod output;
+pub mod rewrite;
 pub mod run;
 pub mod safe;
 pub mod setup;

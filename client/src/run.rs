@@ -21,11 +21,11 @@ use crate::human;
 use crate::options::{Address, Context, Format, Global, af_database, is_typed, typed_config};
 use crate::outcome::{FAILED, Failure, INTERRUPTED, Outcome, USAGE};
 use crate::output::{effective, print};
-use crate::spawn;
+use crate::{rewrite, spawn};
 
 /// Runs a command line and returns the exit code.
 pub fn run(args: impl IntoIterator<Item = std::ffi::OsString>) -> u8 {
-    let args: Vec<std::ffi::OsString> = args.into_iter().collect();
+    let args = rewritten(args.into_iter().collect());
     let format = typed_format(&args);
     let words: Vec<String> = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
     let mut command = cli::command();
@@ -40,6 +40,12 @@ pub fn run(args: impl IntoIterator<Item = std::ffi::OsString>) -> u8 {
         Ok(exit) => exit,
         Err(error) => usage(&error, &words, format),
     }
+}
+
+/// Returns a command line as this program understands it; one that is not text stays as it is.
+fn rewritten(args: Vec<std::ffi::OsString>) -> Vec<std::ffi::OsString> {
+    let words: Option<Vec<String>> = args.iter().map(|arg| arg.to_str().map(str::to_owned)).collect();
+    words.map_or(args, |words| rewrite::plain(words).into_iter().map(Into::into).collect())
 }
 
 fn dispatch(matches: &ArgMatches) -> Result<u8, clap::Error> {

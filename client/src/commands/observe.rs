@@ -192,11 +192,14 @@ pub struct OverlaySet {
 #[derive(Debug, Args)]
 pub struct Wait {
     /// Text to wait for: the same as --until text --text TEXT
-    #[arg(value_name = "TEXT", required_unless_present = "until", conflicts_with_all = ["until", "text"])]
+    #[arg(value_name = "TEXT", required_unless_present_any = ["until", "text", "pause"], conflicts_with_all = ["until", "text"])]
     what: Option<String>,
-    /// Condition to wait for
+    /// Condition to wait for [default: text]
     #[arg(long, value_enum)]
     until: Option<Until>,
+    /// Wait for this time whatever the screen shows, milliseconds, at most 600,000; `afctl wait 2s` does the same
+    #[arg(long = "for", value_name = "MS", conflicts_with_all = ["until", "text", "what"], value_parser = clap::value_parser!(u64).range(..=600_000))]
+    pause: Option<u64>,
     /// Text that appears or disappears, or part of package/activity
     #[arg(long, allow_hyphen_values = true, required_if_eq_any([("until", "text"), ("until", "activity"), ("until", "gone")]))]
     text: Option<String>,
@@ -319,8 +322,18 @@ impl OverlaySet {
 }
 
 impl Wait {
+    /// Returns the call, or the pause that this program makes itself.
+    pub fn call(self) -> Call {
+        let Some(ms) = self.pause else { return Call::of::<ObserveWait>(self.params()) };
+        let work = move |_: &Context| {
+            std::thread::sleep(std::time::Duration::from_millis(ms));
+            Ok(serde_json::json!({"waitedMs": ms}))
+        };
+        Call::local("observe", "wait", None, work)
+    }
+
     fn params(self) -> WaitParams {
-        let Wait { what, until, text, hints, no_hints } = self;
+        let Wait { what, until, text, hints, no_hints, pause: _ } = self;
         let (until, text) = (until.unwrap_or(Until::Text), text.or(what));
         WaitParams {
             until,
@@ -346,7 +359,7 @@ impl Group for Observe {
             Observe::Screenshot(screenshot) => Call::of::<ObserveScreenshot>(screenshot.params()),
             Observe::Overlay(Overlay::Get) => Call::plain::<ObserveOverlayGet>(OverlayGetParams::default()),
             Observe::Overlay(Overlay::Set(set)) => Call::plain::<ObserveOverlaySet>(set.params()),
-            Observe::Wait(wait) => Call::of::<ObserveWait>(wait.params()),
+            Observe::Wait(wait) => wait.call(),
         }
     }
 }
