@@ -5,9 +5,11 @@
 //! to the daemon, which it starts when needed and finds again after a restart. [`resources`] and [`prompts`] offer what the daemon
 //! remembers, [`follow`] tells which of it has changed, and [`names`] gives each client a session. [`stdio`] serves one client and [`http`]
 //! several; [`input`] checks their messages, [`arguments`] reads what models write, and [`hints`] says in tools what to do next.
+//! [`fixtures`] is what the public conformance suite expects.
 
 mod arguments;
 mod daemon;
+mod fixtures;
 mod follow;
 mod hints;
 mod http;

@@ -28,7 +28,7 @@ use crate::arguments::Refused;
 use crate::daemon::{Daemon, LeaseConnection};
 use crate::follow::Following;
 use crate::names::{self, Name};
-use crate::{arguments, hints, prompts, resources, schema};
+use crate::{arguments, fixtures, hints, prompts, resources, schema};
 
 /// Maximum number of actions and results in the record of a session.
 const MAX_RECORDED: u32 = 30;
@@ -39,6 +39,8 @@ const MAX_BUGS: usize = 10;
 pub struct Bridge {
     daemon: Arc<Daemon>,
     toolsets: Vec<Toolset>,
+    /// Whether the fixtures of the conformance suite are offered.
+    fixtures: bool,
     directory: Option<PathBuf>,
     session: OnceLock<Name>,
     /// Session that the client went on with.
@@ -66,6 +68,7 @@ impl Bridge {
         Self {
             daemon,
             toolsets,
+            fixtures: fixtures::are_offered(),
             directory: std::env::current_dir().ok(),
             shared_leases,
             session: OnceLock::new(),
@@ -227,10 +230,16 @@ impl ServerHandler for Bridge {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.tools().map(described).collect()))
+        let fixtures = if self.fixtures { fixtures::tools() } else { Vec::new() };
+        Ok(ListToolsResult::with_all_items(self.tools().map(described).chain(fixtures).collect()))
     }
 
     async fn call_tool(&self, request: CallToolRequestParams, context: RequestContext<RoleServer>) -> Result<CallToolResponse, ErrorData> {
+        if self.fixtures
+            && let Some(result) = fixtures::call(&request.name, &context).await
+        {
+            return Ok(result.into());
+        }
         let Some((tool, info)) = self.tools().find(|(tool, _)| tool.name == request.name) else {
             let names: Vec<&str> = self.tools().map(|(tool, _)| tool.name).collect();
             return Err(ErrorData::invalid_params(format!("no such tool: {:?}", request.name), Some(json!({"known": names}))));
@@ -282,11 +291,16 @@ impl ServerHandler for Bridge {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
+        if let Some(fixture) = fixtures::read(&request.uri).filter(|_| self.fixtures) {
+            return Ok(fixture.into());
+        }
         Ok(ReadResourceResult::new(vec![self.read(&request.uri, &context).await?]).into())
     }
 
     async fn subscribe(&self, request: SubscribeRequestParams, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
-        Self::check_followed(&request.uri)?;
+        if !(self.fixtures && fixtures::read(&request.uri).is_some()) {
+            Self::check_followed(&request.uri)?;
+        }
         let following = self.following(&context).clone();
         if let Ok(mut telling) = self.telling.lock()
             && telling.is_none()
@@ -346,6 +360,9 @@ impl ServerHandler for Bridge {
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let given = request.arguments.unwrap_or_default();
+        if let Some(fixture) = fixtures::prompt(&request.name, &given).filter(|_| self.fixtures) {
+            return Ok(fixture.into());
+        }
         let (mut prompt, about_session) = prompts::get(&request.name, &given)?;
         if about_session {
             let named = given.get("session").and_then(Value::as_str).map(str::trim).filter(|name| !name.is_empty());
