@@ -34,6 +34,7 @@ pub fn text(outcome: &Outcome) -> String {
             let mut data: Value = serde_json::from_str(data.get()).unwrap_or_default();
             // The digest of a session and its prompt are lines that afd made.
             let made = ["summary", "resumptionPrompt"].map(|key| (key, data[key].as_str().map(safe::block)));
+            unmark(&mut data);
             one_line_each(&mut data);
             if outcome.category == "session" && ["show", "start", "resume", "end"].contains(&outcome.op.as_str()) {
                 for (key, text) in made.into_iter().filter_map(|(key, text)| Some((key, text?))) {
@@ -68,6 +69,24 @@ pub fn text(outcome: &Outcome) -> String {
             }
             text
         }
+    }
+}
+
+/// Removes the brackets around matches from quotations: an agent copies what it reads. Brackets that the whole text has stay.
+fn unmark(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(unmark),
+        Value::Object(map) => {
+            let has_brackets = |text: &Value| text.as_str().is_none_or(|text| text.contains(['[', ']']));
+            let whole = map.get("content").or_else(|| map.get("text")).map(has_brackets);
+            if let Some(Value::String(snippet)) = map.get_mut("snippet")
+                && whole != Some(true)
+            {
+                snippet.retain(|c| !matches!(c, '[' | ']'));
+            }
+            map.values_mut().for_each(unmark);
+        }
+        _ => {}
     }
 }
 
@@ -188,6 +207,13 @@ mod tests {
         let mut data = json!({"look": "page \"A\"\n@n1 \"B\"", "name": "a\nb"});
         one_line_each(&mut data);
         assert_eq!(data, json!({"look": "page \"A\"\n@n1 \"B\"", "name": "a\\nb"}));
+    }
+
+    #[test]
+    fn matches_are_not_marked() {
+        let mut data = json!({"notes": [{"content": "the bakery", "snippet": "the [bakery]"}, {"content": "a[0]", "snippet": "a[0]"}]});
+        unmark(&mut data);
+        assert_eq!((&data["notes"][0]["snippet"], &data["notes"][1]["snippet"]), (&json!("the bakery"), &json!("a[0]")));
     }
 
     #[test]

@@ -14,7 +14,10 @@ enum Rest {
 }
 
 /// First words, whether words must follow, what they stand for, and what becomes of the words that follow.
-const COMMANDS: &[(&[&str], Option<bool>, &[&str], Rest)] = &[
+type Command = (&'static [&'static str], Option<bool>, &'static [&'static str], Rest);
+
+/// What people call commands that have another name here.
+const COMMANDS: &[Command] = &[
     (&["devices", "phones"], None, &["device", "list"], Rest::Stay),
     (&["list", "ls"], Some(false), &["device", "list"], Rest::Stay),
     (&["packages"], None, &["device", "packages"], Rest::Stay),

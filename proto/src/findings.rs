@@ -17,7 +17,7 @@ session_params! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 10_000)))]
         pub description: Option<String>,
-        /// Steps to reproduce it, in order; at most 100.
+        /// Steps to reproduce it, in order; at most 100. By default what the session did last on its device.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 100)))]
         pub steps: Vec<String>,

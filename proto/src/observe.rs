@@ -171,8 +171,10 @@ words! {
     }
 
     /// Condition to wait for.
+    #[derive(Default)]
     Until {
         /// A text is on the screen.
+        #[default]
         Text = "text",
         /// An activity is in the foreground.
         Activity = "activity",
@@ -465,10 +467,4 @@ methods! {
     ObserveLast = "observe.last" (LastParams, DEVICE) -> Reply<LastPage>, Read, [DeviceUnknown, DeviceAmbiguous, NotFound], "{}";
     /// Waits until a condition holds on the screen, without blocking the device for others.
     ObserveWait = "observe.wait" (WaitParams, DEVICE, TIMEOUT) -> Reply<WaitResult>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, Timeout, TargetNotFound], r#"{"until":"settled","timeoutMs":5000}"#, WAIT;
-}
-
-impl Default for Until {
-    fn default() -> Self {
-        Self::Text
-    }
 }

@@ -105,9 +105,8 @@ session_params! {
     #[derive(Default)]
     #[cfg_attr(feature = "schema", schemars(rename = "SessionReportParams"))]
     pub struct ReportParams {
-        /// Format; by default `html`.
+        /// Format; by default that of the extension of `file` (`.html`, `.md`, `.xml`, `.json`), else `html`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        #[cfg_attr(feature = "schema", schemars(extend("default" = "html")))]
         pub format: Option<ReportFormat>,
         /// Absolute path of a file for the report; by default it is saved in the shared artifact directory.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -132,6 +131,10 @@ words! {
         Html = "html",
         /// Markdown text.
         Markdown = "markdown",
+        /// JUnit XML: the test results as test cases.
+        Junit = "junit",
+        /// JSON.
+        Json = "json",
     }
 }
 

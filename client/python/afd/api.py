@@ -140,7 +140,7 @@ PictureFormat: TypeAlias = Literal["jpeg", "png"]
 RecordScope: TypeAlias = Literal["app", "session"]
 
 # Format of a report.
-ReportFormat: TypeAlias = Literal["html", "markdown"]
+ReportFormat: TypeAlias = Literal["html", "markdown", "junit", "json"]
 
 # Outcome of a test.
 ResultStatus: TypeAlias = Literal["passed", "failed", "skipped", "error"]
@@ -2381,6 +2381,7 @@ class ToolCall(TypedDict):
 
     arguments: NotRequired[Any]
     custom: NotRequired[Function]
+    extra: NotRequired[dict[str, Any]]
     function: NotRequired[Function]
     id: NotRequired[str]
     name: NotRequired[str]
@@ -3178,9 +3179,9 @@ class ObserveMethods:
         """Returns the page that was observed last on the device, by whichever session, without reading the screen."""
         return self._call("observe.last", {"device": device, "session": session}, device=True, session=True)
 
-    def wait(self, *, until: Until, device: str | None = None, hints: HintsWanted | None = None, session: str | None = None, text: str | None = None, timeout_ms: int | None = None) -> WaitResultReply:
+    def wait(self, *, device: str | None = None, hints: HintsWanted | None = None, session: str | None = None, text: str | None = None, timeout_ms: int | None = None, until: Until | None = None) -> WaitResultReply:
         """Waits until a condition holds on the screen, without blocking the device for others."""
-        return self._call("observe.wait", {"until": until, "device": device, "hints": hints, "session": session, "text": text, "timeoutMs": timeout_ms}, device=True, session=True)
+        return self._call("observe.wait", {"device": device, "hints": hints, "session": session, "text": text, "timeoutMs": timeout_ms, "until": until}, device=True, session=True)
 
     def screenshot(self, *, annotate: bool | None = None, artifact_dir: str | None = None, device: str | None = None, format: PictureFormat | None = None, hide_overlay: bool | None = None, inline: bool | None = None, mark_scope: MarkScope | None = None, max_dim: int | None = None, max_marks: int | None = None, quality: int | None = None, save_file: str | None = None, session: str | None = None) -> ScreenshotReply:
         """Takes a screenshot and saves it to a file, optionally with marks on the interactive elements."""

@@ -40,9 +40,9 @@ pub enum Session {
     },
     /// Write a report with screenshots
     Report {
-        /// Report format
-        #[arg(long, value_enum, default_value_t = ReportFormat::Html)]
-        format: ReportFormat,
+        /// Report format [default: that of the file's extension, else html]
+        #[arg(long, value_enum)]
+        format: Option<ReportFormat>,
         /// File to write the report to [default: stored as an artifact]
         #[arg(long, value_name = "FILE")]
         file: Option<String>,
@@ -260,7 +260,7 @@ impl Group for Session {
                 Call::of::<SessionResume>(ResumeParams { file: absolute_if_given(file), ..ResumeParams::default() })
             }
             Session::Report { format, file } => {
-                Call::of::<SessionReport>(ReportParams { format: Some(format), file: absolute_if_given(file), ..ReportParams::default() })
+                Call::of::<SessionReport>(ReportParams { format, file: absolute_if_given(file), ..ReportParams::default() })
             }
             Session::Update { name, goal, app, scope } => {
                 Call::of::<SessionUpdate>(UpdateParams { name, goal, app, scope, ..UpdateParams::default() })

@@ -1657,7 +1657,7 @@ export interface RenderedGraph {
 }
 
 /** Format of a report. */
-export type ReportFormat = "html" | "markdown";
+export type ReportFormat = "html" | "markdown" | "junit" | "json";
 
 /** Result of `session.report`. */
 export interface ReportResult {
@@ -2269,6 +2269,7 @@ export type Then = "outline" | "diff" | "page" | "none";
 export interface ToolCall {
   arguments?: unknown;
   custom?: Function;
+  extra?: Record<string, unknown>;
   function?: Function;
   id?: string;
   name?: string;
@@ -3214,7 +3215,7 @@ export class ObserveMethods {
   }
 
   /** Waits until a condition holds on the screen, without blocking the device for others. */
-  wait(params: { until: Until; device?: string; hints?: HintsWanted; session?: string; text?: string; timeoutMs?: number }): Promise<WaitResultReply> {
+  wait(params: { device?: string; hints?: HintsWanted; session?: string; text?: string; timeoutMs?: number; until?: Until } = {}): Promise<WaitResultReply> {
     return this.#call("observe.wait", params, { device: true, session: true });
   }
 

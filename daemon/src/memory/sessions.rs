@@ -129,30 +129,48 @@ pub fn structures(connection: &Connection, session: i64) -> Result<Vec<String>> 
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
+/// What a session did at a time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Deed {
+    /// Time, UTC milliseconds.
+    pub at: i64,
+    /// What was done, in words, without any typed text.
+    pub what: String,
+    /// Whether it succeeded.
+    pub ok: bool,
+    /// Activity in front, as `package/activity`.
+    pub activity: Option<String>,
+    /// Whether it acted on the device, rather than checked something.
+    pub acted: bool,
+}
+
 /// Describes the last action of a session in words, without any typed text.
 pub fn last_action(connection: &Connection, session: i64) -> Result<Option<String>> {
-    let found = connection
-        .prepare_cached(
-            "SELECT action, op, category, status, failure_cause FROM events WHERE session_id = :session_id AND deleted_at IS NULL
-                ORDER BY seq DESC LIMIT 1",
-        )?
-        .query_row(named_params! {":session_id": session}, |row| {
-            Ok((
-                row.get::<_, Option<String>>("action")?,
-                row.get::<_, String>("op")?,
-                word::<Category>(row, "category")?,
-                word::<EventStatus>(row, "status")?,
-                row.get::<_, Option<String>>("failure_cause")?,
-            ))
-        })
-        .optional()?;
-    Ok(found.map(|(action, op, category, status, cause)| {
-        let action: Option<Action> = action.and_then(|text| serde_json::from_str(&text).ok());
+    Ok(deeds(connection, session, 1)?.pop().map(|deed| deed.what))
+}
+
+/// Returns the last actions and checks of a session, oldest first.
+pub fn deeds(connection: &Connection, session: i64, count: usize) -> Result<Vec<Deed>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT e.at, e.action, e.op, e.category, e.status, e.failure_cause, nullif(p.activity, '') AS activity FROM events e
+         LEFT JOIN pages p ON p.id = e.page_id WHERE e.session_id = :session_id AND e.deleted_at IS NULL
+         ORDER BY e.seq DESC LIMIT :count",
+    )?;
+    let values = named_params! {":session_id": session, ":count": i64::try_from(count).unwrap_or(i64::MAX)};
+    let found = statement.query_map(values, |row| {
+        let (category, status) = (word::<Category>(row, "category")?, word::<EventStatus>(row, "status")?);
+        let action: Option<Action> = row.get::<_, Option<String>>("action")?.and_then(|text| serde_json::from_str(&text).ok());
+        let op: String = row.get("op")?;
         let what = action.as_ref().map_or_else(|| format!("{category} {op}"), target::sentence);
-        match (status, cause) {
+        let what = match (status, row.get::<_, Option<String>>("failure_cause")?) {
             (EventStatus::Ok, _) => what,
             (_, Some(cause)) => format!("{what} ({cause})"),
             (status, None) => format!("{what} ({status})"),
-        }
-    }))
+        };
+        let acted = matches!(category, Category::Act | Category::Recover);
+        Ok(Deed { at: row.get("at")?, what, ok: status == EventStatus::Ok, activity: row.get("activity")?, acted })
+    })?;
+    let mut deeds: Vec<Deed> = found.collect::<rusqlite::Result<_>>()?;
+    deeds.reverse();
+    Ok(deeds)
 }

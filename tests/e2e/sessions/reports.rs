@@ -64,3 +64,30 @@ fn screenshot_of_a_bug_is_exempt_from_the_limits_of_artifacts() {
     assert_eq!(kept["artifacts"][0]["uid"], bug["screenshot"]);
     assert_eq!(kept["artifacts"][0]["status"], "present");
 }
+
+#[test]
+fn format_follows_the_extension_and_bugs_take_their_steps_from_the_log() {
+    let world = World::new();
+    let mut client = world.client_for("display");
+    client.ok("act.launch", json!({"package": "com.android.settings"}));
+    client.ok("act.tap", json!({"value": "Display"}));
+    client.ok("verify.element", json!({"text": "Font size"}));
+    let bug = client.ok("session.bug.add", json!({"title": "The slider sticks"}));
+    let steps = bug["bug"]["steps"].as_array().or(bug["steps"].as_array()).expect("steps").clone();
+    assert!(steps.len() == 2 && steps[1].as_str().is_some_and(|step| step.contains("Display")), "{bug}");
+    let own = client.ok("session.bug.add", json!({"title": "Another", "steps": ["look"]}));
+    assert!(own.to_string().contains("[\"look\"]"), "{own}");
+    client.ok("session.result.add", json!({"name": "slider <moves>", "status": "failed", "summary": "a & b"}));
+    let write = |client: &mut afd_tests::Client, name: &str| {
+        let file = world.dir().join(name);
+        client.ok("session.report", json!({"file": file}));
+        std::fs::read_to_string(file).expect("reads")
+    };
+    assert!(write(&mut client, "a.html").starts_with("<!DOCTYPE html>"));
+    let markdown = write(&mut client, "a.md");
+    assert!(markdown.starts_with("# Session") && markdown.contains("## Timeline") && markdown.contains("tap row"), "{markdown}");
+    let junit = write(&mut client, "a.xml");
+    assert!(junit.contains("failures=\"1\"") && junit.contains("slider &lt;moves&gt;") && junit.contains("a &amp; b"), "{junit}");
+    let report: Value = serde_json::from_str(&write(&mut client, "a.json")).expect("JSON");
+    assert_eq!((report["timeline"].as_array().map(Vec::len), &report["results"][0]["status"]), (Some(3), &json!("failed")));
+}

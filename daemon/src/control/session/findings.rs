@@ -17,10 +17,10 @@ use super::super::paging::page;
 use super::super::{Core, Error, Result, recall};
 use super::{changed, check_change, check_optional, check_text, for_writing, known, no_session};
 use crate::artifact;
-use crate::memory::{log, observations};
+use crate::memory::{log, observations, sessions};
 use crate::session::findings::Place;
 use crate::session::{self, Session, bugs, erase, results, tasks};
-use crate::store::{Page, Reader, Result as Stored, StoreError};
+use crate::store::{Page, Reader, Result as Stored, StoreError, now_ms};
 use crate::visual::states;
 
 /// Maximum length of a title, characters.
@@ -103,12 +103,13 @@ pub async fn add_bug(core: &Arc<Core>, params: &BugAddParams) -> Result<BugAddRe
     let (similar, missing) = similar.await?;
     let work = move |c: &Connection| {
         screenshot.as_deref().map(|uid| artifact::keep(c, uid)).transpose()?;
+        let steps = if p.steps.is_empty() { steps_taken(c, id)? } else { p.steps };
         let new = bugs::New {
             task: tasks::current(c, id)?.map(|t| t.uid),
             title: p.title.trim().to_owned(),
             severity: p.severity,
             description: p.description,
-            steps: p.steps,
+            steps,
             expected: p.expected,
             actual: p.actual,
             place,
@@ -129,6 +130,19 @@ fn check_line(field: &'static str, text: &str, most: usize) -> Result<()> {
         return Err(Error::param(field, "a text on one line", "several lines"));
     }
     check_text(field, text, most)
+}
+
+/// Maximum number of actions that become the steps of a bug, and maximum age of the first, milliseconds.
+const STEPS_TAKEN: (usize, i64) = (10, 30 * 60 * 1_000);
+
+/// Returns what the session did last on its devices: from the last launch of an app on, if there is one among it.
+fn steps_taken(c: &Connection, session: i64) -> Stored<Vec<String>> {
+    let since = now_ms() - STEPS_TAKEN.1;
+    let mut deeds = sessions::deeds(c, session, STEPS_TAKEN.0 * 4)?;
+    deeds.retain(|deed| deed.acted && deed.at >= since);
+    let from = deeds.len().saturating_sub(STEPS_TAKEN.0);
+    let launch = deeds[from..].iter().rposition(|deed| deed.what.starts_with("launch")).unwrap_or(0);
+    Ok(deeds.split_off(from + launch).into_iter().map(|deed| deed.what).collect())
 }
 
 /// Checks the steps to reproduce a bug.

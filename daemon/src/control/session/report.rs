@@ -1,6 +1,6 @@
 //! `session.report`: a human-readable report of what a session did and found.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use afd_proto::picture::PictureFormat;
@@ -10,11 +10,14 @@ use super::super::artifacts::{Content, absolute};
 use super::super::{Core, Result};
 use super::{digest, known};
 use crate::artifact;
+use crate::memory::sessions;
 use crate::picture::{self, PictureError};
-use crate::session::report::{self, Picture, html};
+use crate::session::report::{self, Picture, html, machine};
 use crate::session::summary::Digest;
 use crate::task::run_blocking;
 
+/// Maximum number of actions and checks in the timeline of a report: the last ones.
+const MAX_DEEDS: usize = 300;
 /// Maximum number of pictures in a report.
 const MAX_PICTURES: usize = 60;
 /// Longer side of a picture in a report, pixels.
@@ -22,7 +25,7 @@ const PICTURE_SIDE: u32 = 1_000;
 /// JPEG quality of the pictures in a report.
 const JPEG_QUALITY: u8 = 80;
 
-/// `session.report`: writes a report as HTML (the default) or Markdown.
+/// `session.report`: writes a report as HTML (the default), Markdown, JUnit XML or JSON.
 ///
 /// # Errors
 /// If there is no such session, or the report cannot be written.
@@ -30,16 +33,32 @@ pub async fn report(core: &Arc<Core>, params: &ReportParams) -> Result<ReportRes
     let file = params.file.as_deref().map(|f| absolute("file", f)).transpose()?;
     let session = known(core, params.session()).await?;
     let digest = digest(core, session).await?;
-    write(core, &digest, params.format.unwrap_or(ReportFormat::Html), file).await
+    let format = params.format.or_else(|| of_extension(file.as_deref()?)).unwrap_or(ReportFormat::Html);
+    write(core, &digest, format, file).await
+}
+
+/// Returns the format that the extension of a file stands for.
+fn of_extension(file: &Path) -> Option<ReportFormat> {
+    match file.extension()?.to_str()?.to_lowercase().as_str() {
+        "html" | "htm" => Some(ReportFormat::Html),
+        "md" | "markdown" => Some(ReportFormat::Markdown),
+        "xml" => Some(ReportFormat::Junit),
+        "json" => Some(ReportFormat::Json),
+        _ => None,
+    }
 }
 
 /// Renders a report and saves it to `file`, else to the artifact directory.
 pub(super) async fn write(core: &Arc<Core>, digest: &Digest, format: ReportFormat, file: Option<PathBuf>) -> Result<ReportResult> {
     let pictures = pictures(core, digest).await?;
     let count = i64::try_from(pictures.len()).unwrap_or(i64::MAX);
+    let id = digest.session.id;
+    let deeds = core.store.read_all(move |c| sessions::deeds(c, id, MAX_DEEDS)).await?;
     let (mime_type, extension, text) = match format {
-        ReportFormat::Html => ("text/html", "html", html::page(digest, &pictures)),
-        ReportFormat::Markdown => ("text/markdown", "md", report::markdown(digest, &pictures)),
+        ReportFormat::Html => ("text/html", "html", html::page(digest, &deeds, &pictures)),
+        ReportFormat::Markdown => ("text/markdown", "md", report::markdown(digest, &deeds, &pictures)),
+        ReportFormat::Junit => ("application/xml", "xml", machine::junit(digest)),
+        ReportFormat::Json => ("application/json", "json", machine::json(digest, &deeds)),
     };
     let content = Content { kind: "session_report", mime_type, extension, op: "session.report", bytes: text.into_bytes() };
     let written = core.save_for_session(&digest.session.name, content, "file", file).await?;

@@ -8,6 +8,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::super::summary::{Digest, duration, page_name, rfc3339};
 use super::Picture;
+use crate::memory::sessions::Deed;
 
 const STYLE: &str = "
 :root { color-scheme: light dark; --line: #8884; --dim: #777; --good: #1a7f37; --bad: #cf222e; --warn: #9a6700; }
@@ -101,7 +102,7 @@ fn items(title: &str, items: &[String]) -> Markup {
 }
 
 /// Renders the report as an HTML page.
-pub fn page(digest: &Digest, pictures: &[Picture]) -> String {
+pub fn page(digest: &Digest, deeds: &[Deed], pictures: &[Picture]) -> String {
     let (info, s) = (&digest.info, &digest.statistics);
     let title = format!("Session {}", digest.session.name);
     let ended = digest.session.ended_at.map_or("in progress".to_owned(), |at| format!("ended {}", rfc3339(at)));
@@ -132,6 +133,12 @@ pub fn page(digest: &Digest, pictures: &[Picture]) -> String {
                 @for b in &digest.bugs { (bug(digest, b, pictures)) }
                 h2 { "Tasks" } (tasks(digest))
                 h2 { "Test results" } (results(digest, pictures))
+                h2 { "Timeline" }
+                @if deeds.is_empty() { p { "Nothing was done." } }
+                @if !deeds.is_empty() {
+                    table { tr { th { "time" } th { "action or check" } th { "page" } }
+                        @for d in deeds { tr { td { (rfc3339(d.at)) } td.failed[!d.ok] { (d.what) } td { (d.activity.as_deref().unwrap_or("")) } } } }
+                }
                 h2 { "Coverage" }
                 (share("Pages visited", &digest.coverage.pages)) (share("Pages tested", &digest.coverage.pages_tested))
                 (share("Elements tested", &digest.coverage.elements))

@@ -1,10 +1,12 @@
-//! Human-readable session reports: Markdown with linked images, or one self-contained HTML page.
+//! Session reports: Markdown with linked images, one self-contained HTML page, or a form for other programs ([`machine`]).
 
 pub mod html;
+pub mod machine;
 
 use afd_proto::findings::{Bug, TestResult};
 
 use super::summary::{Digest, duration, page_name, rfc3339};
+use crate::memory::sessions::Deed;
 
 /// An image used in a report.
 #[derive(Debug, Clone)]
@@ -73,7 +75,7 @@ fn result(digest: &Digest, result: &TestResult, pictures: &[Picture]) -> String 
 }
 
 /// Renders the report as Markdown; images are linked, not embedded.
-pub fn markdown(digest: &Digest, pictures: &[Picture]) -> String {
+pub fn markdown(digest: &Digest, deeds: &[Deed], pictures: &[Picture]) -> String {
     let mut parts = vec![format!("# Session {}", plain(&digest.session.name))];
     if let Some(goal) = &digest.session.goal {
         parts.push(format!("Goal: {}", plain(goal)));
@@ -95,6 +97,7 @@ pub fn markdown(digest: &Digest, pictures: &[Picture]) -> String {
         let rows: Vec<String> = digest.results.iter().map(|r| result(digest, r, pictures)).collect();
         parts.push(format!("## Test results\n\n| test | status | page | duration | details |\n|---|---|---|---|---|\n{}", rows.join("\n")));
     }
+    parts.push(section("Timeline", deeds.iter().map(deed).collect()));
     let pages = digest.pages.iter().map(|p| format!("* {} ({} observations)", plain(&page_name(p)), p.observations));
     parts.push(section("Pages", pages.collect()));
     parts.push(section("Next steps", digest.next_steps().iter().map(|s| format!("* {}", plain(s))).collect()));
@@ -103,6 +106,11 @@ pub fn markdown(digest: &Digest, pictures: &[Picture]) -> String {
         parts.push(section("Blockers", blockers.iter().map(|b| format!("* {}", plain(b))).collect()));
     }
     parts.join("\n\n") + "\n"
+}
+
+fn deed(deed: &Deed) -> String {
+    let place = deed.activity.as_deref().map_or(String::new(), |activity| format!(", on {}", plain(activity)));
+    format!("* {} {}{place}", rfc3339(deed.at), plain(&deed.what))
 }
 
 fn joined(lines: Vec<String>, between: &str) -> String {
