@@ -154,7 +154,9 @@ fn flags(words: Vec<String>) -> Vec<String> {
         let is_number = |text: &str| text.parse::<u32>().is_ok();
         let replaced = match (name, next) {
             ("--timeout" | "-t", Some(value)) => milliseconds(&value).map(|ms| ["--timeout-ms".to_owned(), ms.to_string()]),
-            ("-n" | "--last" | "--tail" | "--max" | "--count", Some(value)) if is_number(&value) => Some(["--limit".to_owned(), value]),
+            ("-n", Some(value)) if is_number(&value) && !found.iter().any(|word| COUNTS.contains(&word.as_str())) => {
+                Some(["--limit".to_owned(), value])
+            }
             ("-f" | "--follow" | "-l" | "-a" | "--all", _) if found.len() > 1 && DROPS.contains(&found[1].as_str()) => continue,
             ("--ttl", Some(value)) => milliseconds(&value).map(|ms| ["--ttl-ms".to_owned(), ms.to_string()]),
             ("--stdio" | "-i" | "--interactive", _) if found.len() > 1 && QUIET.contains(&found[1].as_str()) => continue,
@@ -182,6 +184,9 @@ fn flags(words: Vec<String>) -> Vec<String> {
 /// Commands that list or follow all there is, whatever flag says so.
 const DROPS: &[&str] =
     &["events", "devices", "sessions", "notes", "log", "history", "logs", "watch", "tail", "follow", "apps", "bugs", "tasks"];
+
+/// Commands with such a flag of their own.
+const COUNTS: &[&str] = &["service", "events"];
 
 /// Commands that do by themselves what such flags ask for.
 const QUIET: &[&str] = &["mcp", "snapshot", "look"];

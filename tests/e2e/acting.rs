@@ -234,7 +234,7 @@ fn target_must_be_given_in_exactly_one_way() {
     let world = World::new();
     let mut client = world.client();
     for (params, path) in [
-        (json!({}), "by"),
+        (json!({}), "value"),
         (json!({"x": 1}), "y"),
         (json!({"by": "text"}), "value"),
         (json!({"value": "a", "x": 1, "y": 1}), "x"),

@@ -190,7 +190,7 @@ fn skill_added(place: &Place) -> Result<Option<Change>, Refused> {
     let known = record::of(&file);
     let ours = known.as_ref().and_then(|r| r.splice.as_ref()).zip(now.as_deref()).is_some_and(|(splice, now)| splice.undone(now).is_some());
     if now.is_some() && !ours {
-        return Err(format!("{}: it is there already, and setup did not write it; move it away first", skill.display()).into());
+        return Err(format!("{}: the file exists, and setup did not write it; move it away first", skill.display()).into());
     }
     let kept = Record { file: file.clone(), existed: false, splice: None, entry: None, with_list: false, directories: Vec::new() };
     Ok(Some(Change {

@@ -54,7 +54,7 @@ fn with_number(text: &str, path: &str, message: &str) -> Option<String> {
     let value = params.pointer_mut(&pointer(path))?;
     let number = match &*value {
         Value::String(digits) => digits.trim().strip_suffix(".0").unwrap_or(digits.trim()).parse().ok()?,
-        Value::Number(number) => number.as_f64().filter(|n| n.fract() == 0.0 && n.abs() < WHOLE_NUMBERS)? as i64,
+        Value::Number(number) if number.is_f64() => number.as_f64().filter(|n| n.fract() == 0.0 && n.abs() < WHOLE_NUMBERS)? as i64,
         _ => return None,
     };
     *value = Value::from(number);
@@ -178,7 +178,7 @@ mod tests {
         let swipe = |text: &str| decode::<SwipeParams>(Some(text)).map(|p| (p.x1, p.duration_ms));
         let taken = swipe(r#"{"x1":"3","y1":1.0,"x2":"4.0","y2":1,"durationMs":"200"}"#).expect("numbers");
         assert_eq!((taken.0 as i64, taken.1.map(|d| d as i64)), (3, Some(200)));
-        for wrong in [r#""""#, r#""three""#, r#""2.5""#, r#""0x10""#, "true", "2.5", "1e300", r#"" ""#] {
+        for wrong in [r#""""#, r#""three""#, r#""2.5""#, r#""0x10""#, "true", "2.5", "1e300", r#"" ""#, "-1", "99999999999"] {
             let text = format!(r#"{{"maxRows":{wrong}}}"#);
             assert_eq!(decode_error::<ScreenParams>(&text).0, "maxRows", "{wrong}");
         }
