@@ -214,3 +214,18 @@ fn settings_change_is_logged_once() {
     wait::until("the change to take effect", || (client.ok("config.get", json!({"key": "limits.batch"}))["value"] == 10).then_some(()));
     wait::until("both changes to be logged", || (world.daemon.log().matches("settings reloaded").count() == 2).then_some(()));
 }
+
+#[test]
+fn list_is_set_as_words_or_as_json_and_nothing_else() {
+    let world = World::new();
+    let mut client = world.client();
+    let key = "conversation.typing_calls";
+    for written in ["type, fill", "[\"type\", \"fill\"]"] {
+        client.ok("config.set", json!({"key": key, "value": written}));
+        assert_eq!(client.ok("config.get", json!({"key": key}))["value"], json!(["type", "fill"]), "{written}");
+    }
+    for wrong in ["[\"type\"", "{\"a\": 1}", "[1]", "\"type\""] {
+        let refused = client.fails("config.set", json!({"key": key, "value": wrong}), "INVALID_PARAMS");
+        assert!(refused.message.contains("JSON"), "{wrong}: {}", refused.message);
+    }
+}

@@ -164,7 +164,7 @@ pub struct Scroll {
 #[derive(Debug, Args)]
 pub struct ScrollTo {
     /// Part of the text or description to find
-    #[arg(value_name = "TEXT", required_unless_present = "text", conflicts_with = "text")]
+    #[arg(value_name = "TEXT", allow_hyphen_values = true, required_unless_present = "text", conflicts_with = "text")]
     what: Option<String>,
     /// The same as a flag
     #[arg(long, allow_hyphen_values = true)]
@@ -233,7 +233,7 @@ pub struct KeyCode {
 #[derive(Debug, Args)]
 pub struct Text {
     /// Text to type
-    #[arg(value_name = "TEXT", required_unless_present = "text", conflicts_with = "text")]
+    #[arg(value_name = "TEXT", allow_hyphen_values = true, required_unless_present = "text", conflicts_with = "text")]
     what: Option<String>,
     /// The same as a flag
     #[arg(long, allow_hyphen_values = true)]

@@ -142,11 +142,13 @@ pub fn read_list<T: DeserializeOwned>(option: &str, file: &str) -> Result<Vec<T>
         file => std::fs::read_to_string(file),
     }
     .map_err(|e| bad(e.to_string()))?;
+    // Some editors put a byte order mark at the start.
+    let text = text.trim_start_matches('\u{feff}');
     if text.trim().is_empty() {
         return Err(bad("the file is empty; use [] for an empty list".to_owned()));
     }
     if text.trim_start().starts_with('[') {
-        let items: Vec<Value> = serde_json::from_str(&text).map_err(|e| bad(format!("not a JSON array: {e}")))?;
+        let items: Vec<Value> = serde_json::from_str(text).map_err(|e| bad(format!("not a JSON array: {e}")))?;
         let items = items.into_iter().enumerate();
         return items.map(|(i, item)| serde_json::from_value(item).map_err(|e| bad(format!("item {i}: {e}")))).collect();
     }

@@ -211,11 +211,20 @@ fn typed(name: &str, key: &Key, text: &str) -> Result<toml_edit::Value, KeyError
             number.ok_or_else(|| invalid(&format!("a whole number, {range}")))?.into()
         }
         Kind::Flag => text.trim().parse::<bool>().map_err(|_| invalid("true or false"))?.into(),
-        Kind::List => text.split(',').map(str::trim).filter(|w| !w.is_empty()).collect::<toml_edit::Array>().into(),
+        Kind::List => words(text).ok_or_else(|| invalid("words between commas, or a list of texts as JSON"))?.into(),
         Kind::Path if text.is_empty() => return Err(invalid("a path")),
         Kind::Choice(words) if !words.contains(&text) => return Err(invalid(&format!("one of: {}", words.join(", ")))),
         Kind::Text | Kind::Choice(_) | Kind::Secret | Kind::Path | Kind::Table => text.into(),
     })
+}
+
+/// Reads a list: words between commas, or texts as JSON; `None` for JSON of another kind.
+fn words(text: &str) -> Option<toml_edit::Array> {
+    if text.trim_start().starts_with('[') {
+        return serde_json::from_str::<Vec<String>>(text).ok().map(|words| words.into_iter().collect());
+    }
+    let plain = !text.contains(['[', ']', '"', '{', '}']);
+    plain.then(|| text.split(',').map(str::trim).filter(|w| !w.is_empty()).collect())
 }
 
 /// Writes a setting into the file.

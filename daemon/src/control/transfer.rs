@@ -159,7 +159,9 @@ fn open(path: &Path) -> Result<BufReader<File>> {
     let wrong = |got: String| Error::param("file", "a file written by `memory export`", format!("{}: {got}", path.display()));
     let mut lines = BufReader::new(file::open_regular(path).map_err(|error| wrong(error.to_string()))?);
     let first = next_line(&mut lines).map_err(|error| wrong(error.to_string()))?.ok_or_else(|| wrong("an empty file".to_owned()))?;
-    let header: Header = serde_json::from_slice(&first).map_err(|error| wrong(format!("line 1: {error}")))?;
+    // Some editors put a byte order mark at the start.
+    let first = first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&first);
+    let header: Header = serde_json::from_slice(first).map_err(|error| wrong(format!("line 1: {error}")))?;
     if header.format != LINES_FORMAT || header.version != LINES_VERSION || header.schema > SCHEMA {
         return Err(wrong(format!(
             "{:?} version {}, schema {}; this daemon reads {LINES_FORMAT:?} version {LINES_VERSION}, schema up to {SCHEMA}",

@@ -53,7 +53,8 @@ pub async fn import(core: &Arc<Core>, params: &ImportParams) -> Result<Imported>
     let shown = path.display().to_string();
     let read = run_blocking(move || file::read_capped(&path, MAX_FILE)).await?;
     let read = read.map_err(|error| Error::param("file", "a readable file", format!("{shown}: {error}")))?;
-    let content = run_blocking(move || parse(&read)).await??;
+    // Some editors put a byte order mark at the start.
+    let content = run_blocking(move || parse(read.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&read))).await??;
     let name = params.name.clone().unwrap_or_else(|| content.session.name.clone());
     check_new_name(if params.name.is_some() { "name" } else { "file" }, &name)?;
     let s = &content.session;
