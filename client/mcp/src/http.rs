@@ -63,7 +63,9 @@ pub async fn serve(daemon: Arc<Daemon>, toolsets: Vec<Toolset>, port: u16, token
     let manager = Arc::new(manager);
     let shared_leases = Arc::new(LeaseConnection::default());
     let bridge = move || Ok(Bridge::new(daemon.clone(), toolsets.clone(), shared_leases.clone()));
+    // No beats on a stream without events: on this machine a client that has gone away closes its connection.
     let config = StreamableHttpServerConfig::default()
+        .with_sse_keep_alive(None)
         .with_allowed_hosts([format!("127.0.0.1:{}", address.port()), format!("localhost:{}", address.port())])
         .with_allowed_origins([format!("http://127.0.0.1:{}", address.port()), format!("http://localhost:{}", address.port())])
         .enforce_origin_validation();
