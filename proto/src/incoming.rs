@@ -244,7 +244,7 @@ impl Blocks {
     }
 }
 
-/// Names of fields of a block that hold what somebody said or wrote.
+/// Fields of a block that contain text for people.
 const SAID: &[&str] = &["text", "title", "context", "transcript", "content"];
 /// Maximum depth at which texts of a block are looked for.
 const MAX_DEPTH: usize = 16;

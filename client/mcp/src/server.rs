@@ -32,7 +32,7 @@ use crate::{arguments, fixtures, hints, prompts, resources, schema};
 
 /// Maximum number of actions and results in the record of a session.
 const MAX_RECORDED: u32 = 30;
-/// Maximum number of bugs that are told with their steps.
+/// Maximum number of bugs whose details and steps the session record includes.
 const MAX_BUGS: usize = 10;
 
 /// One client's connection.

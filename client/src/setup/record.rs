@@ -13,7 +13,7 @@ pub struct Record {
     pub file: PathBuf,
     /// Whether there was a file before.
     pub existed: bool,
-    /// The changed part; absent if somebody else changed the file between two setups.
+    /// The edit that setup made. `None` if another program changed the file between two runs of setup.
     pub splice: Option<Splice>,
     /// The entry that was written, as text; absent for a file that is all ours.
     pub entry: Option<String>,

@@ -57,8 +57,8 @@ pub fn set_by_call(call: &ToolCall, tracked: &[String]) -> BTreeMap<String, Stri
     found
 }
 
-/// Returns keys that somebody gave, under the names under which tool calls set them: each has one. A key that has the name itself takes
-/// precedence over other names for it.
+/// Renames the given context keys to their canonical names, which tool calls also set: `tree_id` becomes `tree`. A canonical key takes
+/// precedence over its aliases.
 pub fn named(given: BTreeMap<String, String>) -> BTreeMap<String, String> {
     let own = |name: &str| {
         let name = folded(name);

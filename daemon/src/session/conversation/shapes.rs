@@ -135,7 +135,7 @@ fn is_tool_use(extra: &Map<String, Value>) -> bool {
     extra.get("type").is_some_and(|kind| kind == "tool_use")
 }
 
-/// Returns the content as blocks, without texts that nobody can see.
+/// Converts the content to blocks. Skips texts without a visible character, because the API rejects them.
 fn blocks(content: &Content) -> Vec<Value> {
     let text = |text: &str| is_visible(text).then(|| json!({"type": "text", "text": text}));
     match content {

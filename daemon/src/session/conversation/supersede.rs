@@ -112,7 +112,7 @@ pub(super) fn supersede(connection: &Connection, said: Said<'_>, candidate: &Can
 /// Number of messages after a statement in which others may repeat it.
 const REPEATED_IN: i64 = 4;
 
-/// Marks a statement as replaced, and what the assistant said of it at the time: its old values must not be told by anybody.
+/// Marks a statement as replaced. Also marks the statements in which the assistant repeated its old values, so that no context shows them.
 fn retire(connection: &Connection, said: Said<'_>, candidate: &Candidate, old: &Fact) -> Result<()> {
     let mut retire = connection.prepare_cached("UPDATE message_facts SET superseded_by = :by, updated_at = :now WHERE id = :id")?;
     retire.execute(named_params! {":by": said.position, ":now": now_ms(), ":id": old.id})?;

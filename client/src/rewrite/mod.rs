@@ -1,0 +1,232 @@
+//! Command lines as people who know other tools write them, rewritten to commands of this program: `resume`, `bug TITLE`, `tap 300 600`,
+//! `--json`. Only what is no command of its own is rewritten.
+
+mod flags;
+mod groups;
+mod table;
+mod targets;
+
+use crate::cli::ENTRIES;
+use flags::milliseconds;
+use table::{COMMANDS, Rest};
+use targets::TARGETED;
+
+/// Global options whose value is the next word.
+const WITH_VALUE: &[&str] =
+    &["-s", "--session", "-d", "--device", "-o", "--output", "--socket", "--memory-db", "--config", "--url", "--token", "--timeout-ms"];
+
+/// Returns a command line as this program understands it.
+pub fn plain(mut words: Vec<String>) -> Vec<String> {
+    // After `--` everything is a text.
+    let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    let texts = words.split_off(end);
+    words = flags::rewrite(words);
+    let end = words.len();
+    words.extend(texts);
+    words[..end].iter_mut().filter(|word| *word == "--json").for_each(|word| "--output=json".clone_into(word));
+    let Some(at) = command_at(&words[..end]) else { return words };
+    let rest = words.split_off(at);
+    words.extend(command(&rest));
+    words
+}
+
+/// Returns where the command begins: after the global options.
+fn command_at(words: &[String]) -> Option<usize> {
+    let mut at = 1;
+    while let Some(word) = words.get(at) {
+        if !word.starts_with('-') {
+            return Some(at);
+        }
+        at += if WITH_VALUE.contains(&word.as_str()) { 2 } else { 1 };
+    }
+    None
+}
+
+fn is_command(word: &str) -> bool {
+    ENTRIES.iter().any(|entry| entry.name == word || entry.aliases.contains(&word))
+}
+
+fn command(words: &[String]) -> Vec<String> {
+    let first = kebab(&words[0]);
+    let rest = &words[1..];
+    let texts: Vec<&str> = rest.iter().map(String::as_str).collect();
+    let owned = |parts: &[&str], rest: &[&str]| parts.iter().chain(rest).map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    if let ("result", [verdict @ ("pass" | "passed" | "ok" | "fail" | "failed"), name, more @ ..]) = (first.as_str(), texts.as_slice()) {
+        let status = if verdict.starts_with('f') { "failed" } else { "passed" };
+        return owned(&["session", "result", "add", name, "--status", status], more);
+    }
+    if let Some(found) = groups::rewrite(&first, &texts) {
+        return found;
+    }
+    match (first.as_str(), texts.as_slice()) {
+        ("init", [host, more @ ..]) if is_host(host) => owned(&["init", "url", "--url", &address(host)], more),
+        ("connect", [host, more @ ..]) if is_host(host) || host.contains("://") => owned(&["init", "url", "--url", &address(host)], more),
+        ("apps" | "packages" | "states" | "pages" | "notes" | "screenshots" | "files", ["list" | "ls" | "all", more @ ..]) => {
+            command(&owned(&[first.as_str()], more))
+        }
+        ("goal", ["add" | "set", text, more @ ..]) => owned(&["session", "update", "--goal", text], more),
+        ("init" | "install" | "setup-mcp", [program, more @ ..]) if is_program(program) => owned(&["setup", program], more),
+        ("clear" | "clear-text" | "erase", [field, more @ ..]) => owned(&["fill", field, ""], more),
+        ("type", [field, text, more @ ..]) if !field.starts_with('-') && !text.starts_with('-') => owned(&["fill", field, text], more),
+        ("scroll", ["--until" | "--to" | "--to-text", text, more @ ..]) => owned(&["scroll-to", text], more),
+        (verb, words) if TARGETED.contains(&verb) && words.contains(&"--double") => {
+            owned(&["act", "double-tap"], &words.iter().copied().filter(|word| *word != "--double").collect::<Vec<_>>())
+        }
+        ("start", []) => owned(&["daemon", "start"], &[]),
+        ("wait" | "sleep" | "pause", [time, more @ ..]) if is_duration(time) => {
+            owned(&["wait", "--for", &milliseconds(time).unwrap_or_default().to_string()], more)
+        }
+        ("wait", words) if words.contains(&"--gone") => {
+            let text: Vec<&str> = words.iter().copied().filter(|word| *word != "--gone").collect();
+            let flags = text.first().filter(|word| !word.starts_with('-')).map_or(&[][..], |_| &["--text"][..]);
+            owned(&[&["wait", "--until", "gone"], flags].concat(), &text)
+        }
+        (verb @ ("fill" | "type"), words) if words.contains(&"--clear") => {
+            // `fill` clears the field anyway.
+            command(&owned(&[verb], &words.iter().copied().filter(|word| *word != "--clear").collect::<Vec<_>>()))
+        }
+        ("screenshot", words) if words.iter().any(|word| WHOLE.contains(word)) => {
+            owned(&["screenshot"], &words.iter().copied().filter(|word| !WHOLE.contains(word)).collect::<Vec<_>>())
+        }
+        ("practice" | "emulator", ["start" | "up" | "run", more @ ..]) => owned(&["init", "practice"], more),
+        ("mcp", ["serve" | "start" | "run" | "stdio", more @ ..]) => owned(&["mcp"], more),
+        ("lease" | "lock", ["acquire" | "take" | "get", name, more @ ..]) if !name.starts_with('-') => {
+            owned(&["--device", name, "device", "lease"], more)
+        }
+        ("lease" | "lock", ["acquire" | "take" | "get", more @ ..]) => owned(&["device", "lease"], more),
+        ("lease" | "unlock" | "release", ["release" | "drop" | "free" | "--all", "--all", ..]) => owned(&["device", "release"], &[]),
+        ("lease" | "lock", ["release" | "drop" | "free", more @ ..]) => owned(&["device", "release"], more),
+        ("swipe" | "fling" | "flick", [way, more @ ..]) if opposite(way).is_some() => {
+            owned(&["scroll", opposite(way).unwrap_or_default()], more)
+        }
+        ("report", [file, more @ ..]) if !file.starts_with('-') => {
+            let flag = if file.contains(['.', '/']) { "--file" } else { "--session" };
+            owned(&["session", "report", flag, file], more)
+        }
+        (verb, _) if TARGETED.contains(&verb) => std::iter::once(verb.to_owned()).chain(targets::rewrite(&texts)).collect(),
+        _ if is_command(&first) => words.to_vec(),
+        _ => {
+            let follows = !texts.is_empty();
+            let found = COMMANDS.iter().find(|(names, wants, ..)| names.contains(&first.as_str()) && wants.is_none_or(|w| w == follows));
+            match found {
+                Some((_, _, stands_for, Rest::Stay)) => owned(stands_for, &texts),
+                Some((_, _, stands_for, Rest::First(flag))) if !texts[0].starts_with('-') => {
+                    owned(&[stands_for, &[*flag, texts[0]][..]].concat(), &texts[1..])
+                }
+                Some((_, _, stands_for, Rest::Joined(flag))) if !texts[0].starts_with('-') => {
+                    let count = texts.iter().take_while(|word| !word.starts_with("--")).count();
+                    let joined = texts[..count].join(" ");
+                    owned(&[stands_for, &[*flag, joined.as_str()][..]].concat(), &texts[count..])
+                }
+                Some((_, _, stands_for, _)) => owned(stands_for, &texts),
+                None => words.to_vec(),
+            }
+        }
+    }
+}
+
+/// Returns a name such as `tapOn` or `tap_on` as `tap-on`.
+fn kebab(name: &str) -> String {
+    let mut out = String::new();
+    for c in name.chars() {
+        match c {
+            '_' => out.push('-'),
+            c if c.is_uppercase() && out.ends_with(char::is_lowercase) => {
+                out.push('-');
+                out.extend(c.to_lowercase());
+            }
+            c => out.extend(c.to_lowercase()),
+        }
+    }
+    out
+}
+
+/// Flags that ask for the whole screen, which a screenshot shows anyway.
+const WHOLE: &[&str] = &["--full", "--full-page", "--fullpage", "--full-screen"];
+
+/// Returns whether a word is a time with its unit: `2s`. A number alone may be a text on the screen.
+fn is_duration(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_digit()) && word.ends_with(|c: char| c.is_ascii_alphabetic()) && milliseconds(word).is_some()
+}
+
+/// Returns whether a word is the name of a program that can be set up.
+fn is_program(word: &str) -> bool {
+    ["claude", "codex", "cursor", "vscode", "gemini", "windsurf", "cline", "goose", "zed", "opencode"]
+        .iter()
+        .any(|name| word.starts_with(name))
+}
+
+/// Returns the direction in which to scroll to see what a swipe in a direction brings.
+fn opposite(way: &str) -> Option<&'static str> {
+    match way.to_lowercase().as_str() {
+        "up" => Some("down"),
+        "down" => Some("up"),
+        "left" => Some("right"),
+        "right" => Some("left"),
+        _ => None,
+    }
+}
+
+/// Returns whether a word is the address of a phone: an IP address, or a name with a port.
+fn is_host(word: &str) -> bool {
+    let (host, port) = word.rsplit_once(':').unwrap_or((word, ""));
+    let is_port = port.parse::<u16>().is_ok();
+    word.parse::<std::net::IpAddr>().is_ok()
+        || (is_port && (host.parse::<std::net::IpAddr>().is_ok() || host == "localhost" || host.contains('.')))
+}
+
+/// Returns the URL of the phone's service at an address.
+fn address(host: &str) -> String {
+    match host {
+        host if host.contains("://") => host.to_owned(),
+        host if host.parse::<std::net::IpAddr>().is_ok() => format!("http://{host}:{PORT}"),
+        host => format!("http://{host}"),
+    }
+}
+
+/// Port of the phone's service.
+const PORT: u16 = 8081;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_people_mean_is_a_command() {
+        let cases = [
+            ("afctl devices", "afctl device list"),
+            ("afctl --json look", "afctl --output=json look"),
+            ("afctl -d pixel resume checkout", "afctl -d pixel session resume --session checkout"),
+            ("afctl report out.html", "afctl session report --file out.html"),
+            ("afctl bug the button is dead --severity high", "afctl session bug add the_button_is_dead --severity high"),
+            ("afctl bug list", "afctl session bug list"),
+            ("afctl task done 3", "afctl session task finish --id 3"),
+            ("afctl recall wifi password", "afctl recall search wifi_password"),
+            ("afctl recall search x", "afctl recall search x"),
+            ("afctl sessions ls", "afctl session list"),
+            ("afctl bugs list --status open", "afctl session bug list --status open"),
+            ("afctl wait Display --timeout 10s", "afctl wait Display --timeout-ms 10000"),
+            ("afctl log -n 20", "afctl memory log --limit 20"),
+            ("afctl init 192.168.1.20", "afctl init url --url http://192.168.1.20:8081"),
+            ("afctl tap 300 600", "afctl tap --xy 300,600"),
+            ("afctl tap --id a:id/b", "afctl tap --by res-id --value a:id/b"),
+            ("afctl swipe up", "afctl scroll down"),
+            ("afctl tap Wi-Fi", "afctl tap Wi-Fi"),
+            ("afctl stop", "afctl daemon shutdown"),
+            ("afctl stop com.example.a", "afctl act stop com.example.a"),
+            ("afctl type -- --json", "afctl type -- --json"),
+            ("afctl session result add --help", "afctl session result add --help"),
+            ("afctl session bug close 7", "afctl session bug resolve --id 7"),
+            ("afctl session list", "afctl session list"),
+            ("afctl session new checkout", "afctl session start --goal checkout"),
+            ("afctl tapOn Next", "afctl tap Next"),
+            ("afctl wait 2s", "afctl wait --for 2000"),
+            ("afctl zork", "afctl zork"),
+        ];
+        for (typed, meant) in cases {
+            let words = typed.split(' ').map(str::to_owned).collect();
+            let found: Vec<String> = plain(words).into_iter().map(|word| word.replace(' ', "_")).collect();
+            assert_eq!(found.join(" "), meant, "{typed}");
+        }
+    }
+}
