@@ -1,6 +1,7 @@
 //! Commands that newcomers guessed before they had seen any help: most work, and the message for others names a command that does.
 //!
-//! Those in `guesses/tuned.txt` were looked at while the rules were made, those in `guesses/held.txt` were not.
+//! The guesses of `guesses/first.txt` may not be lost at all. Those of `guesses/held.txt` were scored once before the rules for them were
+//! written: 29 of 50 worked, 11 named the right command, 10 were lost.
 
 use afctl::{cli, guess, rewrite};
 
@@ -60,6 +61,18 @@ fn became(line: &str) -> Became {
         Some(guess) => Became::Lost(format!("{line}: {:?} is no command", guess.command)),
         None => Became::Lost(format!("{line}: {}", error.to_string().lines().next().unwrap_or_default())),
     }
+}
+
+#[test]
+fn none_of_the_first_guesses_is_lost() {
+    let lines: Vec<&str> = include_str!("guesses/first.txt").lines().collect();
+    assert_eq!(lines.len(), 50);
+    let lost = lines.into_iter().filter_map(|line| match became(line) {
+        Became::Lost(why) => Some(why),
+        Became::Works | Became::Redirected => None,
+    });
+    let lost: Vec<String> = lost.collect();
+    assert!(lost.is_empty(), "{}", lost.join("\n"));
 }
 
 #[test]

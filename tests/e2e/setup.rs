@@ -28,7 +28,8 @@ impl Place {
 
     fn setup(&self, args: &[&str]) -> Output {
         let mut command = Command::new(programs::path("afctl"));
-        command.env_clear().env("HOME", self.home()).env("PATH", "/usr/bin:/bin").current_dir(self.project());
+        command.env_clear().env("HOME", self.home()).env("XDG_STATE_HOME", self.root.path().join("state"));
+        command.env("PATH", "/usr/bin:/bin").current_dir(self.project());
         command.arg("setup").args(args).arg("--yes").output().expect("afctl runs")
     }
 
@@ -87,6 +88,30 @@ fn settings_are_edited_and_restored_to_the_byte() {
         assert!(place.setup(&[program, "--undo"]).status.success());
         assert_eq!(std::fs::read_to_string(&file).as_deref().ok(), Some(*before), "{program}");
         assert!(text(&place.setup(&[program, "--undo"])).contains("nothing to undo"));
+    }
+}
+
+/// Returns the files below a directory.
+fn files(directory: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(directory).expect("reads").map(|entry| entry.expect("an entry").path());
+    entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+}
+
+#[test]
+fn each_program_is_set_up_where_there_is_no_file_yet() {
+    let programs =
+        ["claude-code", "claude-desktop", "cline", "codex", "cursor", "gemini-cli", "goose", "opencode", "vscode", "windsurf", "zed"];
+    for program in programs {
+        let place = Place::new();
+        let done = place.setup(&[program]);
+        assert!(done.status.success(), "{program}: {}", text(&done));
+        let made = files(&place.home());
+        let settings = made.iter().filter(|path| !path.ends_with("SKILL.md")).map(|path| std::fs::read_to_string(path).expect("reads"));
+        assert!(settings.into_iter().any(|text| text.contains("afctl") && text.contains("\"mcp\"")), "{program}: {made:?}");
+        assert!(text(&place.setup(&[program])).contains("already set up"), "{program}");
+        assert_eq!(files(&place.home()), made, "{program}: a second setup changes nothing");
+        assert!(place.setup(&[program, "--undo"]).status.success(), "{program}");
+        assert_eq!(files(&place.home()), Vec::<PathBuf>::new(), "{program}");
     }
 }
 

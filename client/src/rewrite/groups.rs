@@ -48,6 +48,9 @@ pub fn rewrite(first: &str, rest: &[&str]) -> Option<Vec<String>> {
     let (verb, more) = rest.split_first()?;
     // Commands of a group are built only if there is something to find out.
     let is_text = more.first().is_some_and(|word| !word.starts_with('-'));
+    if first == "note" && is_text && ["add", "new", "create", "save"].contains(verb) {
+        return rewrite(first, more);
+    }
     if default.is_none() && !is_text && typed == first && !VERBS.iter().any(|(_, others)| others.contains(verb)) {
         return None;
     }

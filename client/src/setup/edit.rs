@@ -278,6 +278,7 @@ mod tests {
             for part in ["// mine", "// end", "// here", "/* head */", "\"notes\": { \"type\": \"http\" }", "[1,   2]"] {
                 assert_eq!(before.contains(part), after.contains(part), "{part}: {after}");
             }
+            assert!(after.find("zeta") <= after.find("alpha"), "members keep their order: {after}");
             assert_eq!(before.starts_with(MARK), after.starts_with(MARK));
             assert_eq!(before.contains("\r\n"), after.contains("\r\n"), "{after:?}");
             assert_eq!(after.matches("\r\n").count(), if before.contains("\r\n") { after.matches('\n').count() } else { 0 });
