@@ -15,6 +15,7 @@ pub mod connection;
 pub mod demo;
 pub mod dial;
 pub mod examples;
+pub mod fnv;
 pub mod follow;
 pub mod guess;
 pub mod human;

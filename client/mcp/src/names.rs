@@ -4,6 +4,8 @@
 use std::fs::{File, TryLockError};
 use std::path::Path;
 
+use afctl::fnv;
+
 /// Maximum number of clients of one name.
 const MAX_CLIENTS: usize = 100;
 
@@ -28,7 +30,7 @@ impl Name {
 /// Returns the name of the session of a client in a directory: the program, the last part of the path for people to read, and a hash of
 /// the whole path, so that two directories never share what each keeps to itself.
 pub fn of(client: &str, directory: Option<&Path>) -> String {
-    let hash = directory.map(|d| format!("{:08x}", fnv1a(d.as_os_str().as_encoded_bytes()) >> 32));
+    let hash = directory.map(|d| format!("{:08x}", fnv::hash(d.as_os_str().as_encoded_bytes()) >> 32));
     joined(&["mcp".into(), plain(client), last_part(directory), hash.unwrap_or_default()])
 }
 
@@ -92,11 +94,6 @@ fn last_part(directory: Option<&Path>) -> String {
 
 fn joined(parts: &[String]) -> String {
     parts.iter().filter(|part| !part.is_empty()).map(String::as_str).collect::<Vec<_>>().join("-")
-}
-
-/// Returns the FNV-1a hash of a path: the name has to be the same in every run.
-fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 #[cfg(test)]

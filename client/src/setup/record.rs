@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::files;
+use crate::fnv;
 
 /// The changes of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,8 +62,7 @@ impl Splice {
 
 /// Returns the FNV-1a hash of a text, with its length.
 fn hash(text: &str) -> String {
-    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-    format!("{}-{hash:016x}", text.len())
+    format!("{}-{:016x}", text.len(), fnv::hash(text.as_bytes()))
 }
 
 /// Returns the file in which the record of a file is kept.
