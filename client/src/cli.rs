@@ -170,6 +170,64 @@ pub const ENTRIES: &[Entry] = &[
     program::<man::Man>("man", "Write the manual pages of all commands to a directory", man::run),
 ];
 
+/// The commands by what they are for, as `--help` lists them.
+const SECTIONS: &[(&str, &[&str])] = &[
+    ("Start", &["init", "demo", "setup", "mcp", "doctor", "status", "health"]),
+    (
+        "Act",
+        &[
+            "look",
+            "tap",
+            "long-press",
+            "type",
+            "fill",
+            "press",
+            "scroll",
+            "scroll-to",
+            "launch",
+            "back",
+            "home",
+            "wait",
+            "screenshot",
+            "observe",
+            "act",
+            "recover",
+        ],
+    ),
+    ("Check", &["check", "verify", "session", "events"]),
+    ("Memory", &["memory", "visual", "recall", "conversation", "pattern", "page-model", "export", "import"]),
+    (
+        "Admin",
+        &[
+            "connect",
+            "app",
+            "device",
+            "artifact",
+            "config",
+            "backup",
+            "job",
+            "daemon",
+            "service",
+            "model",
+            "rpc",
+            "uninstall",
+            "completions",
+            "man",
+        ],
+    ),
+];
+
+/// Returns the template of the help of the whole program, with the commands by section.
+fn help_template() -> String {
+    let about = |name: &str| ENTRIES.iter().find(|entry| entry.name == name).map_or("", |entry| entry.about);
+    let sections = SECTIONS.iter().map(|(heading, names)| {
+        let lines: String = names.iter().map(|name| format!("  {name:<14}{}\n", about(name))).collect();
+        format!("{heading}:\n{lines}\n")
+    });
+    let sections: String = sections.collect();
+    format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{sections}Options:\n{{options}}{{after-help}}")
+}
+
 /// Returns the clap command; groups build their subcommands only when needed.
 pub fn command() -> Command {
     let command = Command::new("afctl")
@@ -177,6 +235,7 @@ pub fn command() -> Command {
         .about(ABOUT)
         .long_about(LONG_ABOUT)
         .max_term_width(110)
+        .help_template(help_template())
         .subcommand_required(true)
         .arg_required_else_help(true);
     ENTRIES.iter().fold(Global::augment_args(command).about(ABOUT).long_about(LONG_ABOUT), |command, entry| {
@@ -287,4 +346,22 @@ fn complete(matches: &ArgMatches, _: &Context) -> Result<u8, clap::Error> {
         script = lines.into_bytes();
     }
     Ok(u8::from(!crate::output::write(&script)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_command_is_in_one_section_of_the_help() {
+        let mut listed: Vec<&str> = SECTIONS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        let mut all: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();
+        listed.sort_unstable();
+        all.sort_unstable();
+        assert_eq!(listed, all);
+        let help = command().render_help().to_string();
+        let at = |heading: &str| help.find(&format!("\n{heading}:\n")).unwrap_or_else(|| panic!("no {heading}: {help}"));
+        let places = ["Start", "Act", "Check", "Memory", "Admin", "Options"].map(at);
+        assert!(places.is_sorted(), "{help}");
+    }
 }

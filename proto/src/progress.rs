@@ -7,6 +7,11 @@ use crate::session::{Statistics, VisitedPage};
 use crate::tasks::{CurrentTask, Task, TaskStatus};
 use crate::vocabulary::RecordScope;
 
+/// Bugs in files of other tools have no status.
+fn open() -> BugStatus {
+    BugStatus::Open
+}
+
 session_params! {
     /// Parameters of `session.progress`.
     #[derive(Default)]
@@ -85,7 +90,8 @@ wire! {
         pub last_commit: Option<String>,
         /// Uncommitted changes in the working directory, as printed by `git status`.
         pub uncommitted_changes: Vec<String>,
-        /// Statistics.
+        /// Statistics; absent in files of other tools.
+        #[serde(default)]
         pub statistics: Statistics,
         /// Context keys and their values.
         #[serde(default)]
@@ -167,13 +173,15 @@ wire! {
 
     /// Summary of a bug.
     pub struct BugSummary {
-        /// Uid of the bug.
+        /// Uid of the bug; absent in files of other tools.
+        #[serde(default)]
         pub id: String,
         /// Title.
         pub title: String,
         /// Severity.
         pub severity: Severity,
-        /// Status.
+        /// Status; by default open.
+        #[serde(default = "open")]
         pub status: BugStatus,
         /// Page key, activity or URL.
         #[serde(default, skip_serializing_if = "Option::is_none")]

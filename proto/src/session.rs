@@ -211,9 +211,9 @@ wire! {
     pub struct Statistics {
         /// Number of successful actions and recoveries.
         pub actions_performed: i64,
-        /// Number of passed verifications and of passed element assertions.
+        /// Number of passed verifications.
         pub assertions_passed: i64,
-        /// Number of failed verifications and of failed element assertions.
+        /// Number of failed verifications. Elements that were marked as failed are no verifications.
         pub assertions_failed: i64,
         /// Number of other events that failed or whose outcome is unknown.
         pub errors_encountered: i64,
@@ -283,6 +283,23 @@ wire! {
         pub tokens: i64,
     }
 
+    /// What the last session about an app found.
+    pub struct LastFound {
+        /// Name of the newest session that found something or was summed up.
+        pub session: String,
+        /// Time at which it ended, UTC milliseconds; absent if it was never ended.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub ended_at: Option<i64>,
+        /// Summary written when it ended.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub summary: Option<String>,
+        /// Number of its test results by outcome.
+        pub results: ResultCounts,
+        /// Its bugs, worst first, then tests that failed or could not be completed; at most 10 of each.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub found: Vec<String>,
+    }
+
     /// What earlier sessions about an app left open, as far as it belongs to the app.
     pub struct LeftOpen {
         /// Name of the newest session that left tasks, next steps or blockers; absent if none did.
@@ -311,6 +328,9 @@ wire! {
         pub bugs: Vec<String>,
         /// Number of open bugs of the app.
         pub bugs_total: i64,
+        /// What the last session about the app found, whether it is open or not; absent if none found anything.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub last: Option<LastFound>,
     }
 
     /// A session with everything needed to continue it.

@@ -75,10 +75,11 @@ pub fn run() {
     // 2,000 tokens are less than either conversation has; more are more than 100 messages have.
     for (budget, name) in [(2_000, "context of 2,000 tokens"), (4_000, "context of 4,000 tokens"), (32_000, "context of 32,000 tokens")] {
         let context = |client: &mut Client, _: usize| {
-            let made = client.ok("conversation.context", json!({"budget": budget}));
+            let made = client.call("conversation.context", json!({"budget": budget})).expect("a context");
             assert!(made["tokens"].as_i64().is_some_and(|n| n <= budget));
         };
-        let tokens = |client: &mut Client| client.ok("conversation.context", json!({"budget": budget}))["tokens"].clone();
+        let tokens =
+            |client: &mut Client| client.call("conversation.context", json!({"budget": budget})).expect("a context")["tokens"].clone();
         println!("{name}: {} with 100 messages, {} with 10,000", tokens(&mut small), tokens(&mut large));
         let (mut few, mut many) = (Vec::new(), Vec::new());
         for _ in 0..ROUNDS {

@@ -365,6 +365,13 @@ fn init_adds_a_phone_and_shows_its_screen() {
     let pid = practice["data"]["phonePid"].as_u64().and_then(|pid| u32::try_from(pid).ok()).expect("the phone's process");
     let again = init(&["practice"], "");
     afd_tests::daemon::send_signal(pid, "KILL");
+    let mut client = world.client();
+    let unreachable = client.fails("observe.page", json!({"device": "practice"}), "DEVICE_UNREACHABLE");
+    assert!(unreachable.hint.as_deref().is_some_and(|hint| hint.contains("`afctl init practice` starts it again")), "{unreachable:?}");
+    let restarted = init(&["practice"], "");
+    let pid = restarted["data"]["phonePid"].as_u64().and_then(|pid| u32::try_from(pid).ok()).expect("another process");
+    client.ok("observe.page", json!({"device": "practice"}));
+    afd_tests::daemon::send_signal(pid, "KILL");
     assert!(practice["data"]["look"].as_str().is_some_and(|o| o.starts_with("page \"Settings\"")), "{practice}");
     assert_eq!((&again["data"]["url"], &again["data"]["phonePid"]), (&practice["data"]["url"], &Value::Null), "the same phone");
     let url = world.phone.url();

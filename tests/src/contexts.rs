@@ -217,27 +217,71 @@ fn cut_result(message: &Value, counter: &Counter) -> Value {
     cut
 }
 
-/// Replays a conversation with a context before each answer. Returns for each but the first which share of its tokens, per cent, is a byte
-/// prefix of the one before, where the conversation did not fit any more.
-pub fn prefixes(client: &mut Client, conversation: &Conversation, budget: i64) -> Vec<i64> {
+/// How much of a prompt repeats from one call to the next, where the conversation did not fit any more.
+#[derive(Debug, Clone, Default)]
+pub struct Repeats {
+    /// Number of calls after another one.
+    pub calls: usize,
+    /// Calls before which `stableMessages` was right: that number of messages was the same again.
+    pub right: usize,
+    /// Tokens of the messages that were called stable, and of all messages.
+    pub claimed: (i64, i64),
+    /// Of each call, which share of its tokens is a byte prefix of the call before, per cent.
+    pub shares: Vec<i64>,
+    /// The same for the newest messages that fit.
+    pub newest: Vec<i64>,
+}
+
+impl Repeats {
+    /// Adds those of another conversation.
+    pub fn add(&mut self, other: &Repeats) {
+        self.calls += other.calls;
+        self.right += other.right;
+        self.claimed = (self.claimed.0 + other.claimed.0, self.claimed.1 + other.claimed.1);
+        self.shares.extend(&other.shares);
+        self.newest.extend(&other.newest);
+    }
+
+    /// Returns the means of the shares of contexts and of the newest messages, per cent.
+    pub fn means(&self) -> (i64, i64) {
+        let mean = |shares: &[i64]| shares.iter().sum::<i64>() / i64::try_from(shares.len().max(1)).unwrap_or(1);
+        (mean(&self.shares), mean(&self.newest))
+    }
+}
+
+/// Returns which share of the tokens of a text is a byte prefix of the one before, per cent.
+fn repeated(before: &str, text: &str, counter: &Counter) -> i64 {
+    let same = before.bytes().zip(text.bytes()).take_while(|(a, b)| a == b).count();
+    let same = (0..=same).rev().find(|i| text.is_char_boundary(*i)).unwrap_or(0);
+    counter.count(&text[..same]) * 100 / counter.count(text).max(1)
+}
+
+/// Replays a conversation with a context before each answer.
+pub fn repeats(client: &mut Client, conversation: &Conversation, budget: i64) -> Repeats {
     let counter = Tokenizers::default().counter("o200k_base");
-    let mut before: Option<String> = None;
-    let (mut shares, mut recorded) = (Vec::new(), 0);
-    for message in &conversation.messages {
+    let lines = |messages: &[Value]| messages.iter().map(|m| format!("{m}\n")).collect::<String>();
+    let mut before: Option<(Vec<Value>, usize, String)> = None;
+    let (mut found, mut recorded) = (Repeats::default(), 0);
+    for (i, message) in conversation.messages.iter().enumerate() {
         // A conversation that is much smaller is sent whole.
         if message["role"] == "assistant" && recorded > budget * 8 / 10 {
             let context = client.ok("conversation.context", json!({"budget": budget}));
-            let text = context["messages"].as_array().expect("messages").iter().map(|m| format!("{m}\n")).collect::<String>();
+            let sent = context["messages"].as_array().expect("messages").clone();
+            let stable = context["stableMessages"].as_u64().and_then(|n| usize::try_from(n).ok()).expect("a number");
+            let newest = newest(&conversation.messages[..i], budget, &counter, |m| Some(m.clone()));
             let whole = context["tokensOfAll"].as_i64() < Some(budget * 9 / 10);
-            if let Some(before) = before.as_ref().filter(|_| !whole) {
-                let same = before.bytes().zip(text.bytes()).take_while(|(a, b)| a == b).count();
-                let same = (0..=same).rev().find(|i| text.is_char_boundary(*i)).unwrap_or(0);
-                shares.push(counter.count(&text[..same]) * 100 / counter.count(&text).max(1));
+            if let Some((last, stable, last_newest)) = before.as_ref().filter(|_| !whole) {
+                found.calls += 1;
+                found.right += usize::from(sent.len() >= *stable && last[..*stable] == sent[..*stable]);
+                found.claimed.0 += counter.count(&lines(&last[..*stable]));
+                found.claimed.1 += counter.count(&lines(last));
+                found.shares.push(repeated(&lines(last), &lines(&sent), &counter));
+                found.newest.push(repeated(last_newest, &newest, &counter));
             }
-            before = Some(text);
+            before = Some((sent, stable, newest));
         }
         let appended = client.ok("conversation.append", json!({"messages": [message]}));
         recorded = appended["usage"]["recordedTokens"].as_i64().unwrap_or(0);
     }
-    shares
+    found
 }

@@ -12,6 +12,7 @@ pub mod inputs;
 pub mod learner;
 pub mod phone;
 pub mod programs;
+mod provider_rules;
 pub mod qdrant;
 pub mod screens;
 pub mod traces;
@@ -200,12 +201,16 @@ impl Client {
         })
     }
 
-    /// Calls a method that must succeed, and returns its result.
+    /// Calls a method that must succeed, and returns its result. A context must obey the rules of the providers, see `provider_rules`.
     pub fn ok(&mut self, method: &str, params: Value) -> Value {
-        match self.call(method, params) {
+        let result = match self.call(method, params.clone()) {
             Ok(result) => result,
             Err(error) => panic!("{method} failed: {error:?}"),
+        };
+        if method == "conversation.context" {
+            provider_rules::check(self, &params, &result);
         }
+        result
     }
 
     /// Calls a method that must fail with this code, and returns the error.

@@ -1053,6 +1053,16 @@ class Jobs(TypedDict):
     jobs: List[Job]
 
 
+class LastFound(TypedDict):
+    """What the last session about an app found."""
+
+    endedAt: NotRequired[int]
+    found: NotRequired[List[str]]
+    results: ResultCounts
+    session: str
+    summary: NotRequired[str]
+
+
 class LastPageReply(TypedDict):
     """A result, with device, session and trace id of the call at the same level."""
 
@@ -1109,6 +1119,7 @@ class LeftOpen(TypedDict):
     bugsTotal: int
     endedAt: NotRequired[int]
     goal: NotRequired[str]
+    last: NotRequired[LastFound]
     nextSteps: NotRequired[List[str]]
     session: NotRequired[str]
     summary: NotRequired[str]

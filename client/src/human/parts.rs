@@ -94,16 +94,16 @@ pub(super) fn shorten(text: &str) -> String {
     if text.chars().count() <= MAX_CHARS { text } else { text.chars().take(MAX_CHARS - 1).chain(['\u{2026}']).collect() }
 }
 
-/// Returns a time (UTC milliseconds) in the local time zone: today's by the clock, that of another year with the year.
+/// Returns a time (UTC milliseconds) in the local time zone, which it names: today's by the clock, that of another year with the year.
 pub(crate) fn time(ms: i64) -> String {
     let zone = jiff::tz::TimeZone::system();
     let now = jiff::Timestamp::now().to_zoned(zone.clone());
     let Ok(then) = jiff::Timestamp::from_millisecond(ms) else { return ms.to_string() };
     let then = then.to_zoned(zone);
     let form = match (then.date() == now.date(), then.year() == now.year()) {
-        (true, _) => "%H:%M:%S",
-        (false, true) => "%b %d %H:%M",
-        (false, false) => "%b %d %Y",
+        (true, _) => "%H:%M:%S %Z",
+        (false, true) => "%b %d %H:%M %Z",
+        (false, false) => "%b %d %Y %Z",
     };
     then.strftime(form).to_string()
 }

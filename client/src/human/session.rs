@@ -116,13 +116,20 @@ fn shown(shown: &SessionDetails) -> String {
     out
 }
 
-/// Writes what the session before left open.
+/// Writes what sessions before left open, and what the last one found.
 fn left_open(out: &mut String, before: &LeftOpen) {
     let mut lines: Vec<String> = before.tasks.iter().map(|task| format!("task: {task}")).collect();
     lines.extend(before.next_steps.iter().map(|step| format!("next: {step}")));
     lines.extend(before.blockers.iter().map(|blocker| format!("blocker: {blocker}")));
     section(out, &format!("left open by {}", maybe(&before.session)), lines);
     section(out, "open bugs of the app", before.bugs.iter().cloned());
+    if let Some(last) = &before.last {
+        let summary = last.summary.iter().cloned();
+        let counts = &last.results;
+        let tests = format!("tests: {} passed, {} failed, {} with errors", counts.passed, counts.failed, counts.error);
+        let tests = (counts.total > 0).then_some(tests);
+        section(out, &format!("found by {}", last.session), summary.chain(tests).chain(last.found.iter().cloned()));
+    }
 }
 
 fn updated(info: &SessionInfo) -> String {

@@ -893,6 +893,15 @@ export interface Jobs {
 /** What a keyboard did. */
 export type KeyboardChange = "opened" | "closed";
 
+/** What the last session about an app found. */
+export interface LastFound {
+  endedAt?: number;
+  found?: string[];
+  results: ResultCounts;
+  session: string;
+  summary?: string;
+}
+
 /** A result, with device, session and trace id of the call at the same level. */
 export interface LastPageReply {
   at: number;
@@ -944,6 +953,7 @@ export interface LeftOpen {
   bugsTotal: number;
   endedAt?: number;
   goal?: string;
+  last?: LastFound;
   nextSteps?: string[];
   session?: string;
   summary?: string;

@@ -69,6 +69,9 @@ impl Error {
 impl From<DriverError> for Error {
     fn from(error: DriverError) -> Self {
         let hint = match &error {
+            DriverError::Unreachable(why) if why.starts_with("http://127.0.0.1:") => {
+                "nothing answers at this address of this machine; if it is the practice phone, `afctl init practice` starts it again"
+            }
             DriverError::Unreachable(_) => "check that the phone is on, its service is running and the URL is correct: `afctl health`",
             DriverError::Auth(_) => {
                 "use the token shown in the phone's app: `afctl config set device.NAME.token TOKEN`, or --token together with --url"

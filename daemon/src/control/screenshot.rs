@@ -16,6 +16,9 @@ use crate::page::{Snapshot, touch};
 use crate::picture::{self, Mark, PictureError};
 use crate::task::run_blocking;
 
+/// Kind of the artifacts that screenshots are.
+pub(in crate::control) const KIND: &str = "screenshot_image";
+
 /// Maximum number of attempts at a picture during which the screen does not change.
 const TRIES: usize = 3;
 
@@ -89,8 +92,7 @@ pub async fn take(core: &Arc<Core>, params: &ScreenshotParams) -> Result<Reply<S
     let inline = params.inline && bytes.len() <= core.config.get().limits.inline_bytes;
     let screenshot_base64 = if inline { Some(as_base64(bytes.clone()).await?) } else { None };
     let size_bytes = bytes.len() as u64;
-    let content =
-        Content { kind: "screenshot_image", mime_type: format.mime_type(), extension: format.extension(), op: "observe.screenshot", bytes };
+    let content = Content { kind: KIND, mime_type: format.mime_type(), extension: format.extension(), op: "observe.screenshot", bytes };
     let destination = Destination { path: params.save_file.as_deref().map(|p| ("saveFile", p)), root: params.artifact_dir.as_deref() };
     let artifact = call.save_artifact(content, destination).await?;
     let mut body = Screenshot {

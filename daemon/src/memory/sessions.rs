@@ -142,6 +142,8 @@ pub struct Deed {
     pub activity: Option<String>,
     /// Whether it acted on the device, rather than checked something.
     pub acted: bool,
+    /// Uid of the artifact with the picture that it took.
+    pub picture: Option<String>,
 }
 
 /// Describes the last action of a session in words, without any typed text.
@@ -168,7 +170,7 @@ pub fn deeds(connection: &Connection, session: i64, count: usize) -> Result<Vec<
             (status, None) => format!("{what} ({status})"),
         };
         let acted = matches!(category, Category::Act | Category::Recover);
-        Ok(Deed { at: row.get("at")?, what, ok: status == EventStatus::Ok, activity: row.get("activity")?, acted })
+        Ok(Deed { at: row.get("at")?, what, ok: status == EventStatus::Ok, activity: row.get("activity")?, acted, picture: None })
     })?;
     let mut deeds: Vec<Deed> = found.collect::<rusqlite::Result<_>>()?;
     deeds.reverse();

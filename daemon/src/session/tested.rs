@@ -70,9 +70,9 @@ pub fn mark(connection: &Connection, origin: &str, session: i64, mark: &Mark) ->
     })
 }
 
-/// Inserts an element as it was marked in another copy of this memory. Returns false if the session marked it already.
-pub fn restore(connection: &Connection, origin: &str, session: i64, element: &TestedElement) -> Result<bool> {
-    let inserted = connection
+/// Inserts an element as it was marked in another copy of this memory, unless the session marked it already.
+pub fn restore(connection: &Connection, origin: &str, session: i64, element: &TestedElement) -> Result<()> {
+    connection
         .prepare_cached(
             "INSERT INTO tested_elements (uid, origin, session_id, app, page, element, passed, failed, times, created_at, updated_at)
              VALUES (:uid, :origin, :session_id, :app, :page, :element, :passed, :failed, :times, :at, :at)
@@ -90,7 +90,7 @@ pub fn restore(connection: &Connection, origin: &str, session: i64, element: &Te
             ":times": element.times.clamp(1, MAX_FIGURE),
             ":at": element.last_at.clamp(0, now_ms()),
         })?;
-    Ok(inserted > 0)
+    Ok(())
 }
 
 /// Counts the elements that a session has marked.

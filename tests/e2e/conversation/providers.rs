@@ -1,76 +1,15 @@
-//! What providers send and what they take: nothing that was said is dropped, and no context would be refused.
-
-use std::collections::BTreeSet;
+//! What providers send and what they take: nothing that was said is dropped. `Client::ok` checks each context by the rules of providers.
 
 use afd_tests::World;
 use serde_json::{Value, json};
 
 use super::append;
 
-/// Checks a context of OpenAI's form. Rules of the reference of chat completions: `tool_call_id` names a call of the last assistant message
-/// with calls, ids have at most 40 characters, a message of a tool holds text only, and `messages` is not empty.
-fn check_openai(context: &Value) {
-    let messages = context["messages"].as_array().expect("messages");
-    assert!(messages.iter().any(|m| m["role"] != "system"), "{context}");
-    let (mut ids, mut open) = (BTreeSet::new(), BTreeSet::new());
-    for message in messages {
-        if message["role"] == "tool" {
-            let id = message["tool_call_id"].as_str().expect("an id");
-            assert!(open.remove(id), "a result without its call: {message}");
-            let parts = message["content"].as_array().into_iter().flatten();
-            assert!(parts.into_iter().all(|part| part["type"] == "text"), "{message}");
-            continue;
-        }
-        assert!(open.is_empty(), "calls without results: {open:?}");
-        for call in message["tool_calls"].as_array().into_iter().flatten() {
-            let id = call["id"].as_str().expect("an id");
-            assert!(!id.is_empty() && id.len() <= 40 && ids.insert(id.to_owned()), "{call}");
-            open.insert(id.to_owned());
-        }
-    }
-    assert!(open.is_empty(), "{open:?}");
-}
-
-/// Checks a context of Anthropic's form. Rules of the reference of messages: the first message is of the user, roles alternate, text blocks are
-/// not blank, ids match `^[a-zA-Z0-9_-]+$`, and the message after one with calls begins with the results of all of them.
-fn check_anthropic(context: &Value) {
-    let messages = context["messages"].as_array().expect("messages");
-    assert!(messages.first().is_some_and(|m| m["role"] == "user"), "{context}");
-    let mut ids = BTreeSet::new();
-    for (i, message) in messages.iter().enumerate() {
-        assert!(i == 0 || messages[i - 1]["role"] != message["role"], "roles alternate: {message}");
-        let blocks = message["content"].as_array().expect("blocks");
-        assert!(!blocks.is_empty(), "{message}");
-        let mut wanted = Vec::new();
-        for block in blocks {
-            check_block(block);
-            if block["type"] == "tool_use" {
-                let id = block["id"].as_str().expect("an id").to_owned();
-                let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-                assert!(!id.is_empty() && id.chars().all(plain) && ids.insert(id.clone()), "{block}");
-                wanted.push(id);
-            }
-        }
-        let results = messages.get(i + 1).and_then(|next| next["content"].as_array()).into_iter().flatten();
-        let answered: Vec<&str> = results.take_while(|b| b["type"] == "tool_result").filter_map(|b| b["tool_use_id"].as_str()).collect();
-        assert!(wanted.iter().all(|id| answered.contains(&id.as_str())), "{wanted:?} {answered:?}");
-    }
-}
-
-fn check_block(block: &Value) {
-    if block["type"] == "text" {
-        assert!(block["text"].as_str().is_some_and(|text| !text.trim().is_empty()), "{block}");
-    }
-    block["content"].as_array().into_iter().flatten().for_each(check_block);
-}
-
-/// Appends messages to a session of their own, and returns its contexts in both forms, checked.
+/// Appends messages to a session of their own, and returns its contexts in both forms.
 fn contexts(world: &World, session: &str, messages: Vec<Value>) -> (Value, Value) {
     let mut client = world.client_for(session);
     append(&mut client, messages);
     let [openai, anthropic] = ["openai", "anthropic"].map(|format| client.ok("conversation.context", json!({"format": format})));
-    check_openai(&openai);
-    check_anthropic(&anthropic);
     (openai, anthropic)
 }
 
@@ -222,7 +161,6 @@ fn question_stays_last_and_defaults_stand_above_what_is_data() {
     client.ok("observe.page", json!({}));
     append(&mut client, vec![json!("first"), json!({"role": "assistant", "content": "yes"}), json!("What is on the page?")]);
     let openai = client.ok("conversation.context", json!({"format": "openai"}));
-    check_openai(&openai);
     let messages = openai["messages"].as_array().expect("messages");
     assert_eq!(messages.last().expect("a message")["content"], "What is on the page?", "{openai}");
     let now = messages[messages.len() - 2]["content"].as_str().expect("a text");

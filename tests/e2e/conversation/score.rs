@@ -1,7 +1,7 @@
 //! How many of the facts that later turns need a context holds, beside what one gets without a memory.
 
 use afd_tests::World;
-use afd_tests::contexts::{self, BUDGETS, Score, WAYS};
+use afd_tests::contexts::{self, BUDGETS, Repeats, Score, WAYS};
 
 fn scores(half: &str) -> Vec<Score> {
     let world = World::new();
@@ -48,11 +48,30 @@ fn most_of_a_context_is_a_prefix_of_the_one_before() {
     for budget in budgets {
         let mut medians = Vec::new();
         for conversation in contexts::load("tuned").iter().chain(&contexts::load("held")).step_by(step) {
-            let mut shares = contexts::prefixes(&mut world.client_for(&format!("{}-{budget}", conversation.id)), conversation, budget);
+            let mut shares =
+                contexts::repeats(&mut world.client_for(&format!("{}-{budget}", conversation.id)), conversation, budget).shares;
             shares.sort_unstable();
             medians.push(shares.get(shares.len() / 2).copied().unwrap_or(100));
         }
         println!("{budget} tokens: medians of the shares that are a prefix {medians:?}");
         assert!(medians.iter().all(|median| *median >= 90), "{medians:?}");
+    }
+}
+
+#[test]
+fn messages_that_are_called_stable_are_the_same_in_the_next_call() {
+    let world = World::new();
+    let budget = 2_000;
+    for half in ["tuned", "held"] {
+        let mut all = Repeats::default();
+        for conversation in contexts::load(half) {
+            all.add(&contexts::repeats(&mut world.client_for(&conversation.id), &conversation, budget));
+        }
+        let (own, newest) = all.means();
+        let (right, calls, claimed) = (all.right, all.calls, all.claimed.0 * 100 / all.claimed.1.max(1));
+        println!("{half}, {budget} tokens: stable is right in {right} of {calls} calls and claims {claimed} % of the tokens");
+        println!("  {own} % of a context repeat, {newest} % of the newest messages");
+        assert!(right * 100 >= calls * 95, "{half}: {right} of {calls}");
+        assert!(own >= newest, "{half}: {own} % and {newest} %");
     }
 }

@@ -353,6 +353,27 @@ fn new_session_is_told_what_the_one_before_left_open() {
 }
 
 #[test]
+fn new_session_is_told_what_the_last_one_found_even_if_nothing_is_open() {
+    let world = World::new();
+    let mut first = world.client_for("monday");
+    first.ok("session.start", json!({"app": "com.shop"}));
+    let bug = first.ok("session.bug.add", json!({"title": "The total is wrong", "severity": "high", "app": "com.shop"}))["bug"].clone();
+    first.ok("session.bug.resolve", json!({"id": bug["id"], "reason": "fixed"}));
+    first.ok("session.result.add", json!({"name": "pay by card", "status": "passed"}));
+    first.ok("session.result.add", json!({"name": "pay by voucher", "status": "failed", "summary": "no field for the code"}));
+    first.ok("session.end", json!({}));
+    let before = world.client_for("tuesday").ok("session.start", json!({"app": "com.shop"}))["before"].clone();
+    assert_eq!((&before["session"], &before["bugsTotal"]), (&Value::Null, &json!(0)), "nothing is open: {before}");
+    let last = &before["last"];
+    assert_eq!((&last["session"], &last["results"]["passed"], &last["results"]["failed"]), (&json!("monday"), &json!(1), &json!(1)));
+    let found = last["found"].to_string();
+    assert!(found.contains("[high, resolved] The total is wrong") && found.contains("no field for the code"), "{found}");
+    // The session in between found nothing.
+    let before = world.client_for("wednesday").ok("session.start", json!({"app": "com.shop"}))["before"].clone();
+    assert_eq!(before["last"]["session"], "monday");
+}
+
+#[test]
 fn bugs_are_changed_and_opened_again() {
     let world = World::new();
     let mut client = world.client_for("qa");

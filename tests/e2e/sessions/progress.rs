@@ -186,3 +186,32 @@ fn progress_file_moves_a_session_to_another_database() {
     let refused = elsewhere.fails("session.resume", json!({"session": "new", "file": bad}), "INVALID_PARAMS");
     assert!(refused.message.contains("sessionId"), "{}", refused.message);
 }
+
+#[test]
+fn progress_file_with_the_published_members_alone_is_accepted() {
+    let world = World::new();
+    let file = world.dir().join("progress-checkout.json");
+    let published = json!({
+        "sessionId": "checkout", "agentVersion": "1.0.0", "timestamp": "2026-03-01T10:00:00.000Z", "summary": "half done",
+        "completedTasks": [{"id": "t1", "description": "open the cart", "status": "passed", "summary": "it opens",
+                            "completedAt": "2026-03-01T09:30:00.000Z"}],
+        "currentTask": {"id": "t2", "description": "pay by card", "startedAt": "2026-03-01T09:40:00.000Z", "progress": "card typed",
+                        "lastAction": "click pay"},
+        "pendingTasks": [{"id": "t3", "description": "pay by voucher", "priority": 1, "blockedBy": ["t2"]}],
+        "bugs": [{"title": "The total is wrong", "severity": "critical"}], "criticalFindings": ["The total is wrong"],
+        "coverage": {"pagesVisited": ["/cart", "/pay"], "elementsTestedCount": 7, "coveragePercent": 41.5},
+        "nextSteps": ["look at the log"], "blockers": [], "lastCommit": "abc123 start", "uncommittedChanges": []
+    });
+    std::fs::write(&file, published.to_string()).expect("writes");
+    let mut client = world.client_for("checkout");
+    let resumed = client.ok("session.resume", json!({"file": file}));
+    assert!(
+        resumed["resumptionPrompt"].as_str().is_some_and(|p| p.contains("pay by card") && p.contains("The total is wrong")),
+        "{resumed}"
+    );
+    let shown = client.ok("session.show", json!({}));
+    assert_eq!(shown["tasks"], json!({"pending": 1, "active": 1, "passed": 1, "failed": 0, "skipped": 0}));
+    assert_eq!((&shown["bugs"]["open"], &shown["nextSteps"][0]), (&json!(1), &json!("look at the log")), "{shown}");
+    let pages: Vec<&str> = shown["pages"].as_array().expect("pages").iter().filter_map(|p| p["name"].as_str()).collect();
+    assert_eq!(pages, ["/cart", "/pay"], "{shown}");
+}

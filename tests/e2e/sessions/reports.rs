@@ -71,6 +71,7 @@ fn format_follows_the_extension_and_bugs_take_their_steps_from_the_log() {
     let mut client = world.client_for("display");
     client.ok("act.launch", json!({"package": "com.android.settings"}));
     client.ok("act.tap", json!({"value": "Display"}));
+    client.ok("observe.screenshot", json!({}));
     client.ok("verify.element", json!({"text": "Font size"}));
     let bug = client.ok("session.bug.add", json!({"title": "The slider sticks"}));
     let steps = bug["bug"]["steps"].as_array().or(bug["steps"].as_array()).expect("steps").clone();
@@ -83,11 +84,24 @@ fn format_follows_the_extension_and_bugs_take_their_steps_from_the_log() {
         client.ok("session.report", json!({"file": file}));
         std::fs::read_to_string(file).expect("reads")
     };
-    assert!(write(&mut client, "a.html").starts_with("<!DOCTYPE html>"));
+    let html = write(&mut client, "a.html");
+    assert!(html.starts_with("<!DOCTYPE html>"));
+    let (tapped, shown, checked) = (html.find("tap row"), html.find("data:image/jpeg"), html.find("verify element"));
+    assert!(
+        tapped.is_some() && tapped < shown && shown < checked,
+        "the screenshot stands where it was taken: {tapped:?} {shown:?} {checked:?}"
+    );
     let markdown = write(&mut client, "a.md");
-    assert!(markdown.starts_with("# Session") && markdown.contains("## Timeline") && markdown.contains("tap row"), "{markdown}");
+    assert!(
+        markdown.starts_with("# Session")
+            && markdown.contains("## Timeline")
+            && markdown.contains("tap row")
+            && markdown.contains("took a screenshot ![screenshot](<"),
+        "{markdown}"
+    );
     let junit = write(&mut client, "a.xml");
     assert!(junit.contains("failures=\"1\"") && junit.contains("slider &lt;moves&gt;") && junit.contains("a &amp; b"), "{junit}");
     let report: Value = serde_json::from_str(&write(&mut client, "a.json")).expect("JSON");
-    assert_eq!((report["timeline"].as_array().map(Vec::len), &report["results"][0]["status"]), (Some(3), &json!("failed")));
+    assert_eq!((report["timeline"].as_array().map(Vec::len), &report["results"][0]["status"]), (Some(4), &json!("failed")));
+    assert!(report["timeline"][2]["picture"].is_string(), "{report}");
 }

@@ -1,7 +1,7 @@
 //! States, transitions between them, and paths.
 
 use afd_tests::{TestPhone, World};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{SETTINGS, SHOP, components, explore_settings, names, observe, observe_state, read_tree, states, tap, transitions};
 
@@ -140,4 +140,36 @@ fn typed_text_is_not_learned() {
     let out = world.dir().join("out");
     client.ok("visual.export", json!({"dir": out}));
     assert!(!format!("{:?}", read_tree(&out)).contains("Hollyhock"));
+}
+
+#[test]
+fn name_of_two_states_is_ambiguous() {
+    let world = World::bare(TestPhone::start(), "");
+    let mut client = world.client();
+    let dir = world.dir().join("apps/shop");
+    std::fs::create_dir_all(&dir).expect("creates the directory");
+    let write = |file: &str, value: Value| std::fs::write(dir.join(file), value.to_string()).expect("writes");
+    let state = |name: &str, text: &str| json!({"name": name, "visible_texts": [text], "visit_count": 2});
+    write("components.json", json!({"go": {"type": "text", "label": "Go"}}));
+    write("states.json", json!({"s_1": state("List", "milk"), "s_2": state("Details", "one litre"), "s_3": state("Details", "ten eggs")}));
+    let edge = json!({"from_state": "s_1", "action": "click:go", "to_state": "s_2", "count": 3, "success_rate": 1.0});
+    write("transitions.json", json!({"s_1|click:go|s_2": edge}));
+    client.ok("visual.import", json!({"dir": world.dir().join("apps")}));
+    let to_details = json!({"app": "shop", "from": "List", "to": "Details"});
+    let refused = client.fails("visual.path", to_details, "INVALID_PARAMS");
+    assert!(refused.message.starts_with("to: ") && refused.message.contains("ambiguous"), "{refused:?}");
+    let ids: Vec<&str> = refused.details["candidates"].as_array().expect("candidates").iter().filter_map(|c| c["id"].as_str()).collect();
+    assert!(ids.len() == 2 && ids.contains(&"s_2") && ids.contains(&"s_3"), "{refused:?}");
+    let path = client.ok("visual.path", json!({"app": "shop", "from": "List", "to": "s_2"}));
+    assert_eq!(path["known"], true, "{path}");
+    for (method, params) in [
+        ("visual.path", json!({"app": "shop", "from": "Details", "to": "List"})),
+        ("visual.transitions", json!({"app": "shop", "from": "Details"})),
+        ("visual.components", json!({"app": "shop", "state": "Details"})),
+        ("visual.rename", json!({"app": "shop", "old": "Details", "new": "Milk"})),
+        ("visual.delete", json!({"app": "shop", "state": "Details"})),
+    ] {
+        let refused = client.fails(method, params, "INVALID_PARAMS");
+        assert!(refused.message.contains("ambiguous"), "{method}: {refused:?}");
+    }
 }

@@ -118,30 +118,33 @@ struct Shaped {
 
 /// Converts a context to a format. In OpenAI's the question stays last: what is true right now stands before it.
 fn shape(mut made: Assembled, format: Format) -> Shaped {
-    let stable = usize::try_from(made.stable).unwrap_or(usize::MAX).min(made.messages.len());
-    let (now, before) = (stable, stable.wrapping_sub(1));
-    let asks = made.messages.get(before).is_some_and(|m| m.role == Role::User) && now + 1 == made.messages.len();
-    let swaps = format == Format::Openai && asks && made.parts.iter().any(|part| part.part == "history");
-    if swaps {
-        made.messages.swap(before, now);
-        if let [.., history, last] = made.parts.as_mut_slice() {
-            // Order of the messages, which the parts describe: the question is a part of its own.
-            history.messages -= 1;
-            let question = ContextPart { part: history.part.clone(), messages: 1, tokens: 0 };
-            last.messages = 1;
-            made.parts.push(question);
-        }
+    let mut stable = usize::try_from(made.stable).unwrap_or(usize::MAX).min(made.messages.len());
+    if format == Format::Openai
+        && let Some(question) = put_question_last(&mut made)
+    {
+        stable = stable.min(question);
     }
-    let fixed = if swaps { before } else { stable };
-    let stable_messages = match format {
-        // Roles alternate there: only the last message holds what changes each time.
-        Format::Anthropic => None,
-        Format::Afd | Format::Openai => Some(shapes::shaped(made.messages[..fixed].to_vec(), &[], format).0.len()),
-    };
-    let changes = made.messages.len() > stable;
+    let (fixed, _) = shapes::shaped(made.messages[..stable].to_vec(), &[], format);
     let (messages, system) = shapes::shaped(made.messages, &made.system, format);
-    let stable_messages = stable_messages.unwrap_or(messages.len() - usize::from(changes)).min(messages.len());
-    Shaped { stable_messages: as_i64_len(stable_messages), messages, system, parts: made.parts, left_out: made.left_out }
+    // Where roles alternate, the last of them may have been joined with what changes each time.
+    let stable = fixed.iter().zip(&messages).take_while(|(fixed, sent)| fixed == sent).count();
+    Shaped { stable_messages: as_i64_len(stable), messages, system, parts: made.parts, left_out: made.left_out }
+}
+
+/// Exchanges the question with what is true right now, if that follows it. Returns where the question stood.
+fn put_question_last(made: &mut Assembled) -> Option<usize> {
+    let [.., history, now] = made.parts.as_mut_slice() else { return None };
+    let question = made.messages.len().checked_sub(2)?;
+    if history.part != "history" || now.part != "now" || made.messages[question].role != Role::User {
+        return None;
+    }
+    made.messages.swap(question, question + 1);
+    // Order of the messages, which the parts describe: the question is a part of its own.
+    history.messages -= 1;
+    history.tokens -= made.question_tokens;
+    let part = ContextPart { part: history.part.clone(), messages: 1, tokens: made.question_tokens };
+    made.parts.push(part);
+    Some(question)
 }
 
 fn as_i64_len(n: usize) -> i64 {
@@ -194,7 +197,9 @@ pub(super) fn build(
     let last = messages::running(c, conversation.id, conversation.position - request.keep)?;
     let mut plan = draft.plan(said, conversation.tokens - last);
     let compacted = conversation.dropped_to > conversation.cleared_to;
-    let mut history = History { fills: !(plan.whole && compacted), ..History::default() };
+    let growth = messages::growth(c, conversation.id, ANSWERS)?;
+    let moves = draft.moves(&plan, said, growth);
+    let mut history = History { fills: !(plan.whole && compacted), moves, ..History::default() };
     if plan.whole && compacted {
         plan = draft.plan_with_memory(plan);
     }
@@ -275,6 +280,8 @@ fn stand_in(c: &Connection, conversation: &Conversation, first: i64, history: &m
     Ok(())
 }
 
+/// The next turn is expected to be no longer than the longest of this number of turns before.
+const ANSWERS: i64 = 8;
 /// A context that leaves more than this share of its budget free takes in more turns, per cent; and how often that is tried.
 const MAX_UNUSED: i64 = 5;
 const MAX_ATTEMPTS: usize = 5;

@@ -66,13 +66,8 @@ async fn lines(core: &Arc<Core>, session: crate::session::Session) -> Result<Vec
     let origin = core.store.origin().to_owned();
     let gathered = core.store.read_all(move |c| {
         let id = digest.session.id;
-        let mut statistics = digest.statistics.clone();
-        // What assertions on tested elements add follows from their records.
-        for element in &digest.tested {
-            statistics.assertions_passed -= element.passed;
-            statistics.assertions_failed -= element.failed;
-        }
-        let own = SessionRecord::of(&digest.session, &origin, Elsewhere { statistics, pages: digest.pages });
+        let elsewhere = Elsewhere { statistics: digest.statistics.clone(), pages: digest.pages };
+        let own = SessionRecord::of(&digest.session, &origin, elsewhere);
         let header = json!({"format": LINES_FORMAT, "version": LINES_VERSION, "schema": SCHEMA, "origin": origin, "exportedAt": now_ms()});
         let mut text = header.to_string().into_bytes();
         let mut put = |value: serde_json::Value| {

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use afd_proto::ErrorCode;
-use afd_proto::findings::BugStatus;
+use afd_proto::findings::{BugStatus, ResultStatus};
 use afd_proto::session::{
-    ConversationInfo, EndParams, EndResult, LeftOpen, ListParams, ReportFormat, SessionCall, SessionDetails, Sessions, ShowParams,
-    StartParams,
+    ConversationInfo, EndParams, EndResult, LastFound, LeftOpen, ListParams, ReportFormat, SessionCall, SessionDetails, Sessions,
+    ShowParams, StartParams,
 };
 use rusqlite::Connection;
 use serde_json::json;
@@ -19,8 +19,8 @@ use crate::memory::sessions;
 use crate::session::conversation::keys::{self, ContextValue};
 use crate::session::conversation::{self, Conversation, messages};
 use crate::session::summary::Digest;
-use crate::session::{self, Filter, Session, bugs, tasks};
-use crate::store::{Reader, now_ms};
+use crate::session::{self, Filter, Session, bugs, results, tasks};
+use crate::store::{Page, Reader, Result as Stored, now_ms};
 
 /// Maximum length of a goal, characters.
 pub(super) const MAX_GOAL: usize = 2_000;
@@ -147,13 +147,15 @@ pub async fn start(core: &Arc<Core>, params: &StartParams) -> Result<SessionDeta
     Ok(details)
 }
 
-/// Returns what the session before about the same app left open, if anything.
+/// Returns what sessions before about the same app left open, and what the last one found, if anything.
 async fn left_open(core: &Arc<Core>, name: &str) -> Result<Option<LeftOpen>> {
     let session = known(core, name).await?;
     let Some(app) = session.app.clone() else { return Ok(None) };
     let found = core.store.read_all(move |c| {
         let mut left = None;
-        for before in session::before(c, &session, &app)? {
+        let earlier = session::before(c, &session, &app)?;
+        let last = last_found(c, &earlier, Reader::Session(session.id))?;
+        for before in earlier {
             let tasks = tasks::current(c, before.id)?.into_iter().chain(tasks::queue(c, before.id)?);
             let tasks: Vec<String> = tasks.filter(|t| t.scope.is_none()).map(|t| t.description).collect();
             // One that left nothing does not hide what is open.
@@ -170,7 +172,7 @@ async fn left_open(core: &Arc<Core>, name: &str) -> Result<Option<LeftOpen>> {
         tasks.truncate(MAX_LEFT_OPEN);
         let bugs_total = bugs::counts(c, &open)?.total;
         let bugs = bugs::worst(c, &open, MAX_LEFT_OPEN)?.into_iter().map(|b| format!("#{} [{}] {}", b.id, b.severity, b.title)).collect();
-        if before.is_none() && bugs_total == 0 {
+        if before.is_none() && bugs_total == 0 && last.is_none() {
             return Ok(None);
         }
         let first = |list: Vec<String>| list.into_iter().take(MAX_LEFT_OPEN).collect();
@@ -189,9 +191,34 @@ async fn left_open(core: &Arc<Core>, name: &str) -> Result<Option<LeftOpen>> {
             blockers: first(blockers),
             bugs,
             bugs_total,
+            last,
         }))
     });
     Ok(found.await?)
+}
+
+/// Returns what the newest of these sessions found, of those that found something or were summed up.
+fn last_found(c: &Connection, earlier: &[Session], reader: Reader) -> Stored<Option<LastFound>> {
+    for before in earlier {
+        let bugs = bugs::Filter { session: Some(before.id), reader, ..bugs::Filter::default() };
+        let tests = |status| results::Filter { session: Some(before.id), reader, status, ..results::Filter::default() };
+        let counts = results::counts(c, &tests(None))?;
+        let worst = bugs::worst(c, &bugs, MAX_LEFT_OPEN)?;
+        if counts.total == 0 && worst.is_empty() && before.summary.is_none() {
+            continue;
+        }
+        let mut found: Vec<String> = worst.iter().map(|b| format!("bug #{} [{}, {}] {}", b.id, b.severity, b.status, b.title)).collect();
+        for status in [ResultStatus::Failed, ResultStatus::Error] {
+            let (of_status, _) = results::list(c, &tests(Some(status)), Page::first(MAX_LEFT_OPEN))?;
+            found.extend(of_status.iter().map(|r| {
+                let why = r.summary.as_ref().map_or(String::new(), |summary| format!(": {summary}"));
+                format!("test {:?} {}{why}", r.name, r.status)
+            }));
+        }
+        let (session, ended_at, summary) = (before.name.clone(), before.ended_at, before.summary.clone());
+        return Ok(Some(LastFound { session, ended_at, summary, results: counts, found }));
+    }
+    Ok(None)
 }
 
 /// Returns the error for starting a session that was started or has ended.

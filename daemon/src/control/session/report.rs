@@ -5,21 +5,26 @@ use std::sync::Arc;
 
 use afd_proto::picture::PictureFormat;
 use afd_proto::session::{ReportFormat, ReportParams, ReportResult, SessionCall};
+use rusqlite::Connection;
 
 use super::super::artifacts::{Content, absolute};
+use super::super::screenshot::KIND as SCREENSHOT;
 use super::super::{Core, Result};
 use super::{digest, known};
 use crate::artifact;
-use crate::memory::sessions;
+use crate::memory::sessions::{self, Deed};
 use crate::picture::{self, PictureError};
 use crate::session::report::{self, Picture, html, machine};
 use crate::session::summary::Digest;
+use crate::store::{Page, Result as Stored};
 use crate::task::run_blocking;
 
 /// Maximum number of actions and checks in the timeline of a report: the last ones.
 const MAX_DEEDS: usize = 300;
 /// Maximum number of pictures in a report.
 const MAX_PICTURES: usize = 60;
+/// Maximum number of screenshots in the timeline of a report: the last ones.
+const MAX_SCREENSHOTS: usize = 40;
 /// Longer side of a picture in a report, pixels.
 const PICTURE_SIDE: u32 = 1_000;
 /// JPEG quality of the pictures in a report.
@@ -50,10 +55,10 @@ fn of_extension(file: &Path) -> Option<ReportFormat> {
 
 /// Renders a report and saves it to `file`, else to the artifact directory.
 pub(super) async fn write(core: &Arc<Core>, digest: &Digest, format: ReportFormat, file: Option<PathBuf>) -> Result<ReportResult> {
-    let pictures = pictures(core, digest).await?;
+    let (id, name) = (digest.session.id, digest.session.name.clone());
+    let deeds = core.store.read_all(move |c| timeline(c, id, name)).await?;
+    let pictures = pictures(core, digest, &deeds).await?;
     let count = i64::try_from(pictures.len()).unwrap_or(i64::MAX);
-    let id = digest.session.id;
-    let deeds = core.store.read_all(move |c| sessions::deeds(c, id, MAX_DEEDS)).await?;
     let (mime_type, extension, text) = match format {
         ReportFormat::Html => ("text/html", "html", html::page(digest, &deeds, &pictures)),
         ReportFormat::Markdown => ("text/markdown", "md", report::markdown(digest, &deeds, &pictures)),
@@ -72,11 +77,31 @@ pub(super) async fn write(core: &Arc<Core>, digest: &Digest, format: ReportForma
     })
 }
 
-/// Loads the screenshots of bugs, worst first, then the evidence of results. Files that are missing or unreadable are left out.
-async fn pictures(core: &Arc<Core>, digest: &Digest) -> Result<Vec<Picture>> {
+/// Returns the last actions, checks and screenshots of a session, oldest first.
+fn timeline(c: &Connection, session: i64, name: String) -> Stored<Vec<Deed>> {
+    let mut deeds = sessions::deeds(c, session, MAX_DEEDS)?;
+    let wanted = artifact::Filter { session: Some(name), kind: Some(SCREENSHOT.to_owned()), page: Page::first(MAX_SCREENSHOTS) };
+    let taken = artifact::list(c, &wanted)?.artifacts.into_iter().map(|shot| Deed {
+        at: shot.created_at,
+        what: "took a screenshot".to_owned(),
+        ok: true,
+        activity: None,
+        acted: false,
+        picture: Some(shot.uid),
+    });
+    deeds.extend(taken);
+    deeds.sort_by_key(|deed| deed.at);
+    Ok(deeds)
+}
+
+/// Loads the screenshots of bugs, worst first, then the evidence of results, then the newest screenshots of the timeline. Files that are
+/// missing or unreadable are left out.
+async fn pictures(core: &Arc<Core>, digest: &Digest, deeds: &[Deed]) -> Result<Vec<Picture>> {
     let of_bugs = digest.bugs.iter().filter_map(|b| b.screenshot.clone());
+    let of_results = digest.results.iter().filter_map(|r| r.evidence.clone());
+    let of_timeline = deeds.iter().rev().filter_map(|d| d.picture.clone());
     let mut uids: Vec<String> = Vec::new();
-    for uid in of_bugs.chain(digest.results.iter().filter_map(|r| r.evidence.clone())) {
+    for uid in of_bugs.chain(of_results).chain(of_timeline) {
         if !uids.contains(&uid) && uids.len() < MAX_PICTURES {
             uids.push(uid);
         }

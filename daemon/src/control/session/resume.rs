@@ -7,7 +7,7 @@ use afd_proto::ErrorCode;
 use afd_proto::conversation::Role;
 use afd_proto::findings::BugStatus;
 use afd_proto::progress::{Progress, ResumeParams, ResumeResult};
-use afd_proto::session::SessionCall;
+use afd_proto::session::{SessionCall, VisitedPage};
 use afd_proto::tasks::{TaskCounts, TaskStatus};
 use rusqlite::Connection;
 use serde_json::json;
@@ -17,7 +17,7 @@ use super::lifecycle::{check_context, check_restored, check_times};
 use super::{change, check_text, digest, known, progress};
 use crate::file;
 use crate::session::conversation::{self, kept, keys::ContextValue, messages, summaries};
-use crate::session::elsewhere::{self, Elsewhere, MAX_FIGURE};
+use crate::session::elsewhere::{self, Elsewhere};
 use crate::session::findings::Place;
 use crate::session::{self, Session, bugs, prompt, results, tasks, tested};
 use crate::store::{Result as Stored, new_uid, now_ms};
@@ -157,7 +157,12 @@ fn check(p: &Progress) -> Result<()> {
     }
     p.results.iter().try_for_each(|r| check_text("file", &r.name, 300))?;
     p.tested.iter().try_for_each(|t| check_text("file", &t.element, 300))?;
-    check_restored((p.goal.as_deref(), p.app.as_deref()), &[&p.next_steps, &p.blockers], p.pages.len())?;
+    check_restored(
+        (p.goal.as_deref(), p.app.as_deref()),
+        &[&p.next_steps, &p.blockers],
+        p.pages.len().max(p.coverage.pages_visited.len()),
+    )?;
+    p.coverage.pages_visited.iter().try_for_each(|page| check_text("file", page, 2_000))?;
     if let Some(text) = &p.started_at {
         let at = ms(text).ok_or_else(|| Error::param("file", "startedAt as RFC 3339", format!("{text:?}")))?;
         check_times(&[Some(at)])?;
@@ -230,6 +235,26 @@ fn stated(p: &Progress) -> (Vec<String>, Vec<String>) {
             (steps, p.blockers.iter().filter(|b| !blocked(b)).cloned().collect())
         }
     }
+}
+
+/// Returns the visited pages of a file. Files of other tools have only their names.
+fn pages(p: &Progress) -> Vec<VisitedPage> {
+    if !p.pages.is_empty() {
+        return p.pages.clone();
+    }
+    let at = ms(&p.timestamp).unwrap_or_else(now_ms);
+    let named = |name: &String| VisitedPage {
+        app: p.app.clone().unwrap_or_default(),
+        activity: None,
+        key: name.clone(),
+        state: None,
+        name: Some(name.clone()),
+        observations: 1,
+        first_seen: at,
+        last_seen: at,
+        snapshot: None,
+    };
+    p.coverage.pages_visited.iter().map(named).collect()
 }
 
 /// Writes the content of a progress file to an unused session.
@@ -308,15 +333,10 @@ fn restore(c: &Connection, origin: &str, mut session: Session, p: &Progress) -> 
         };
         results::add(c, origin, id, &new)?;
     }
-    let mut statistics = p.statistics.clone();
     for element in &p.tested {
-        // What assertions on tested elements add follows from these.
-        if tested::restore(c, origin, id, element)? {
-            statistics.assertions_passed = statistics.assertions_passed.saturating_sub(element.passed.clamp(0, MAX_FIGURE));
-            statistics.assertions_failed = statistics.assertions_failed.saturating_sub(element.failed.clamp(0, MAX_FIGURE));
-        }
+        tested::restore(c, origin, id, element)?;
     }
-    elsewhere::set(c, id, &Elsewhere { statistics, pages: p.pages.clone() }.bounded())?;
+    elsewhere::set(c, id, &Elsewhere { statistics: p.statistics.clone(), pages: pages(p) }.bounded())?;
     let mut conversation = conversation::of(c, id)?;
     let at = now_ms();
     conversation.context.extend(p.context.iter().map(|(key, value)| (key.clone(), ContextValue { value: value.clone(), at })));

@@ -108,16 +108,41 @@ fn unknown(wanted: &Scope, known: &[Known]) -> Error {
         .details(json!({"known": apps}))
 }
 
-/// Finds a state by its id or uid, else by its exact name, else by its name or description ignoring case.
-pub(super) fn state<'a>(states: impl Iterator<Item = &'a State> + Clone, given: &str) -> Option<&'a State> {
+/// Finds a state by its id or uid, else by its exact name, else by its name or description ignoring case. `None` if there is none.
+///
+/// # Errors
+/// `INVALID_PARAMS`, which names `field`, if several states have that name; its details list them.
+pub(super) fn state<'a>(states: impl Iterator<Item = &'a State> + Clone, field: &str, given: &str) -> Result<Option<&'a State>> {
     let same = |text: Option<&str>| text.is_some_and(|t| t == given);
     let alike = |text: Option<&str>| text.is_some_and(|t| t.to_lowercase() == given.to_lowercase());
-    // Of several with one name, the one that was seen last is meant: the others may be older looks of it.
-    let by = |fits: &dyn Fn(&State) -> bool| states.clone().filter(|s| fits(s)).max_by_key(|s| s.last_seen);
-    by(&|s| same(s.code.as_deref()) || s.uid == given)
-        .or_else(|| by(&|s| same(s.name.as_deref())))
-        .or_else(|| by(&|s| alike(s.name.as_deref()) || alike(s.description.as_deref())))
-        .or_else(|| by(&|s| s.code.is_none() && alike(Some(s.called()))))
+    let ways: [&dyn Fn(&State) -> bool; 4] = [
+        &|s| same(s.code.as_deref()) || s.uid == given,
+        &|s| same(s.name.as_deref()),
+        &|s| alike(s.name.as_deref()) || alike(s.description.as_deref()),
+        &|s| s.code.is_none() && alike(Some(s.called())),
+    ];
+    let found = ways.iter().map(|fits| states.clone().filter(|s| fits(s)).collect::<Vec<_>>()).find(|found| !found.is_empty());
+    match found.as_deref() {
+        None | Some([]) => Ok(None),
+        Some([state]) => Ok(Some(state)),
+        Some(several) => Err(ambiguous(several, field, given)),
+    }
+}
+
+/// Returns the error for a name that several states have, those that were seen last first.
+fn ambiguous(states: &[&State], field: &str, given: &str) -> Error {
+    let mut states = states.to_vec();
+    states.sort_by_key(|s| std::cmp::Reverse(s.last_seen));
+    let one = |s: &&State| json!({"id": s.reference(), "name": s.called(), "place": s.place, "lastSeen": s.last_seen});
+    let candidates: Vec<_> = states.iter().take(20).map(one).collect();
+    let ids: Vec<&str> = states.iter().take(5).map(|s| s.reference()).collect();
+    Error::param(
+        field,
+        &format!("the id of one of {} states of this name ({}), which is ambiguous", states.len(), ids.join(", ")),
+        format!("{given:?}"),
+    )
+    .hint("`afctl visual states` shows how they differ")
+    .details(json!({"candidates": candidates}))
 }
 
 /// Returns the error for an unknown state. Its details list up to 20 known states, those with a similar name first.
@@ -141,16 +166,21 @@ fn begins_word(text: &str, part: &str) -> bool {
     text.match_indices(part).any(|(at, _)| !text[..at].ends_with(char::is_alphanumeric))
 }
 
-/// Returns the states that a name refers to: the one with this id or name, else all that contain a component with this name or label,
+/// Returns the states that a name in `field` refers to: the one with this id or name, else all that contain a component with this name or label,
 /// else all that show this text, else the only one that shows a text with this part.
-pub(super) fn pages(connection: &Connection, app: i64, states: &[&State], given: &str) -> Stored<BTreeSet<i64>> {
-    if let Some(state) = state(states.iter().copied(), given) {
-        return Ok(BTreeSet::from([state.id]));
+///
+/// # Errors
+/// `INVALID_PARAMS` if several states have that name.
+pub(super) fn pages(connection: &Connection, app: i64, states: &[&State], field: &str, given: &str) -> Stored<Result<BTreeSet<i64>>> {
+    match state(states.iter().copied(), field, given) {
+        Ok(Some(state)) => return Ok(Ok(BTreeSet::from([state.id]))),
+        Ok(None) => {}
+        Err(ambiguous) => return Ok(Err(ambiguous)),
     }
     if let Some(component) = components::find(connection, app, given)? {
         let pages: BTreeSet<i64> = states::with_component(connection, component.id)?.into_iter().collect();
         if !pages.is_empty() {
-            return Ok(pages);
+            return Ok(Ok(pages));
         }
     }
     let wanted = given.trim().to_lowercase();
@@ -159,9 +189,9 @@ pub(super) fn pages(connection: &Connection, app: i64, states: &[&State], given:
     };
     let whole = reads(&|text| text == wanted);
     if !whole.is_empty() {
-        return Ok(whole);
+        return Ok(Ok(whole));
     }
     // A part of a text names a page only if no other page has it.
     let parts = reads(&|text| wanted.chars().count() >= MIN_PART && begins_word(text, &wanted));
-    Ok(if parts.len() == 1 { parts } else { BTreeSet::new() })
+    Ok(Ok(if parts.len() == 1 { parts } else { BTreeSet::new() }))
 }

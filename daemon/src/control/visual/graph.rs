@@ -78,7 +78,10 @@ pub async fn transitions(core: &Arc<Core>, params: &TransitionsParams) -> Result
     let known = find::scope(core, params.scope()).await?;
     let graph = load(core, &known).await?;
     let from = match &params.from {
-        Some(given) => Some(find::state(graph.named(known.id), given).ok_or_else(|| find::no_state(graph.named(known.id), given))?.id),
+        Some(given) => {
+            let state = find::state(graph.named(known.id), "from", given)?;
+            Some(state.ok_or_else(|| find::no_state(graph.named(known.id), given))?.id)
+        }
         None => None,
     };
     let edges = graph.known_edges().filter(|e| from.is_none_or(|f| f == e.from));
@@ -166,10 +169,10 @@ struct PathContext {
     graph: Graph,
     /// State that the session observed last.
     start: Option<i64>,
-    /// States that `from` refers to; empty if it was not given.
-    from: BTreeSet<i64>,
-    /// States that `to` refers to.
-    goals: BTreeSet<i64>,
+    /// States that `from` refers to; empty if it was not given, an error if it is ambiguous.
+    from: Result<BTreeSet<i64>>,
+    /// States that `to` refers to; an error if it is ambiguous.
+    goals: Result<BTreeSet<i64>>,
     /// Names of the defining components of each state.
     components: BTreeMap<i64, BTreeSet<String>>,
 }
@@ -188,16 +191,17 @@ fn led_to(graph: &Graph, title: &str) -> BTreeSet<i64> {
 fn path_context(connection: &Connection, known: &Known, params: &PathParams, device: Option<&str>) -> Stored<PathContext> {
     let graph = read(connection, known)?;
     let places: Vec<&State> = graph.states.values().filter(|s| s.app == known.id).collect();
-    let goals = match find::state(places.iter().copied(), &params.to) {
-        Some(state) => BTreeSet::from([state.id]),
-        None => match led_to(&graph, &params.to) {
-            goals if goals.is_empty() => find::pages(connection, known.id, &places, &params.to)?,
-            goals => goals,
+    let goals = match find::state(places.iter().copied(), "to", &params.to) {
+        Err(ambiguous) => Err(ambiguous),
+        Ok(Some(state)) => Ok(BTreeSet::from([state.id])),
+        Ok(None) => match led_to(&graph, &params.to) {
+            goals if goals.is_empty() => find::pages(connection, known.id, &places, "to", &params.to)?,
+            goals => Ok(goals),
         },
     };
     let from = match &params.from {
-        Some(given) => find::pages(connection, known.id, &places, given)?,
-        None => BTreeSet::new(),
+        Some(given) => find::pages(connection, known.id, &places, "from", given)?,
+        None => Ok(BTreeSet::new()),
     };
     let seen = log::context(connection, params.session.as_deref().unwrap_or(DEFAULT_SESSION), device)?;
     let start = match seen.observation_id.as_deref() {
@@ -214,7 +218,7 @@ fn path_context(connection: &Connection, known: &Known, params: &PathParams, dev
 /// `visual.path`: finds routes between two states, starting where the session is unless `from` is given.
 ///
 /// # Errors
-/// `NOT_FOUND` if the app, the start or the goal is unknown.
+/// `NOT_FOUND` if the app, the start or the goal is unknown, `INVALID_PARAMS` if several states have the name of one.
 pub async fn path(core: &Arc<Core>, params: &PathParams) -> Result<Path> {
     let others = params.alternatives.unwrap_or(2);
     if others > 10 {
@@ -223,17 +227,18 @@ pub async fn path(core: &Arc<Core>, params: &PathParams) -> Result<Path> {
     let known = find::scope(core, params.scope()).await?;
     let device = params.device.as_deref().map(|d| core.devices.name_of(d));
     let (scope, asked) = (known.clone(), params.clone());
-    let path_context = core.store.read_all(move |c| path_context(c, &scope, &asked, device.as_deref())).await?;
-    let graph = &path_context.graph;
+    let PathContext { graph, start, from, goals, components } =
+        core.store.read_all(move |c| path_context(c, &scope, &asked, device.as_deref())).await?;
+    let (named, goals) = (from?, goals?);
     let from = match &params.from {
-        Some(given) => *path_context.from.first().ok_or_else(|| find::no_state(graph.named(known.id), given))?,
-        None => path_context.start.filter(|s| graph.states.contains_key(s)).ok_or_else(no_start)?,
+        Some(given) => *named.first().ok_or_else(|| find::no_state(graph.named(known.id), given))?,
+        None => start.filter(|s| graph.states.contains_key(s)).ok_or_else(no_start)?,
     };
-    if path_context.goals.is_empty() {
+    if goals.is_empty() {
         return Err(find::no_state(graph.named(known.id), &params.to));
     }
-    let wanted = RouteQuery { from, goals: path_context.goals.clone(), shortest: params.shortest, routes: others as usize + 1 };
-    Ok(answer(&known, &path_context, &wanted))
+    let wanted = RouteQuery { from, goals, shortest: params.shortest, routes: others as usize + 1 };
+    Ok(answer(&known, &graph, &components, &wanted))
 }
 
 fn no_start() -> Error {
@@ -242,8 +247,7 @@ fn no_start() -> Error {
 }
 
 /// Searches the routes and describes the result, also in words.
-fn answer(known: &Known, path_context: &PathContext, wanted: &RouteQuery) -> Path {
-    let graph = &path_context.graph;
+fn answer(known: &Known, graph: &Graph, components: &BTreeMap<i64, BTreeSet<String>>, wanted: &RouteQuery) -> Path {
     let name = |id: i64| {
         graph.states.get(&id).map(state_ref).unwrap_or_else(|| afd_proto::visual::StateRef { id: String::new(), name: "?".to_owned() })
     };
@@ -257,7 +261,7 @@ fn answer(known: &Known, path_context: &PathContext, wanted: &RouteQuery) -> Pat
         probability: rounded(r.probability),
         expected_ms: r.expected_ms,
     };
-    let nearest = if best.is_none() { path::nearest(graph, wanted, &path_context.components).map(name) } else { None };
+    let nearest = if best.is_none() { path::nearest(graph, wanted, components).map(name) } else { None };
     let text = match (&best, &nearest) {
         (Some(route), _) if route.edges.is_empty() => format!("already at {:?}", to.name),
         (Some(route), _) => {

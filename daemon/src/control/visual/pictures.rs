@@ -252,9 +252,10 @@ impl Core {
             .read_all(move |c| {
                 let all = states::list(c, app, false)?;
                 let state = match &state {
-                    Some(given) => match find::state(all.iter(), given) {
-                        Some(state) => Some(state.id),
-                        None => return Ok(Err(find::no_state(all.iter(), given))),
+                    Some(given) => match find::state(all.iter(), "state", given) {
+                        Ok(Some(state)) => Some(state.id),
+                        Ok(None) => return Ok(Err(find::no_state(all.iter(), given))),
+                        Err(error) => return Ok(Err(error)),
                     },
                     None => None,
                 };

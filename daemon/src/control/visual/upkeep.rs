@@ -48,11 +48,15 @@ pub async fn list(core: &Arc<Core>, params: &ComponentsParams) -> Result<Compone
     let (app, asked) = (known.id, params.clone());
     let read = move |c: &Connection| {
         let all = states::list(c, app, true)?;
-        let state = asked.state.as_deref().map(|given| find::state(all.iter(), given).map(|s| s.id));
-        if let Some(None) = state {
-            return Ok(Err(all));
-        }
-        let filter = Filter { unlabelled: asked.unlabelled, state: state.flatten(), text: asked.query.clone(), page };
+        let state = match &asked.state {
+            Some(given) => match find::state(all.iter(), "state", given) {
+                Ok(Some(state)) => Some(state.id),
+                Ok(None) => return Ok(Err(find::no_state(all.iter(), given))),
+                Err(error) => return Ok(Err(error)),
+            },
+            None => None,
+        };
+        let filter = Filter { unlabelled: asked.unlabelled, state, text: asked.query.clone(), page };
         let (found, cursor) = components::list(c, app, &filter)?;
         let codes: HashMap<i64, String> = all.into_iter().filter_map(|s| Some((s.id, s.code?))).collect();
         let components = found.into_iter().map(|component| {
@@ -61,10 +65,8 @@ pub async fn list(core: &Arc<Core>, params: &ComponentsParams) -> Result<Compone
         });
         Ok(Ok((components.collect::<Stored<Vec<_>>>()?, cursor)))
     };
-    match core.store.read_all(read).await? {
-        Ok((components, next_cursor)) => Ok(Components { about: about(&known), components, next_cursor }),
-        Err(states) => Err(find::no_state(states.iter(), params.state.as_deref().unwrap_or_default())),
-    }
+    let (components, next_cursor) = core.store.read_all(read).await??;
+    Ok(Components { about: about(&known), components, next_cursor })
 }
 
 /// Converts a component to its wire type; `states` are the codes of the states it belongs to.
@@ -99,7 +101,7 @@ fn find_target(connection: &Connection, app: i64, name: &str) -> Result<RenameTa
         return Ok(RenameTarget::Component(Box::new(component)));
     }
     let all = states::list(connection, app, false)?;
-    match find::state(all.iter(), name) {
+    match find::state(all.iter(), "old", name)? {
         Some(state) => Ok(RenameTarget::State(Box::new(state.clone()))),
         None => Err(no_component(name, similar_names(connection, app, name)?)),
     }
@@ -174,7 +176,7 @@ pub async fn delete(core: &Arc<Core>, params: &DeleteParams) -> Result<Change> {
             },
             (None, Some(given)) => {
                 let all = states::list(c, app, false)?;
-                match find::state(all.iter(), given) {
+                match find::state(all.iter(), "state", given)? {
                     Some(state) => forget::delete_state(c, &origin, app, state, why, at)?,
                     None => return Err(find::no_state(all.iter(), given)),
                 }

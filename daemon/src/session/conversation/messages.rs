@@ -363,6 +363,22 @@ pub fn running(connection: &Connection, conversation: i64, position: i64) -> Res
     Ok(found.unwrap_or(0))
 }
 
+/// Returns the tokens by which the conversation grew from one answer of the assistant to the next, at most, over the last `answers`
+/// answers. The first message counts as an answer.
+pub fn growth(connection: &Connection, conversation: i64, answers: i64) -> Result<i64> {
+    let sql = "SELECT running - tokens AS before FROM messages
+        WHERE conversation_id = :conversation_id AND (role = 'assistant' OR position = 1) ORDER BY position DESC LIMIT :answers";
+    let mut statement = connection.prepare_cached(sql)?;
+    let before = statement.query_map(named_params! {":conversation_id": conversation, ":answers": answers}, |row| row.get("before"))?;
+    let (mut most, mut after) = (0, running(connection, conversation, i64::MAX)?);
+    for before in before {
+        let before: i64 = before?;
+        most = most.max(after - before);
+        after = before;
+    }
+    Ok(most)
+}
+
 /// Returns the position of the first message after `after` at which the running total reaches `tokens`.
 pub fn first_reaching(connection: &Connection, conversation: i64, after: i64, tokens: i64) -> Result<Option<i64>> {
     Ok(connection

@@ -1,5 +1,7 @@
 //! The report as one self-contained HTML page: images and styles are embedded, and it runs no scripts.
 
+use std::collections::HashSet;
+
 use afd_proto::coverage::Share;
 use afd_proto::findings::Bug;
 use afd_proto::tasks::Task;
@@ -7,7 +9,7 @@ use base64::Engine;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::super::summary::{Digest, duration, page_name, rfc3339};
-use super::Picture;
+use super::{Picture, find};
 use crate::memory::sessions::Deed;
 
 const STYLE: &str = "
@@ -49,7 +51,7 @@ fn share(name: &str, share: &Share) -> Markup {
 
 fn bug(digest: &Digest, bug: &Bug, pictures: &[Picture]) -> Markup {
     let place = Some(digest.place(bug.page.as_deref(), bug.state.as_deref())).filter(|p| !p.is_empty());
-    let picture = bug.screenshot.as_ref().and_then(|uid| pictures.iter().find(|p| &p.artifact == uid));
+    let picture = find(pictures, bug.screenshot.as_ref());
     let field = |name: &str, value: Option<&String>| html! { @if let Some(value) = value { dt { (name) } dd { (value) } } };
     html! {
         section class={ "bug " (bug.severity.word()) } {
@@ -89,10 +91,34 @@ fn results(digest: &Digest, pictures: &[Picture]) -> Markup {
                     td { (digest.place(r.page.as_deref(), r.state.as_deref())) }
                     td { @if let Some(ms) = r.duration_ms { (ms) " ms" } }
                     td { (r.summary.as_deref().unwrap_or(""))
-                        @if let Some(p) = r.evidence.as_ref().and_then(|uid| pictures.iter().find(|p| &p.artifact == uid)) {
+                        @if let Some(p) = find(pictures, r.evidence.as_ref()) {
                             details { summary { "image" } img style="max-width: 14rem" src=(data_uri(p)) alt={ "Evidence of: " (r.name) }; }
                         } }
                 } } }
+        }
+    }
+}
+
+/// Returns the artifacts of the pictures that stand beside bugs and results.
+fn shown(digest: &Digest) -> HashSet<&String> {
+    digest.bugs.iter().filter_map(|b| b.screenshot.as_ref()).chain(digest.results.iter().filter_map(|r| r.evidence.as_ref())).collect()
+}
+
+/// Renders the timeline. A picture that is `shown` elsewhere on the page is not embedded again.
+fn timeline(deeds: &[Deed], pictures: &[Picture], shown: &HashSet<&String>) -> Markup {
+    let picture = |d: &Deed| find(pictures, d.picture.as_ref().filter(|uid| !shown.contains(uid)));
+    html! {
+        @if deeds.is_empty() { p { "Nothing was done." } } @else {
+            table { tr { th { "time" } th { "action or check" } th { "page" } }
+                @for d in deeds { tr {
+                    td { (rfc3339(d.at)) }
+                    td.failed[!d.ok] { (d.what)
+                        @if let Some(p) = picture(d) {
+                            details { summary { "image" } img style="max-width: 14rem" src=(data_uri(p)) alt={ "Screen at " (rfc3339(d.at)) }; }
+                        } }
+                    td { (d.activity.as_deref().unwrap_or("")) }
+                } }
+            }
         }
     }
 }
@@ -133,12 +159,7 @@ pub fn page(digest: &Digest, deeds: &[Deed], pictures: &[Picture]) -> String {
                 @for b in &digest.bugs { (bug(digest, b, pictures)) }
                 h2 { "Tasks" } (tasks(digest))
                 h2 { "Test results" } (results(digest, pictures))
-                h2 { "Timeline" }
-                @if deeds.is_empty() { p { "Nothing was done." } }
-                @if !deeds.is_empty() {
-                    table { tr { th { "time" } th { "action or check" } th { "page" } }
-                        @for d in deeds { tr { td { (rfc3339(d.at)) } td.failed[!d.ok] { (d.what) } td { (d.activity.as_deref().unwrap_or("")) } } } }
-                }
+                h2 { "Timeline" } (timeline(deeds, pictures, &shown(digest)))
                 h2 { "Coverage" }
                 (share("Pages visited", &digest.coverage.pages)) (share("Pages tested", &digest.coverage.pages_tested))
                 (share("Elements tested", &digest.coverage.elements))

@@ -63,7 +63,8 @@ fn case(digest: &Digest, result: &TestResult) -> String {
 
 /// Renders a report as JSON.
 pub fn json(digest: &Digest, deeds: &[Deed]) -> String {
-    let timeline: Vec<_> = deeds.iter().map(|d| json!({"at": rfc3339(d.at), "what": d.what, "ok": d.ok, "activity": d.activity})).collect();
+    let line = |d: &Deed| json!({"at": rfc3339(d.at), "what": d.what, "ok": d.ok, "activity": d.activity, "picture": d.picture});
+    let timeline: Vec<_> = deeds.iter().map(line).collect();
     let tasks: Vec<_> = digest.done.iter().chain(&digest.current).chain(&digest.queue).collect();
     let report = json!({
         "session": digest.info,

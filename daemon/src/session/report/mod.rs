@@ -19,6 +19,18 @@ pub struct Picture {
     pub jpeg: Vec<u8>,
 }
 
+impl Picture {
+    /// Returns the target of a Markdown link to the file.
+    fn link(&self) -> String {
+        format!("<{}>", self.file.replace(['<', '>', '\n', '|'], "_"))
+    }
+}
+
+/// Returns the picture of an artifact.
+fn find<'a>(pictures: &'a [Picture], artifact: Option<&String>) -> Option<&'a Picture> {
+    pictures.iter().find(|p| Some(&p.artifact) == artifact)
+}
+
 /// Escapes text for a table cell or a line of Markdown.
 fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -54,16 +66,15 @@ fn bug(digest: &Digest, bug: &Bug, pictures: &[Picture]) -> String {
         lines.extend([String::new(), "Steps:".to_owned(), String::new()]);
         lines.extend(bug.steps.iter().enumerate().map(|(i, step)| format!("{}. {}", i + 1, plain(step))));
     }
-    if let Some(picture) = bug.screenshot.as_ref().and_then(|uid| pictures.iter().find(|p| &p.artifact == uid)) {
-        lines.extend([String::new(), format!("![screenshot](<{}>)", picture.file.replace(['<', '>', '\n'], "_"))]);
+    if let Some(picture) = find(pictures, bug.screenshot.as_ref()) {
+        lines.extend([String::new(), format!("![screenshot]({})", picture.link())]);
     }
     lines.join("\n")
 }
 
 fn result(digest: &Digest, result: &TestResult, pictures: &[Picture]) -> String {
     let took = result.duration_ms.map_or(String::new(), |ms| format!("{ms} ms"));
-    let picture = result.evidence.as_ref().and_then(|uid| pictures.iter().find(|p| &p.artifact == uid));
-    let shown = picture.map_or(String::new(), |p| format!(" ![evidence](<{}>)", p.file.replace(['<', '>', '\n', '|'], "_")));
+    let shown = find(pictures, result.evidence.as_ref()).map_or(String::new(), |p| format!(" ![evidence]({})", p.link()));
     let cells = [
         plain(&result.name),
         result.status.word().to_owned(),
@@ -97,7 +108,7 @@ pub fn markdown(digest: &Digest, deeds: &[Deed], pictures: &[Picture]) -> String
         let rows: Vec<String> = digest.results.iter().map(|r| result(digest, r, pictures)).collect();
         parts.push(format!("## Test results\n\n| test | status | page | duration | details |\n|---|---|---|---|---|\n{}", rows.join("\n")));
     }
-    parts.push(section("Timeline", deeds.iter().map(deed).collect()));
+    parts.push(section("Timeline", deeds.iter().map(|d| deed(d, pictures)).collect()));
     let pages = digest.pages.iter().map(|p| format!("* {} ({} observations)", plain(&page_name(p)), p.observations));
     parts.push(section("Pages", pages.collect()));
     parts.push(section("Next steps", digest.next_steps().iter().map(|s| format!("* {}", plain(s))).collect()));
@@ -108,9 +119,10 @@ pub fn markdown(digest: &Digest, deeds: &[Deed], pictures: &[Picture]) -> String
     parts.join("\n\n") + "\n"
 }
 
-fn deed(deed: &Deed) -> String {
+fn deed(deed: &Deed, pictures: &[Picture]) -> String {
     let place = deed.activity.as_deref().map_or(String::new(), |activity| format!(", on {}", plain(activity)));
-    format!("* {} {}{place}", rfc3339(deed.at), plain(&deed.what))
+    let shown = find(pictures, deed.picture.as_ref()).map_or(String::new(), |p| format!(" ![screenshot]({})", p.link()));
+    format!("* {} {}{place}{shown}", rfc3339(deed.at), plain(&deed.what))
 }
 
 fn joined(lines: Vec<String>, between: &str) -> String {

@@ -87,6 +87,8 @@ pub struct History {
     pub older: (i64, i64),
     /// Whether older messages are quoted as far as the budget goes.
     pub fills: bool,
+    /// Whether the next turn probably begins another step, in which the memory and the turns are others.
+    pub moves: bool,
 }
 
 /// The turns as they were when the current step of a conversation began.
@@ -113,6 +115,8 @@ pub struct Assembled {
     pub left_out: Vec<Omission>,
     /// Tokens of the messages.
     pub tokens: i64,
+    /// Tokens of the last message of the turns.
+    pub question_tokens: i64,
     /// Number of leading messages that are expected to stay the same on the next call.
     pub stable: i64,
     /// Position of the first message that is there as a turn.
@@ -209,6 +213,11 @@ impl<'a> Draft<'a> {
         Plan::new(self.budget, self.room(), (said, newest))
     }
 
+    /// Returns whether a conversation of `said` tokens begins another step when it grows by `growth` tokens.
+    pub fn moves(&self, plan: &Plan, said: i64, growth: i64) -> bool {
+        if plan.whole { said + growth > self.room() } else { plan.began(said + growth) > plan.began(said) }
+    }
+
     /// Returns the plan for a conversation that fits, and whose older messages were taken out by request.
     pub fn plan_with_memory(&self, plan: Plan) -> Plan {
         plan.with_memory(self.budget, self.room())
@@ -222,6 +231,7 @@ impl<'a> Draft<'a> {
     /// Adds the conversation and returns the context.
     pub fn finish(mut self, history: &History, plan: &Plan) -> Assembled {
         let counter = self.counter;
+        let background = self.out.messages.len();
         let known: String = self.out.messages.iter().map(|m| m.content.text()).collect();
         let turns = turns::Settled::of(history, counter);
         let mut memory = Memory::new(counter);
@@ -240,8 +250,9 @@ impl<'a> Draft<'a> {
         });
         self.out.dropped_to = turns.dropped_to;
         let (visible, cut) = turns.visible();
+        self.out.question_tokens = turns.messages.last().map_or(0, |m| tokens(m, counter) + extra_tokens(m, counter));
         self.put("history", turns.messages);
-        self.out.stable = as_i64(self.out.messages.len());
+        self.out.stable = as_i64(if history.moves { background } else { self.out.messages.len() });
         let room = (self.budget * FILL_PERCENT + 99) / 100 - self.out.tokens - self.now_cost;
         let recalled = if plan.whole || !history.fills { None } else { memory.recall(history, (&visible, &cut), room) };
         self.report(history, &memory);

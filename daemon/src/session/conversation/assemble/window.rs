@@ -24,7 +24,7 @@ pub struct Plan {
 const SMALL: i64 = 6_000;
 /// Shares of the tokens for the conversation, per cent: memory, step, and reserve; for small budgets, and for others. What a step leaves
 /// free is filled behind the turns, so a larger step makes longer prefixes rarer and a smaller one makes steps more frequent.
-const SHARES: [(i64, i64, i64); 2] = [(76, 10, 5), (51, 10, 0)];
+const SHARES: [(i64, i64, i64); 2] = [(72, 10, 5), (51, 10, 0)];
 /// Size of the memory of messages that were taken out by request: tokens, and per cent of the budget; the smaller one counts.
 const REQUESTED: (i64, i64) = (1_000, 50);
 /// The newest messages displace memory while they take up to this share, per cent.
