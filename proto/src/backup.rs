@@ -58,7 +58,7 @@ wire! {
         pub key_hash: Option<String>,
         /// Number of artifact files in it.
         pub artifacts: u64,
-        /// Size of these files, bytes. Files that lie on the same disk share their space with the artifacts.
+        /// Size of these files, bytes. Backups share the space of files that are the same.
         pub artifact_bytes: u64,
     }
 
@@ -80,8 +80,14 @@ wire! {
     pub struct Verified {
         /// The backup.
         pub backup: Backup,
-        /// Number of artifact files whose content was compared with their hashes.
+        /// Number of artifacts of which it has an intact copy.
         pub artifacts_checked: u64,
+        /// Number of artifacts of which it has none: the memory can be restored without them.
+        #[serde(default)]
+        pub artifacts_lost: u64,
+        /// Paths of these artifacts, at most 100.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub lost: Vec<String>,
     }
 
     /// Result of `backup.delete`.
@@ -102,6 +108,12 @@ wire! {
         pub replaced: Option<String>,
         /// Number of artifact files that were missing and were put back.
         pub artifacts: u64,
+        /// Number of artifacts that stay missing, because the backup has no intact copy of them.
+        #[serde(default)]
+        pub artifacts_lost: u64,
+        /// Paths of these artifacts, at most 100.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub lost: Vec<String>,
     }
 }
 
@@ -110,7 +122,7 @@ methods! {
     BackupCreate = "backup.create" (NoParams) -> Backup, Admin, [StoreUnavailable], "{}";
     /// Lists the backups, newest first.
     BackupList = "backup.list" (NoParams) -> Backups, Read, [], "{}";
-    /// Checks that a backup can be restored: its database, its schema, and the content of its artifacts.
+    /// Checks that a backup can be restored: its database, its key and its schema. Lists artifacts of which it has no intact copy.
     BackupVerify = "backup.verify" (VerifyParams) -> Verified, Read, [NotFound], "{}";
     /// Deletes a backup.
     BackupDelete = "backup.delete" (DeleteParams) -> Deleted, Admin, [NotFound], r#"{"name":"20261123T031500Z"}"#;

@@ -2504,7 +2504,9 @@ class VerifiedBackup(TypedDict):
     """A backup that was checked and can be restored."""
 
     artifactsChecked: int
+    artifactsLost: int
     backup: Backup
+    lost: NotRequired[List[str]]
 
 
 class VerifyResultReply(TypedDict):
@@ -2631,7 +2633,7 @@ class BackupMethods:
         return self._call("backup.list", {})
 
     def verify(self, *, name: str | None = None) -> VerifiedBackup:
-        """Checks that a backup can be restored: its database, its schema, and the content of its artifacts."""
+        """Checks that a backup can be restored: its database, its key and its schema. Lists artifacts of which it has no intact copy."""
         return self._call("backup.verify", {"name": name})
 
     def delete(self, *, name: str, request_key: str | None = None) -> DeletedBackup:

@@ -40,7 +40,7 @@ pub enum Backup {
 human! {
     BackupCreate => |b: &Entry| format!("{} {}\n", paint(parts::GOOD, "made"), line(b));
     BackupList => list;
-    BackupVerify => |v: &Verified| format!("{} {}: database and {} checked\n", paint(parts::GOOD, "good"), v.backup.name, count(v.artifacts_checked, "artifact"));
+    BackupVerify => verified;
     BackupDelete => |d: &Deleted| format!("{} {}\n", paint(parts::GOOD, "deleted"), d.name);
 }
 
@@ -67,6 +67,20 @@ fn list(list: &Backups) -> String {
     out
 }
 
+fn verified(v: &Verified) -> String {
+    let good =
+        format!("{} {}: database and {} checked\n", paint(parts::GOOD, "good"), v.backup.name, count(v.artifacts_checked, "artifact"));
+    good + &lost(v.artifacts_lost, &v.lost)
+}
+
+/// Lists artifacts of which a backup has no intact copy.
+fn lost(total: u64, paths: &[String]) -> String {
+    let lines: String = paths.iter().map(|path| format!("  {path}\n")).collect();
+    let more = total.saturating_sub(paths.len() as u64);
+    let more = if more > 0 { format!("  and {more} more\n") } else { String::new() };
+    if total == 0 { String::new() } else { format!("{}\n{lines}{more}", paint(parts::WARN, "no intact copy of these artifacts:")) }
+}
+
 /// Stops the daemon and restores a backup. The next command starts the daemon again.
 fn restore(context: &Context, name: Option<String>) -> Result<Value, Failure> {
     let option = name.as_ref().map_or_else(|| "--restore".to_owned(), |name| format!("--restore={name}"));
@@ -89,6 +103,7 @@ fn restored(data: &Value) -> Option<String> {
     if restored.artifacts > 0 {
         out += &format!("put back {}\n", count(restored.artifacts, "missing artifact"));
     }
+    out += &lost(restored.artifacts_lost, &restored.lost);
     if let Some(dir) = restored.replaced {
         out += &format!("what was there is kept in {dir}\n");
     }

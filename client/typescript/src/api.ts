@@ -2387,7 +2387,9 @@ export type Verb = "tap" | "longPress" | "doubleTap" | "swipe" | "drag" | "scrol
 /** A backup that was checked and can be restored. */
 export interface VerifiedBackup {
   artifactsChecked: number;
+  artifactsLost: number;
   backup: Backup;
+  lost?: string[];
 }
 
 /** A result, with device, session and trace id of the call at the same level. */
@@ -2509,7 +2511,7 @@ export class BackupMethods {
     return this.#call("backup.list", {}, {});
   }
 
-  /** Checks that a backup can be restored: its database, its schema, and the content of its artifacts. */
+  /** Checks that a backup can be restored: its database, its key and its schema. Lists artifacts of which it has no intact copy. */
   verify(params: { name?: string } = {}): Promise<VerifiedBackup> {
     return this.#call("backup.verify", params, {});
   }

@@ -49,6 +49,12 @@ pub(super) fn write(store: &str, new: &NewArtifact) -> Result<File, ArtifactErro
     Ok(File { path, hash, created })
 }
 
+/// Returns whether a file lies below a directory, also if one of its parents is a link.
+pub(super) fn is_below(path: &Path, root: &Path) -> bool {
+    let parent = path.parent().and_then(|parent| parent.canonicalize().ok());
+    parent.zip(root.canonicalize().ok()).is_some_and(|(parent, root)| parent.starts_with(root))
+}
+
 /// Removes a file if it still has this hash; returns false when it was changed or is gone.
 pub(super) fn remove_if(path: &Path, hash: &str) -> Result<bool, ArtifactError> {
     if hash_of(path).ok().is_none_or(|now| now != hash) {

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use rusqlite::{Connection, named_params};
 
-use super::files::store_tag;
+use super::files::{is_below, store_tag};
 use super::{ArtifactError, rows};
 use crate::config::ArtifactSettings;
 use crate::file::TEMP_PREFIX;
@@ -61,7 +61,10 @@ fn count_to_delete(files: &[RootFile], settings: &ArtifactSettings, now: i64) ->
 }
 
 pub(super) async fn tidy(store: &Store, settings: &ArtifactSettings) -> std::result::Result<String, ArtifactError> {
-    let (stay, mut files): (Vec<RootFile>, Vec<RootFile>) = store.read_all(managed_files).await?.into_iter().partition(|f| f.permanent);
+    let (all, below) = (store.read_all(managed_files).await?, settings.dir.clone());
+    // Files elsewhere are not ours to delete, whatever their rows say.
+    let all = run_blocking(move || all.into_iter().filter(|f| is_below(&f.path, &below) || !f.path.exists()).collect::<Vec<_>>()).await?;
+    let (stay, mut files): (Vec<RootFile>, Vec<RootFile>) = all.into_iter().partition(|f| f.permanent);
     let left = files.split_off(count_to_delete(&files, settings, now_ms()));
     let size = |files: &[RootFile]| files.iter().map(|f| f.size).sum::<i64>();
     let said = format!("deleted {} files ({} bytes), kept {} ({} bytes)", files.len(), size(&files), left.len(), size(&left));

@@ -24,7 +24,7 @@ use crate::task::{Tasks, run_blocking};
 
 pub use error::ArtifactError;
 pub use new::{NewArtifact, Place};
-pub use rows::{Filter, NewRow, count, file_of, find, id_of, insert_imported, keep, list, only_of_messages, stored, written};
+pub use rows::{Filter, NewRow, count, file_of, find, id_of, insert_imported, keep, list, only_of_messages, re_root, stored, written};
 
 /// The artifacts of a store.
 pub struct Artifacts {
@@ -90,12 +90,12 @@ impl Artifacts {
         self.written_bytes.load(Ordering::Relaxed)
     }
 
-    /// Deletes an artifact, and its file unless another artifact uses it or it was changed since. Returns `None` when there is
-    /// no such artifact.
+    /// Deletes an artifact, and its file if that lies below the shared root, no other artifact uses it, and it was not changed since.
+    /// Returns `None` when there is no such artifact.
     ///
     /// # Errors
     /// When the file or the row cannot be deleted.
-    pub async fn delete(&self, id: i64) -> Result<Option<DeletedArtifact>, ArtifactError> {
+    pub async fn delete(&self, id: i64, root: &Path) -> Result<Option<DeletedArtifact>, ArtifactError> {
         let _guard = self.write_lock.lock().await;
         let Some(last) = self.store.read_all(move |c| rows::file_if_unshared(c, id)).await? else { return Ok(None) };
         // The file first: if that fails, the row still exists for another attempt.
@@ -104,7 +104,8 @@ impl Artifacts {
                 if let Some(watch) = self.watcher().as_mut() {
                     watch.remove(&path);
                 }
-                run_blocking(move || files::remove_if(&path, &hash)).await??
+                let root = root.to_owned();
+                run_blocking(move || if files::is_below(&path, &root) { files::remove_if(&path, &hash) } else { Ok(false) }).await??
             }
             None => false,
         };
@@ -117,13 +118,13 @@ impl Artifacts {
     ///
     /// # Errors
     /// When the database cannot be used or a file cannot be deleted.
-    pub async fn delete_unused(&self, in_use: &HashSet<String>, min_age_ms: i64) -> Result<usize, ArtifactError> {
+    pub async fn delete_unused(&self, in_use: &HashSet<String>, min_age_ms: i64, root: &Path) -> Result<usize, ArtifactError> {
         let before = now_ms() - min_age_ms;
         let mut deleted = 0;
         for kind in rows::REFERENCED_KINDS {
             let all = self.store.read_all(move |c| rows::of_kind(c, kind, before)).await?;
             for (id, _) in all.into_iter().filter(|(_, uid)| !in_use.contains(uid)) {
-                deleted += usize::from(self.delete(id).await?.is_some());
+                deleted += usize::from(self.delete(id, root).await?.is_some());
             }
         }
         Ok(deleted)

@@ -70,6 +70,41 @@ pub fn stored(connection: &Connection) -> Result<Vec<(PathBuf, String)>> {
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
+/// Changes the paths of files that belong to the shared root of another memory to this one's. A file whose name we would not give is marked
+/// as missing: it belongs to no root.
+///
+/// # Errors
+/// When the database cannot be written.
+pub fn re_root(connection: &Connection, root: &Path) -> Result<()> {
+    let mut statement = connection.prepare("SELECT DISTINCT file_path FROM artifacts WHERE managed = 1 AND deleted_at IS NULL")?;
+    let paths: Vec<String> = statement.query_map([], |row| row.get("file_path"))?.collect::<rusqlite::Result<_>>()?;
+    for old in paths {
+        let path = Path::new(&old);
+        let name = path.file_name().and_then(|name| name.to_str()).filter(|name| is_given(name));
+        let new = name.map(|name| text(&root.join(name)));
+        if new.as_deref() == Some(&old) {
+            continue;
+        }
+        connection
+            .prepare_cached(
+                "UPDATE artifacts SET file_path = coalesce(:new, file_path), managed = (:new IS NOT NULL), updated_at = :now,
+                    missing_at = CASE WHEN :new IS NULL THEN coalesce(missing_at, :now) ELSE missing_at END
+                 WHERE file_path = :old AND managed = 1",
+            )?
+            .execute(named_params! {":new": new, ":old": old, ":now": now_ms()})?;
+    }
+    Ok(())
+}
+
+/// Whether a name is one that files in a shared root have: `kind-hash-tag.extension`.
+fn is_given(name: &str) -> bool {
+    let Some((stem, extension)) = name.rsplit_once('.') else { return false };
+    let parts: Vec<&str> = stem.rsplitn(3, '-').collect();
+    let hex = |text: &str, length: usize| text.len() == length && text.bytes().all(|b| b.is_ascii_hexdigit());
+    let word = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    matches!(parts[..], [tag, hash, kind] if hex(tag, 8) && hex(hash, 24) && word(kind)) && word(extension)
+}
+
 fn text(path: &Path) -> String {
     path.display().to_string()
 }

@@ -1,13 +1,14 @@
 //! Backups: directories with a copy of the database, its key and the artifacts, which are checked when they are made.
 //!
-//! A backup is written under a temporary name and renamed when it is complete. Artifacts are linked where the disk allows it: their
-//! files never change. [`restore`] puts a backup back.
+//! A backup is written under a temporary name and renamed when it is complete. Artifacts are copied, or linked to the copy of an earlier
+//! backup, never to the file that is in use: whatever happens to that, the copies stay as they are. [`restore`] puts a backup back.
 
 mod error;
 pub mod restore;
 
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use afd_proto::backup::{Backup, BackupReason, Verified};
@@ -43,8 +44,35 @@ pub struct Stored {
     pub hash: String,
 }
 
-/// Reads the artifact files that a database refers to.
-pub type FilesOf = fn(&Connection) -> store::Result<Vec<Stored>>;
+/// What backups know of artifacts.
+#[derive(Debug, Clone)]
+pub struct ArtifactFiles {
+    /// Directory that they are in.
+    pub root: PathBuf,
+    /// Reads the artifact files that a database refers to.
+    pub of: fn(&Connection) -> store::Result<Vec<Stored>>,
+    /// Changes the paths in a database that do not lie in this directory.
+    pub re_root: fn(&Connection, &Path) -> store::Result<()>,
+}
+
+/// Maximum number of artifacts that are listed as lost.
+const MAX_LOST: usize = 100;
+
+/// Artifacts of which there is no intact copy: their number, and the paths of the first.
+#[derive(Debug, Default)]
+struct Lost {
+    count: u64,
+    paths: Vec<String>,
+}
+
+impl Lost {
+    fn add(&mut self, path: &Path) {
+        self.count += 1;
+        if self.paths.len() < MAX_LOST {
+            self.paths.push(path.display().to_string());
+        }
+    }
+}
 
 /// Returns names for something that is made at a time, to be tried in turn: they sort as times do.
 fn names(at: i64) -> impl Iterator<Item = String> {
@@ -59,13 +87,13 @@ static NAMING: Mutex<()> = Mutex::new(());
 #[derive(Debug, Clone)]
 pub struct Backups {
     dir: PathBuf,
-    files_of: FilesOf,
+    artifacts: ArtifactFiles,
 }
 
 impl Backups {
     /// Refers to the backups in a directory, which need not exist.
-    pub fn new(dir: PathBuf, files_of: FilesOf) -> Self {
-        Self { dir, files_of }
+    pub fn new(dir: PathBuf, artifacts: ArtifactFiles) -> Self {
+        Self { dir, artifacts }
     }
 
     /// Returns the directory.
@@ -81,7 +109,7 @@ impl Backups {
         let created_at = now_ms();
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.dir).map_err(BackupError::io(&self.dir))?;
         let private = std::fs::Permissions::from_mode(0o700);
-        let temp = tempfile::Builder::new().prefix(TEMP_PREFIX).permissions(private).tempdir_in(&self.dir);
+        let temp = tempfile::Builder::new().prefix(&unfinished(database)).permissions(private).tempdir_in(&self.dir);
         let temp = temp.map_err(BackupError::io(&self.dir))?;
         store::copy(from, &temp.path().join(DATABASE))?;
         let backup = self.complete(temp.path(), database, (created_at, reason))?;
@@ -105,7 +133,7 @@ impl Backups {
             let path = dir.join(KEY);
             file::replace(&path, key).map_err(BackupError::io(&path))?;
         }
-        let (artifacts, artifact_bytes) = link_all(&(self.files_of)(&connection)?, &dir.join(ARTIFACTS))?;
+        let (artifacts, artifact_bytes) = self.copy_all(&(self.artifacts.of)(&connection)?, &dir.join(ARTIFACTS))?;
         let backup = Backup {
             // It goes by the name of its directory.
             name: String::new(),
@@ -154,6 +182,9 @@ impl Backups {
 
     fn manifest(&self, name: &str) -> Result<Backup> {
         let unreadable = |why: String| BackupError::Unreadable { name: name.to_owned(), why };
+        if let Some(link) = [self.dir.join(name), self.dir.join(name).join(MANIFEST)].iter().find(|path| path.is_symlink()) {
+            return Err(unreadable(format!("{} is a link", link.display())));
+        }
         let text = file::read_capped(&self.dir.join(name).join(MANIFEST), MAX_MANIFEST).map_err(|e| unreadable(e.to_string()))?;
         let backup: Backup = serde_json::from_slice(&text).map_err(|e| unreadable(e.to_string()))?;
         // A renamed directory goes by its own name.
@@ -170,21 +201,24 @@ impl Backups {
         };
         // A name is one part of a path, so that no other directory can be meant.
         let is_part = Path::new(name).components().count() == 1 && !name.contains('/') && name != ".." && name != ".";
-        if !is_part || !self.dir.join(name).is_dir() {
+        if !is_part || !self.dir.join(name).is_dir() || self.dir.join(name).is_symlink() {
             return Err(BackupError::NotFound(format!("no such backup: {name:?}")));
         }
         self.manifest(name)
     }
 
-    /// Checks the files of a backup. Blocks.
+    /// Checks the files of a backup. Artifacts of which it has no intact copy are listed: it can be restored without them. Blocks.
     ///
     /// # Errors
-    /// `Damaged` with the first fault.
+    /// `Damaged` if the database or its key is not what was written, or is no memory of afd; `Unreadable` for links.
     pub fn verify(&self, name: Option<&str>) -> Result<Verified> {
         let backup = self.find(name)?;
         let damaged = |why: String| BackupError::Damaged { name: backup.name.clone(), why };
         let dir = self.dir.join(&backup.name);
         let database = dir.join(DATABASE);
+        if let Some(link) = [&database, &dir.join(KEY), &dir.join(ARTIFACTS)].into_iter().find(|path| path.is_symlink()) {
+            return Err(BackupError::Unreadable { name: backup.name.clone(), why: format!("{} is a link", link.display()) });
+        }
         if hash_of(&database)? != backup.database_hash {
             return Err(damaged("the copy of the database is not what was written".to_owned()));
         }
@@ -192,19 +226,14 @@ impl Backups {
             return Err(damaged("its key is missing, or not what was written".to_owned()));
         }
         let (connection, _) = open_copy(&database).map_err(|error| BackupError::copied(&backup.name, error))?;
-        let mut artifacts_checked = 0;
-        for file in std::fs::read_dir(dir.join(ARTIFACTS)).into_iter().flatten().flatten() {
-            let hash = file.file_name().to_string_lossy().into_owned();
-            if hash_of(&file.path())? != hash {
-                return Err(damaged(format!("the artifact {hash} is not what was written")));
+        let (mut artifacts_checked, mut lost) = (0, Lost::default());
+        for file in (self.artifacts.of)(&connection)? {
+            match intact(&dir, &file.hash) {
+                Some(_) => artifacts_checked += 1,
+                None => lost.add(&file.path),
             }
-            artifacts_checked += 1;
         }
-        if artifacts_checked < backup.artifacts {
-            return Err(damaged(format!("{} of {} artifacts are missing", backup.artifacts - artifacts_checked, backup.artifacts)));
-        }
-        drop(connection);
-        Ok(Verified { backup, artifacts_checked })
+        Ok(Verified { backup, artifacts_checked, artifacts_lost: lost.count, lost: lost.paths })
     }
 
     /// Deletes a backup.
@@ -239,11 +268,77 @@ impl Backups {
         Ok(gone)
     }
 
-    /// Returns the size of all backups on disk, bytes. A file that several of them share counts once.
+    /// Returns the size of all backups on disk, bytes, with those that are not complete. A file that several of them share counts once.
     pub fn size(&self) -> u64 {
         let backups = self.list().map(|(backups, _)| backups).unwrap_or_default();
-        file::size_of_trees(&backups.iter().map(|b| self.dir.join(&b.name)).collect::<Vec<_>>())
+        let mut dirs: Vec<PathBuf> = backups.iter().map(|b| self.dir.join(&b.name)).collect();
+        dirs.extend(self.named(TEMP_PREFIX));
+        file::size_of_trees(&dirs)
     }
+
+    /// Returns what is in the directory under names with this prefix.
+    fn named(&self, prefix: &str) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(&self.dir).into_iter().flatten().flatten();
+        entries.filter(|e| e.file_name().as_bytes().starts_with(prefix.as_bytes())).map(|e| e.path()).collect()
+    }
+
+    /// Removes the backups of a database that were never completed. Its locks are held, so that nobody is making one.
+    pub fn remove_unfinished(&self, database: &Path) {
+        for dir in self.named(&unfinished(database)) {
+            match std::fs::remove_dir_all(&dir) {
+                Ok(()) => tracing::info!(dir = %dir.display(), "removed a backup that was not completed"),
+                Err(error) => tracing::warn!(%error, dir = %dir.display(), "cannot remove a backup that was not completed"),
+            }
+        }
+    }
+
+    /// Copies files into a directory, each under its hash. What an earlier backup has a copy of is linked to that. A file that is gone, or
+    /// not what it was, is left out. Returns their number and size.
+    fn copy_all(&self, files: &[Stored], dir: &Path) -> Result<(u64, u64)> {
+        let earlier: Vec<PathBuf> = self.list()?.0.iter().map(|backup| self.dir.join(&backup.name)).collect();
+        let (mut count, mut bytes) = (0, 0);
+        for file in files {
+            if !dir.exists() {
+                std::fs::DirBuilder::new().mode(0o700).create(dir).map_err(BackupError::io(dir))?;
+            }
+            let to = dir.join(&file.hash);
+            let Ok(used) = std::fs::metadata(&file.path) else { continue };
+            if to.exists() {
+                continue;
+            }
+            let copied = earlier.iter().filter_map(|backup| intact(backup, &file.hash)).find(|copy| !is_same(copy, &used));
+            if copied.is_none_or(|copy| std::fs::hard_link(copy, &to).is_err()) {
+                std::fs::copy(&file.path, &to).map_err(BackupError::io(&to))?;
+                let private = std::fs::Permissions::from_mode(0o400);
+                std::fs::set_permissions(&to, private).map_err(BackupError::io(&to))?;
+            }
+            if hash_of(&to)? != file.hash {
+                std::fs::remove_file(&to).map_err(BackupError::io(&to))?;
+                continue;
+            }
+            count += 1;
+            bytes += std::fs::metadata(&to).map_err(BackupError::io(&to))?.len();
+        }
+        Ok((count, bytes))
+    }
+}
+
+/// Returns what the names of backups of a database begin with until they are complete. Databases that share the directory differ in it.
+fn unfinished(database: &Path) -> String {
+    let real = database.canonicalize().unwrap_or_else(|_| database.to_owned());
+    format!("{TEMP_PREFIX}backup-{}-", &hex::encode(&Sha256::digest(real.as_os_str().as_bytes()))[..8])
+}
+
+/// Returns the copy of an artifact in the directory of a backup, if it is what was written. A link is no copy.
+fn intact(backup: &Path, hash: &str) -> Option<PathBuf> {
+    let copy = backup.join(ARTIFACTS).join(hash);
+    let is_copy = Path::new(hash).components().count() == 1 && !copy.is_symlink();
+    (is_copy && hash_of(&copy).is_ok_and(|now| now == hash)).then_some(copy)
+}
+
+/// Returns whether a path is another name of a file. Backups of earlier versions hold such names of the files that are in use.
+fn is_same(path: &Path, file: &std::fs::Metadata) -> bool {
+    std::fs::metadata(path).is_ok_and(|meta| (meta.dev(), meta.ino()) == (file.dev(), file.ino()))
 }
 
 /// Reads the key beside a database; `None` if there is none yet.
@@ -253,28 +348,6 @@ fn read_key(path: &Path) -> Result<Option<Vec<u8>>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(BackupError::io(path)(error)),
     }
-}
-
-/// Links or copies files into a directory, each under its hash. A file that is gone, or not what it was, is left out.
-/// Returns their number and size.
-fn link_all(files: &[Stored], dir: &Path) -> Result<(u64, u64)> {
-    let (mut count, mut bytes) = (0, 0);
-    for file in files {
-        if !dir.exists() {
-            std::fs::DirBuilder::new().mode(0o700).create(dir).map_err(BackupError::io(dir))?;
-        }
-        let to = dir.join(&file.hash);
-        if to.exists() || hash_of(&file.path).ok().as_ref() != Some(&file.hash) {
-            continue;
-        }
-        if std::fs::hard_link(&file.path, &to).is_err() {
-            std::fs::copy(&file.path, &to).map_err(BackupError::io(&to))?;
-            restrict(&to)?;
-        }
-        count += 1;
-        bytes += std::fs::metadata(&to).map_err(BackupError::io(&to))?.len();
-    }
-    Ok((count, bytes))
 }
 
 fn hash_of(path: &Path) -> Result<String> {

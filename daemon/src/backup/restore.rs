@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use afd_proto::backup::Restored;
 use rusqlite::OpenFlags;
 
-use super::{ARTIFACTS, BackupError, Backups, DATABASE, KEY, REPLACED, Result, names, read_key, restrict, sync_dir};
+use super::{BackupError, Backups, DATABASE, KEY, Lost, REPLACED, Result, intact, names, read_key, restrict, sync_dir};
 use crate::file::{self, with_suffix};
 use crate::store::{self, StoreError, damage_mark, now_ms, open_copy};
 
@@ -33,6 +33,7 @@ pub fn restore(backups: &Backups, name: Option<&str>, database: &Path) -> Result
     let copied = copy_file(&from.join(DATABASE), &partial);
     copied.inspect_err(|_| _ = std::fs::remove_file(&partial))?;
     become_another(&partial, database)?;
+    adopt_artifacts(backups, &partial)?;
     if let Some(key) = read_key(&from.join(KEY))? {
         let path = with_suffix(database, KEY_COMPLETE);
         file::replace(&path, &key).map_err(BackupError::io(&path))?;
@@ -41,8 +42,36 @@ pub fn restore(backups: &Backups, name: Option<&str>, database: &Path) -> Result
     let complete = with_suffix(database, COMPLETE);
     std::fs::rename(&partial, &complete).map_err(BackupError::io(&complete))?;
     finish(database)?;
-    let artifacts = put_back(backups, &from, database)?;
-    Ok(Restored { backup, database: database.display().to_string(), replaced: replaced.map(|dir| dir.display().to_string()), artifacts })
+    let (artifacts, lost) = put_back(backups, &from, database)?;
+    Ok(Restored {
+        backup,
+        database: database.display().to_string(),
+        replaced: replaced.map(|dir| dir.display().to_string()),
+        artifacts,
+        artifacts_lost: lost.count,
+        lost: lost.paths,
+    })
+}
+
+/// Makes a copy name artifact files of this machine only: a backup of another one, or of another user, says where they were there.
+fn adopt_artifacts(backups: &Backups, copy: &Path) -> Result<()> {
+    let connection = rusqlite::Connection::open(copy).map_err(StoreError::from)?;
+    (backups.artifacts.re_root)(&connection, &backups.artifacts.root)?;
+    Ok(())
+}
+
+/// Removes what a restore left that was stopped before its copy was complete. The locks of the database are held.
+pub fn remove_unfinished(database: &Path) {
+    let database = &real(database);
+    if is_pending(database) {
+        return;
+    }
+    for suffix in [PARTIAL, KEY_COMPLETE] {
+        let path = with_suffix(database, suffix);
+        if let Err(error) = remove(&path) {
+            tracing::warn!(%error, path = %path.display(), "cannot remove what a restore left");
+        }
+    }
 }
 
 /// Gives a copy an origin of its own: what is recorded from now on differs from what the other one recorded since.
@@ -146,22 +175,23 @@ fn keep_old(backups: &Backups, database: &Path) -> Result<Option<PathBuf>> {
     Ok(Some(dir))
 }
 
-/// Puts back the artifact files that are missing; returns their number.
-fn put_back(backups: &Backups, from: &Path, database: &Path) -> Result<u64> {
+/// Puts back the artifact files that are missing; returns their number, and those of which there is no copy.
+fn put_back(backups: &Backups, from: &Path, database: &Path) -> Result<(u64, Lost)> {
     let (connection, _) = open_copy(database)?;
-    let mut count = 0;
-    for file in (backups.files_of)(&connection)? {
-        let copy = from.join(ARTIFACTS).join(&file.hash);
-        if file.path.exists() || !copy.exists() {
+    let (mut count, mut lost) = (0, Lost::default());
+    for file in (backups.artifacts.of)(&connection)? {
+        if std::fs::symlink_metadata(&file.path).is_ok() {
             continue;
         }
+        let Some(copy) = intact(from, &file.hash) else {
+            lost.add(&file.path);
+            continue;
+        };
         if let Some(dir) = file.path.parent() {
             std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(BackupError::io(dir))?;
         }
-        if std::fs::hard_link(&copy, &file.path).is_err() {
-            copy_file(&copy, &file.path)?;
-        }
+        copy_new(&copy, &file.path)?;
         count += 1;
     }
-    Ok(count)
+    Ok((count, lost))
 }

@@ -267,17 +267,18 @@ pub(super) async fn as_base64(bytes: Vec<u8>) -> Result<String> {
 /// If there is no such artifact, or if it cannot be deleted.
 pub async fn delete(core: &Arc<Core>, params: &DeleteParams) -> Result<DeletedArtifact> {
     let (deleter, id) = (core.clone(), params.id);
-    let deleted = core.finish(async move { deleter.artifacts.delete(id).await }).await?;
+    let root = core.config.get().artifacts.dir.clone();
+    let deleted = core.finish(async move { deleter.artifacts.delete(id, &root).await }).await?;
     deleted?.ok_or_else(|| unknown(id))
 }
 
 impl Core {
     /// Deletes artifacts that nothing refers to any more. One that cannot be deleted is left to the job that enforces the limits.
     pub(super) async fn delete_artifacts(self: &Arc<Self>, ids: Vec<i64>) {
-        let own = self.clone();
+        let (own, root) = (self.clone(), self.config.get().artifacts.dir.clone());
         let work = async move {
             for id in ids {
-                if let Err(error) = own.artifacts.delete(id).await {
+                if let Err(error) = own.artifacts.delete(id, &root).await {
                     tracing::warn!(%error, "cannot delete a picture of a deleted message");
                 }
             }

@@ -10,7 +10,7 @@ use rusqlite::Connection;
 
 use super::{Core, Error, Result};
 use crate::artifact;
-use crate::backup::{BackupError, Backups, Stored};
+use crate::backup::{ArtifactFiles, BackupError, Backups, Stored};
 use crate::config::Settings;
 use crate::job::Outcome;
 use crate::store::{self, Risk, now_ms};
@@ -44,7 +44,8 @@ fn files_of(connection: &Connection) -> store::Result<Vec<Stored>> {
 
 /// Returns the backups of a memory.
 pub fn of(settings: &Settings) -> Backups {
-    Backups::new(settings.backup.dir.clone(), files_of)
+    let artifacts = ArtifactFiles { root: settings.artifacts.dir.clone(), of: files_of, re_root: artifact::re_root };
+    Backups::new(settings.backup.dir.clone(), artifacts)
 }
 
 /// Returns what saves the content of the database when it is at risk: a backup. A failure is logged.
@@ -154,6 +155,12 @@ pub(super) async fn holding(core: &Core, recorded_at: i64) -> Vec<String> {
 }
 
 pub use crate::backup::restore::{finish as finish_restore, is_pending as is_restore_pending};
+
+/// Removes what backups and restores left that were stopped before they were complete. The locks of the database are held.
+pub fn remove_unfinished(settings: &Settings) {
+    of(settings).remove_unfinished(&settings.database);
+    crate::backup::restore::remove_unfinished(&settings.database);
+}
 
 /// Restores a backup into a database that nobody has open.
 ///

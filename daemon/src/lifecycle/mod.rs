@@ -86,6 +86,7 @@ fn start(overrides: Overrides) -> Result<Started, StartError> {
         tracing::warn!("a restore that was interrupted has been completed");
         locks.lock_database_again(&database)?;
     }
+    backups::remove_unfinished(&config.get());
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .max_blocking_threads(8)

@@ -5,7 +5,7 @@ use std::path::Path;
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
-use super::{Result, SCHEMA, StoreError, schema_of};
+use super::{Result, SCHEMA, StoreError, migrate, schema_of};
 
 /// Copies the database of a connection to a new file, as it is at one moment; others go on writing meanwhile. The copy is one file,
 /// without a write-ahead log.
@@ -41,7 +41,10 @@ pub fn open_copy(path: &Path) -> Result<(Connection, u32)> {
     if schema > SCHEMA {
         return Err(StoreError::TooNew { found: schema, known: SCHEMA });
     }
-    Ok((connection, schema))
+    match migrate::foreign(&connection, schema)? {
+        Some(why) => Err(StoreError::Damaged(format!("it is no memory of afd: {why}"))),
+        None => Ok((connection, schema)),
+    }
 }
 
 /// Returns the first fault of the tables and indexes of a database; `None` if there is none.

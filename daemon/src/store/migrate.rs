@@ -37,6 +37,33 @@ pub(super) fn check(connection: &Connection, path: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Returns why a database that claims a schema version was not made by our migrations: a table of ours is missing, or a trigger or view is
+/// none of ours, which would run with whatever we write. `None` if it may have been.
+pub(super) fn foreign(connection: &Connection, schema: u32) -> Result<Option<String>> {
+    if schema == 0 {
+        return Ok(Some("it has no schema version".to_owned()));
+    }
+    let mut fresh = Connection::open_in_memory()?;
+    let made = MIGRATIONS.to_version(&mut fresh, schema as usize);
+    made.map_err(|e| StoreError::Unavailable(format!("migration failed: {e}")))?;
+    let (ours, theirs) = (objects(&fresh)?, objects(connection)?);
+    if let Some((_, name, _)) = ours.iter().find(|(kind, name, _)| kind == "table" && !theirs.iter().any(|t| (&t.0, &t.1) == (kind, name)))
+    {
+        return Ok(Some(format!("the table {name:?} is missing")));
+    }
+    let runs = |kind: &str| matches!(kind, "trigger" | "view");
+    let unknown = theirs.iter().find(|object| runs(&object.0) && !ours.contains(object));
+    Ok(unknown.map(|(kind, name, _)| format!("the {kind} {name:?} is unknown")))
+}
+
+/// Returns type, name and definition of what a database consists of.
+fn objects(connection: &Connection) -> Result<Vec<(String, String, String)>> {
+    let mut statement =
+        connection.prepare("SELECT type, name, coalesce(sql, '') AS sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'")?;
+    let found = statement.query_map([], |row| Ok((row.get("type")?, row.get("name")?, row.get("sql")?)))?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
 /// Returns the schema version of a database.
 ///
 /// # Errors

@@ -150,8 +150,8 @@ impl Core {
             _ => Ok(None),
         });
         if let Some(id) = replaced.await? {
-            let deleter = self.clone();
-            self.finish(async move { deleter.artifacts.delete(id).await }).await??;
+            let (deleter, root) = (self.clone(), self.config.get().artifacts.dir.clone());
+            self.finish(async move { deleter.artifacts.delete(id, &root).await }).await??;
         }
         Ok(())
     }

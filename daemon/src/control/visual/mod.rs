@@ -58,7 +58,7 @@ impl Core {
     /// Deletes the pictures of this minimum age that neither a component, a page nor an undo record refers to; returns how many.
     async fn delete_unused_pictures(self: &Arc<Self>, min_age_ms: i64) -> super::Result<usize> {
         let in_use = self.store.read_all(purge::pictures_in_use).await?;
-        Ok(self.artifacts.delete_unused(&in_use, min_age_ms).await?)
+        Ok(self.artifacts.delete_unused(&in_use, min_age_ms, &self.config.get().artifacts.dir).await?)
     }
 
     /// Logs a change of the visual memory and publishes it to subscribers.
