@@ -1,5 +1,6 @@
 //! Entry point of the `afd` daemon.
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use afd::lifecycle::{Args, StartError, run};
@@ -9,7 +10,8 @@ fn main() -> ExitCode {
     match run(Args::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("afd: {error}");
+            // Standard error may be closed.
+            let _ = writeln!(std::io::stderr(), "afd: {error}");
             ExitCode::from(match error {
                 StartError::AlreadyRunning(_) => 3,
                 // As in sysexits.h: another start would fail in the same way.

@@ -177,6 +177,16 @@ pub fn panic_message(panic: &(dyn Any + Send)) -> String {
     text.unwrap_or_else(|| "panic without a message".to_owned())
 }
 
+/// Runs work whose failure must not fail what it comes after. A panic is logged, and gives `None`.
+pub async fn shielded<T>(what: &str, work: impl Future<Output = T>) -> Option<T> {
+    let work = async move {
+        failpoint(what);
+        work.await
+    };
+    let done = AssertUnwindSafe(work).catch_unwind().await;
+    done.map_err(|panic| tracing::error!(what, why = panic_message(panic.as_ref()), "panicked; what it came after stays done")).ok()
+}
+
 /// Failpoint at which a test can make a task panic; a no-op in builds without debug assertions.
 ///
 /// Tests set `AFD_TEST_PANICS` to a directory; a file in it that has the name of the task makes the task panic once.

@@ -18,17 +18,25 @@ fn home() -> PathBuf {
 
 /// Returns the path of the socket: `$AFD_SOCKET`, else `$XDG_RUNTIME_DIR/afd/afd.sock`, else `/tmp/afd-<uid>/afd.sock`.
 pub fn socket(uid: u32) -> PathBuf {
-    var("AFD_SOCKET").unwrap_or_else(|| match base("XDG_RUNTIME_DIR") {
+    var("AFD_SOCKET").unwrap_or_else(|| default_socket(uid))
+}
+
+/// Returns the path of the socket unless `$AFD_SOCKET` names another one.
+pub fn default_socket(uid: u32) -> PathBuf {
+    match base("XDG_RUNTIME_DIR") {
         Some(dir) => dir.join("afd/afd.sock"),
         None => PathBuf::from(format!("/tmp/afd-{uid}/afd.sock")),
-    })
+    }
 }
 
 /// Returns the path of the configuration file: `$AFD_CONFIG`, else `$AF_CONFIG`, else `$XDG_CONFIG_HOME/afd/config.toml`.
 pub fn config() -> PathBuf {
-    var("AFD_CONFIG")
-        .or_else(|| var("AF_CONFIG"))
-        .unwrap_or_else(|| base("XDG_CONFIG_HOME").unwrap_or_else(|| home().join(".config")).join("afd/config.toml"))
+    var("AFD_CONFIG").or_else(|| var("AF_CONFIG")).unwrap_or_else(default_config)
+}
+
+/// Returns the path of the configuration file unless the environment names another one.
+pub fn default_config() -> PathBuf {
+    base("XDG_CONFIG_HOME").unwrap_or_else(|| home().join(".config")).join("afd/config.toml")
 }
 
 /// Returns the default path of the database: `$XDG_DATA_HOME/afd/memory.db`.

@@ -166,12 +166,27 @@ fn uninstall_names_what_is_stored_and_deletes_it_only_when_told() {
     let (told, code) = run(&["uninstall"]);
     assert_eq!((told["data"]["purged"].as_bool(), code), (Some(false), 0));
     assert!(home.path().join(".local/share/afd/memory.db").exists());
-    let (purged, code) = run(&["uninstall", "--purge"]);
+    let foreign = home.path().join(".local/share/afd/backups/family/photo.jpg");
+    std::fs::create_dir_all(foreign.parent().expect("a directory")).expect("creates");
+    std::fs::write(&foreign, "a photo").expect("writes");
+    // A checkout whose settings the environment names.
+    let checkout = home.path().join("src/afd");
+    std::fs::create_dir_all(&checkout).expect("creates");
+    std::fs::write(checkout.join("dev.toml"), "").expect("writes");
+    let (refused, code) = run(&["uninstall", "--purge"]);
+    assert_eq!((refused["error"]["code"].as_str(), code), (Some("INVALID_PARAMS"), 2), "nobody agreed: {refused}");
+    assert!(home.path().join(".local/share/afd/memory.db").exists());
+    let mut purge = afctl(home.path());
+    purge.env("AFD_CONFIG", checkout.join("dev.toml")).args(["uninstall", "--purge", "--yes"]);
+    let (purged, code) = envelope(&purge.output().expect("runs"));
     assert_eq!(code, 0, "{purged}");
-    for gone in [".local/share/afd", ".config/afd", ".local/state/afd"] {
+    for gone in [".local/share/afd/memory.db", ".local/share/afd/artifacts", ".config/afd", ".local/state/afd"] {
         assert!(!home.path().join(gone).exists(), "{gone}");
     }
-    assert!(kept.exists());
+    let backups = std::fs::read_dir(home.path().join(".local/share/afd/backups")).expect("reads").count();
+    assert!(foreign.exists() && backups == 1, "what afd did not write stays");
+    assert!(purged["data"]["left"].to_string().contains("backups/family"), "{purged}");
+    assert!(kept.exists() && checkout.join("dev.toml").exists());
     assert_eq!(run(&["status"]).1, 3, "the daemon was stopped");
 }
 

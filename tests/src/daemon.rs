@@ -116,6 +116,15 @@ impl Daemon {
         Self::spawn(dir, limited).unwrap_or_else(|why| panic!("the daemon did not start: {why}"))
     }
 
+    /// Starts a daemon whose standard error is what a shell's redirection makes of it, for example `2>&-`.
+    pub fn start_with_stderr(dir: &Path, redirection: &str) -> Self {
+        let afd = command(dir);
+        let mut redirected = Command::new("sh");
+        redirected.args(["-c", &format!("exec \"$@\" {redirection}"), "sh"]).arg(afd.get_program()).args(afd.get_args());
+        redirected.env_clear().env("HOME", dir).env("AFD_LOG", "debug").stdin(Stdio::null()).stdout(Stdio::null());
+        Self::spawn(dir, redirected).unwrap_or_else(|why| panic!("the daemon did not start: {why}"))
+    }
+
     /// Starts a daemon in its own mount namespace, prepared by a shell command. Returns `None` where that is not permitted.
     fn start_in_namespace(dir: &Path, prepare: &str) -> Option<Self> {
         Self::try_in_namespace(dir, prepare).map(|started| started.unwrap_or_else(|why| panic!("the daemon did not start: {why}")))

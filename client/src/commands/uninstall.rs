@@ -6,11 +6,10 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::{Call, service};
-use crate::dial;
-use crate::human::{bytes, paint, parts};
+use crate::human::{bytes, count, paint, parts};
 use crate::options::Context;
-use crate::outcome::{FAILED, Failure};
-use crate::spawn;
+use crate::outcome::{FAILED, Failure, USAGE};
+use crate::{ask, dial, spawn};
 
 /// Options of `uninstall`.
 #[derive(Debug, Args)]
@@ -18,31 +17,140 @@ pub struct Uninstall {
     /// Stop the daemon and delete all of it: memory, artifacts, backups, settings, logs and units
     #[arg(long)]
     purge: bool,
+    /// With --purge: delete without a question
+    #[arg(long, requires = "purge")]
+    yes: bool,
 }
 
-/// Returns the directories and files of afd that exist, at their default places.
-fn places() -> Vec<PathBuf> {
+/// Names of what afd writes to a directory. Whatever else is there is not its own, and stays.
+struct Layout {
+    files: fn(&str) -> bool,
+    directories: &'static [(fn(&str) -> bool, &'static Layout)],
+}
+
+const DATA: Layout = Layout {
+    files: |name| is_database(name) || is_temporary(name),
+    directories: &[(|name| name == "artifacts", &ARTIFACTS), (|name| name == "backups", &BACKUPS)],
+};
+const ARTIFACTS: Layout = Layout { files: |name| is_artifact(name) || is_temporary(name), directories: &[] };
+const BACKUPS: Layout = Layout { files: is_temporary, directories: &[(|name| is_backup(name) || is_temporary(name), &BACKUP)] };
+const BACKUP: Layout = Layout {
+    files: |name| is_database(name) || name == "manifest.json" || is_temporary(name),
+    directories: &[(|name| name == "artifacts", &COPIES)],
+};
+const COPIES: Layout = Layout { files: |name| is_hex(name, 64), directories: &[] };
+const CONFIG: Layout = Layout { files: |name| name == "config.toml" || is_temporary(name), directories: &[] };
+const STATE: Layout = Layout {
+    files: |name| matches!(name, "afd.log" | "afd.log.1" | "afd.log.2" | "afd.log.3") || is_progress(name) || is_temporary(name),
+    directories: &[(|name| name == "setup", &RECORDS), (|name| name == "mcp-sessions", &SESSIONS)],
+};
+const RECORDS: Layout = Layout { files: |name| name.ends_with(".json") || is_temporary(name), directories: &[] };
+const SESSIONS: Layout = Layout { files: |name| name.ends_with(".lock") || name.ends_with(".directory"), directories: &[] };
+const RUNTIME: Layout = Layout { files: |name| matches!(name, "afd.sock" | "afd.sock.lock" | "afd.spawn.lock"), directories: &[] };
+
+fn is_database(name: &str) -> bool {
+    let suffixes = ["", "-wal", "-shm", "-journal", ".key", ".lock", ".damaged", ".restoring", ".restored", ".key.restored"];
+    name.strip_prefix("memory.db").is_some_and(|suffix| suffixes.contains(&suffix))
+}
+
+fn is_temporary(name: &str) -> bool {
+    name.starts_with(".afd-")
+}
+
+fn is_hex(text: &str, length: usize) -> bool {
+    text.len() == length && text.bytes().all(|b| b.is_ascii_hexdigit())
+}
+
+/// `kind-hash-tag.extension`, or without the tag.
+fn is_artifact(name: &str) -> bool {
+    let Some((stem, _)) = name.rsplit_once('.') else { return false };
+    let stem = stem.rsplit_once('-').filter(|(_, tag)| is_hex(tag, 8)).map_or(stem, |(rest, _)| rest);
+    stem.rsplit_once('-').is_some_and(|(_, hash)| is_hex(hash, 24))
+}
+
+/// A time such as `20261123T031500Z`, perhaps with a number, and `-replaced` for what a restore replaced.
+fn is_backup(name: &str) -> bool {
+    let name = name.strip_suffix("-replaced").unwrap_or(name);
+    let (time, number) = name.split_once('-').unwrap_or((name, "0"));
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let (day, clock) = time.strip_suffix('Z').and_then(|t| t.split_once('T')).unwrap_or_default();
+    day.len() == 8 && clock.len() == 6 && digits(day) && digits(clock) && digits(number)
+}
+
+fn is_progress(name: &str) -> bool {
+    name.starts_with("progress-") && (name.ends_with(".json") || name.ends_with(".txt"))
+}
+
+/// What was found in a directory of afd.
+#[derive(Default)]
+struct Found {
+    /// Its files, and links to files.
+    files: Vec<PathBuf>,
+    /// The directories, each after those in it.
+    directories: Vec<PathBuf>,
+    /// What is not its own.
+    left: Vec<PathBuf>,
+}
+
+impl Found {
+    /// Looks through a directory. A link to a directory is not followed.
+    fn look(&mut self, dir: &Path, layout: &Layout) {
+        if dir.is_symlink() {
+            return self.left.push(dir.to_owned());
+        }
+        let mut entries: Vec<PathBuf> = std::fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+        entries.sort();
+        for path in entries {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let inner = layout.directories.iter().find(|(fits, _)| fits(&name)).map(|(_, inner)| *inner);
+            match inner.filter(|_| path.is_dir()) {
+                Some(inner) => self.look(&path, inner),
+                None if (layout.files)(&name) && (path.is_symlink() || !path.is_dir()) => self.files.push(path),
+                None => self.left.push(path),
+            }
+        }
+        self.directories.push(dir.to_owned());
+    }
+
+    fn bytes(&self) -> u64 {
+        self.files.iter().filter_map(|file| std::fs::symlink_metadata(file).ok()).map(|meta| meta.len()).sum()
+    }
+
+    /// Deletes the files, and the directories that are empty then.
+    fn delete(&self) -> Result<(), Failure> {
+        for file in &self.files {
+            match std::fs::remove_file(file) {
+                Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(Failure::new("CONFLICT", format!("{}: {e}", file.display()), FAILED));
+                }
+                _ => {}
+            }
+        }
+        // One that is not empty holds what is not ours.
+        self.directories.iter().for_each(|dir| _ = std::fs::remove_dir(dir));
+        Ok(())
+    }
+}
+
+/// Returns what afd has stored, by directory. Files that the environment names at other places are the user's own.
+fn places() -> Vec<(PathBuf, Found)> {
     let parent = |path: PathBuf| path.parent().map(Path::to_owned);
     let uid = rustix::process::geteuid().as_raw();
     let dirs = [
-        parent(afd_proto::paths::database()),
-        parent(afd_proto::paths::config()),
-        Some(afd_proto::paths::state_dir()),
-        parent(afd_proto::paths::socket(uid)),
+        (parent(afd_proto::paths::database()), &DATA),
+        (parent(afd_proto::paths::default_config()), &CONFIG),
+        (Some(afd_proto::paths::state_dir()), &STATE),
+        (parent(afd_proto::paths::default_socket(uid)), &RUNTIME),
     ];
-    // Only directories that are named after afd are its own.
-    let own = |dir: &PathBuf| dir.file_name().is_some_and(|name| name == "afd" || name == format!("afd-{uid}").as_str());
-    let mut places: Vec<PathBuf> = dirs.into_iter().flatten().filter(own).filter(|dir| dir.is_dir()).collect();
-    places.extend(service::files());
+    let look = |(dir, layout): (Option<PathBuf>, &Layout)| {
+        let dir = dir.filter(|dir| dir.is_dir())?;
+        let mut found = Found::default();
+        found.look(&dir, layout);
+        Some((dir, found))
+    };
+    let mut places: Vec<_> = dirs.into_iter().filter_map(look).collect();
+    places.extend(service::files().into_iter().map(|unit| (unit.clone(), Found { files: vec![unit], ..Found::default() })));
     places
-}
-
-fn size(path: &Path) -> u64 {
-    let Ok(meta) = std::fs::symlink_metadata(path) else { return 0 };
-    if !meta.is_dir() {
-        return meta.len();
-    }
-    std::fs::read_dir(path).into_iter().flatten().flatten().map(|entry| size(&entry.path())).sum()
 }
 
 /// Checks that no daemon on another socket uses the memory.
@@ -59,21 +167,41 @@ fn check_unused() -> Result<(), Failure> {
         .with_hint(format!("stop it with `kill {pid}`, or name its socket with --socket")))
 }
 
-fn run(context: &Context, purge: bool) -> Result<Value, Failure> {
-    let found: Vec<Value> = places().iter().map(|path| json!({"path": path, "bytes": size(path), "link": path.is_symlink()})).collect();
-    if purge {
+/// Maximum number of files that are listed because they are not afd's.
+const MAX_LEFT: usize = 50;
+
+/// Asks whether to delete what was found.
+fn confirm(found: &[(PathBuf, Found)]) -> Result<(), Failure> {
+    let lines = found.iter().map(|(place, found)| format!("  {}  {}\n", place.display(), count(found.files.len() as u64, "file")));
+    let question = format!("This stops the daemon and deletes:\n{}Delete them? [y/N] ", lines.collect::<String>());
+    let answer = ask::yes(&question).map_err(|e| Failure::new("INVALID_PARAMS", format!("the answer cannot be read: {e}"), USAGE))?;
+    if answer {
+        return Ok(());
+    }
+    Err(Failure::new("INVALID_PARAMS", "nothing was deleted: nobody agreed", USAGE)
+        .with_hint("`afctl uninstall` lists what would be deleted; `afctl uninstall --purge --yes` deletes it without a question"))
+}
+
+fn run(context: &Context, options: &Uninstall) -> Result<Value, Failure> {
+    let mut found = places();
+    if options.purge {
+        if !options.yes {
+            confirm(&found)?;
+        }
         if !service::files().is_empty() || spawn::enabled_unit().is_some() {
             // Before the files go, as systemd would start the daemon again.
             service::stop();
         }
         dial::stop(&context.global)?;
         check_unused()?;
-        for path in places().into_iter().filter(|path| !path.is_symlink()) {
-            let removed = if path.is_dir() { std::fs::remove_dir_all(&path) } else { std::fs::remove_file(&path) };
-            removed.map_err(|e| Failure::new("CONFLICT", format!("{}: {e}", path.display()), FAILED))?;
-        }
+        // The daemon may have written, and removed, files while it stopped.
+        found = places();
+        found.iter().try_for_each(|(_, found)| found.delete())?;
     }
-    Ok(json!({"purged": purge, "places": found}))
+    let place = |(path, found): &(PathBuf, Found)| json!({"path": path, "files": found.files.len(), "bytes": found.bytes()});
+    let sizes: Vec<Value> = found.iter().map(place).collect();
+    let left: Vec<&PathBuf> = found.iter().flat_map(|(_, found)| &found.left).collect();
+    Ok(json!({"purged": options.purge, "places": sizes, "leftCount": left.len(), "left": left[..left.len().min(MAX_LEFT)]}))
 }
 
 fn render(data: &Value) -> Option<String> {
@@ -81,11 +209,15 @@ fn render(data: &Value) -> Option<String> {
     let verb = if purged { paint(parts::GOOD, "deleted") } else { paint(parts::DIM, "stored") };
     let mut out = String::new();
     for place in data["places"].as_array()? {
-        let verb = if place["link"] == true && purged { paint(parts::WARN, "left, as it is a link:") } else { verb.clone() };
-        out += &format!("{verb} {}  {}\n", place["path"].as_str()?, bytes(place["bytes"].as_u64()?));
+        let files = count(place["files"].as_u64()?, "file");
+        let size = if purged { String::new() } else { format!(", {}", bytes(place["bytes"].as_u64()?)) };
+        out += &format!("{verb} {}  {files}{size}\n", place["path"].as_str()?);
+    }
+    for path in data["left"].as_array()? {
+        out += &format!("{} {}\n", paint(parts::WARN, if purged { "left, not afd's:" } else { "not afd's:" }), path.as_str()?);
     }
     if !purged {
-        out += "nothing was deleted; --purge deletes all of it. Files that were saved elsewhere stay.\n";
+        out += "nothing was deleted; --purge deletes the files of afd. Files that were saved elsewhere stay.\n";
     }
     out += "the programs afd, afctl and afmcp are removed as they were installed\n";
     Some(out)
@@ -94,6 +226,26 @@ fn render(data: &Value) -> Option<String> {
 impl Uninstall {
     /// Returns the call of the command.
     pub fn call(self) -> Call {
-        Call::local("uninstall", if self.purge { "purge" } else { "list" }, Some(render), move |context| run(context, self.purge))
+        Call::local("uninstall", if self.purge { "purge" } else { "list" }, Some(render), move |context| run(context, &self))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_files_are_known_by_their_names() {
+        for name in ["memory.db", "memory.db-wal", "memory.db.key.restored"] {
+            assert!(is_database(name), "{name}");
+        }
+        assert!(!is_database("memory.db.old") && !is_database("memory.dbx"));
+        assert!(is_artifact("screenshot_image-0123456789abcdef01234567-00112233.jpg"));
+        assert!(is_artifact("screenshot_image-0123456789abcdef01234567.jpg"));
+        assert!(!is_artifact("holiday-photo.jpg") && !is_artifact("notes"));
+        for name in ["20261123T031500Z", "20261123T031500Z-2", "20261123T031500Z-replaced", "20261123T031500Z-2-replaced"] {
+            assert!(is_backup(name), "{name}");
+        }
+        assert!(!is_backup("family") && !is_backup("20261123") && !is_backup("2026112xT031500Z"));
     }
 }

@@ -9,6 +9,7 @@
 //! if the client disconnects. Errors that occur after sending are reported as `OUTCOME_UNKNOWN` unless the outcome is known.
 
 use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -17,6 +18,8 @@ use afd_proto::act::{ActCall, Then, WithLook};
 use afd_proto::events::Message;
 use afd_proto::memory::EventStatus;
 use afd_proto::vocabulary::{DeviceCall, Point, Reply, Target, Verb};
+use futures_util::FutureExt;
+use parking_lot::Mutex;
 use rusqlite::Connection;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -32,7 +35,7 @@ use crate::memory::events::{self, Event, Request};
 use crate::memory::{Place, log, record};
 use crate::page::select::Gesture;
 use crate::store::{new_uid, now_ms};
-use crate::task::failpoint;
+use crate::task::{failpoint, shielded};
 
 /// Outcome of an executed plan, from which the response body is built.
 pub(super) struct ActionOutcome {
@@ -184,7 +187,7 @@ impl Call {
                 let (action, before) = (event.action.clone(), event.before.clone());
                 self.commit(event, started).await.map_err(unrecorded)?;
                 let look = match then {
-                    Some(then) => Some(self.look_then(then, action.as_ref(), &before, inputs).await),
+                    Some(then) => shielded("look-after-act", self.look_then(then, action.as_ref(), &before, inputs)).await,
                     None => None,
                 };
                 // A look that saw the outcome needs no other one.
@@ -208,8 +211,16 @@ impl Call {
     ) -> Result<SearchOutcome> {
         match steps {
             Steps::Send(inputs) => {
-                let result = self.send(guard, inputs(resolved.as_ref().map(|r| r.point)), event).await?;
-                Ok(SearchOutcome { result, resolved, scrolls: 0 })
+                let inputs = inputs(resolved.as_ref().map(|r| r.point));
+                let (count, answers) = (inputs.len(), Mutex::default());
+                let sent = AssertUnwindSafe(self.send_each(guard, inputs, event, &answers)).catch_unwind().await;
+                match sent {
+                    Ok(sent) => sent?,
+                    // The device did all of it: what failed came after its answer.
+                    Err(_) if answers.lock().len() == count => {}
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+                Ok(SearchOutcome { result: answers.into_inner().join("; "), resolved, scrolls: 0 })
             }
             Steps::Search(search) => self.search(guard, &search, event).await,
             Steps::Fill(text) => self.fill(guard, &text, resolved, event).await,
@@ -336,12 +347,25 @@ impl Call {
         inputs: Vec<Input>,
         event: &mut Event,
     ) -> std::result::Result<String, DriverError> {
-        let mut words = Vec::new();
+        let answers = Mutex::default();
+        self.send_each(guard, inputs, event, &answers).await?;
+        Ok(answers.into_inner().join("; "))
+    }
+
+    /// Like [`Call::send`]; adds each result to `answers` as soon as it is there.
+    async fn send_each(
+        &self,
+        guard: &DeviceGuard,
+        inputs: Vec<Input>,
+        event: &mut Event,
+        answers: &Mutex<Vec<String>>,
+    ) -> std::result::Result<(), DriverError> {
         for (done, input) in inputs.iter().enumerate() {
             match guard.perform(self.target.token.as_ref(), input).await {
                 Ok(result) => {
                     failpoint("act");
-                    words.push(result);
+                    answers.lock().push(result);
+                    failpoint("answered");
                 }
                 Err(error) => {
                     // If the first input did not reach the device, nothing did.
@@ -355,7 +379,7 @@ impl Call {
                 }
             }
         }
-        Ok(words.join("; "))
+        Ok(())
     }
 
     /// Like [`Call::fail`], but keeps the device's message out of the recorded event.

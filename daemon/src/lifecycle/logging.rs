@@ -1,12 +1,17 @@
 //! Logging: to a file that is renamed when it gets large, else to standard error, which the journal or a terminal shows. Lines that belong to
-//! a call carry its trace id.
+//! a call carry its trace id. A log that cannot be written loses lines and holds up nothing: standard error may be closed, or a pipe that
+//! nobody reads.
 
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Write};
+use std::os::fd::AsFd;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::SyncSender;
+use std::time::Duration;
 
+use rustix::fs::FileType;
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::format::{Format, Full, Writer};
@@ -105,31 +110,109 @@ impl Write for Rotating {
     }
 }
 
-/// Starts logging as the arguments say. Returns the log file, if there is one.
-pub(super) fn start(args: &Args) -> Option<PathBuf> {
+/// Maximum number of lines that wait for standard error; more are lost.
+const MAX_WAITING: usize = 10_000;
+/// Time that the last lines have to be written when the daemon ends.
+const LAST_LINES: Duration = Duration::from_millis(500);
+
+/// What the thread that writes to standard error is to do.
+enum Work {
+    Line(Vec<u8>),
+    /// Say when everything before was written.
+    Flush(SyncSender<()>),
+}
+
+/// Standard error, written by a thread of its own.
+#[derive(Clone)]
+struct Unhurried(SyncSender<Work>);
+
+impl Unhurried {
+    fn start() -> io::Result<Self> {
+        let (sender, waiting) = std::sync::mpsc::sync_channel(MAX_WAITING);
+        let write = move || {
+            for work in waiting {
+                match work {
+                    Work::Line(line) => _ = io::stderr().write_all(&line),
+                    Work::Flush(done) => _ = done.send(()),
+                }
+            }
+        };
+        std::thread::Builder::new().name("log".into()).spawn(write)?;
+        Ok(Self(sender))
+    }
+}
+
+impl Write for Unhurried {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let _ = self.0.try_send(Work::Line(line.to_vec()));
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn is_file(stderr: impl AsFd) -> bool {
+    rustix::fs::fstat(stderr).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile)
+}
+
+/// The log of the daemon. Waits a moment for its last lines when dropped.
+pub(super) struct Log {
+    /// The file, if there is one.
+    pub file: Option<PathBuf>,
+    stderr: Option<Unhurried>,
+}
+
+impl Drop for Log {
+    fn drop(&mut self) {
+        let (done, written) = std::sync::mpsc::sync_channel(1);
+        if self.stderr.as_ref().is_some_and(|stderr| stderr.0.try_send(Work::Flush(done)).is_ok()) {
+            let _ = written.recv_timeout(LAST_LINES);
+        }
+    }
+}
+
+/// Starts logging as the arguments say.
+pub(super) fn start(args: &Args) -> Log {
     let filter = EnvFilter::try_new(&args.log).unwrap_or_else(|_| EnvFilter::new("info"));
     let journal = std::env::var_os("JOURNAL_STREAM").is_some();
     let timer = TimeAndTrace { time: (!journal).then_some(SystemTime) };
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false);
-    let file = args.log_file.as_ref().and_then(|path| match Rotating::open(path, MAX_BYTES) {
-        Ok(file) => Some((path.clone(), file)),
-        Err(error) => {
-            eprintln!("afd: cannot write the log to {}: {error}", path.display());
-            None
+    // What cannot be logged is not told on standard error either: it may be what cannot be written.
+    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).log_internal_errors(false);
+    let opened = args.log_file.as_ref().map(|path| Rotating::open(path, MAX_BYTES).map(|file| (path.clone(), file)));
+    let failed = opened.as_ref().and_then(|opened| opened.as_ref().err()).map(ToString::to_string);
+    let (log, started) = match opened.and_then(Result::ok) {
+        Some((path, file)) => {
+            let started = builder.with_timer(timer).with_writer(std::sync::Mutex::new(file)).try_init();
+            (Log { file: Some(path), stderr: None }, started)
         }
-    });
-    let (path, started) = match file {
-        Some((path, file)) => (Some(path), builder.with_timer(timer).with_writer(std::sync::Mutex::new(file)).try_init()),
-        None if journal => {
-            let format = Journal(Format::default().with_ansi(false).with_timer(timer));
-            (None, builder.event_format(format).with_writer(io::stderr).try_init())
+        None => {
+            // A file holds up nobody, so its lines are there before the answer that they are about.
+            let stderr = if is_file(io::stderr()) { None } else { Unhurried::start().ok() };
+            let log = Log { file: None, stderr: stderr.clone() };
+            let writer = move || -> Box<dyn Write> {
+                match &stderr {
+                    Some(stderr) => Box::new(stderr.clone()),
+                    None => Box::new(io::stderr()),
+                }
+            };
+            let started = if journal {
+                let format = Journal(Format::default().with_ansi(false).with_timer(timer));
+                builder.event_format(format).with_writer(writer).try_init()
+            } else {
+                builder.with_timer(timer).with_writer(writer).try_init()
+            };
+            (log, started)
         }
-        None => (None, builder.with_timer(timer).with_writer(io::stderr).try_init()),
     };
+    if let (Some(path), Some(error)) = (&args.log_file, failed) {
+        tracing::error!(error, path = %path.display(), "cannot write the log file");
+    }
     if started.is_err() {
         tracing::debug!("logging is already initialised");
     }
-    path
+    log
 }
 
 #[cfg(test)]

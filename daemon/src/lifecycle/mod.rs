@@ -12,6 +12,7 @@ mod socket;
 mod systemd;
 mod watch;
 
+use std::io::Write;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -46,8 +47,8 @@ pub fn run(args: Args) -> Result<(), StartError> {
         systemd::failed(&error.to_string());
     }
     let (runtime, core, listener, locks) = started?;
-    if let Some(log) = log {
-        core.runtime.set_log(log);
+    if let Some(file) = &log.file {
+        core.runtime.set_log(file.clone());
     }
     let result = runtime.block_on(async {
         signals::listen(&core)?;
@@ -66,7 +67,9 @@ fn restore(overrides: Overrides, name: Option<&str>) -> Result<(), StartError> {
     let settings = Config::load(overrides)?.get();
     let _locks = instance::Locks::acquire(&socket, &settings.database)?;
     let restored = backups::restore(&settings, name, &settings.database)?;
-    println!("{}", serde_json::to_string(&restored).map_err(|e| StartError::System(e.to_string()))?);
+    let line = serde_json::to_string(&restored).map_err(|e| StartError::System(e.to_string()))?;
+    // The memory is restored, whether somebody reads it or not.
+    let _ = writeln!(std::io::stdout(), "{line}");
     Ok(())
 }
 

@@ -86,6 +86,46 @@ fn act_interrupted_by_a_panic_is_recorded_as_unknown() {
 }
 
 #[test]
+fn answer_of_the_device_outlives_a_panic_that_comes_after_it() {
+    let Some(faulty) = FaultyWorld::new() else { return };
+    let mut client = faulty.world.client();
+    client.ok("observe.top", json!({}));
+    faulty.inject_panic("answered");
+    client.ok("act.home", json!({"requestKey": "k"}));
+    assert_eq!(client.ok("act.home", json!({"requestKey": "k"}))["replayed"], true);
+    faulty.inject_panic("look-after-act");
+    let acted = client.ok("act.back", json!({"then": "outline"}));
+    assert!(acted["look"].is_null(), "{acted}");
+    let log = client.ok("memory.log", json!({}));
+    for (i, op) in ["back", "home"].into_iter().enumerate() {
+        assert_eq!((log["events"][i]["op"].as_str(), log["events"][i]["status"].as_str()), (Some(op), Some("ok")), "{log}");
+    }
+    assert_eq!((faulty.world.phone.hits("home").len(), faulty.world.phone.hits("back").len()), (1, 1));
+}
+
+/// Where the log cannot be written, or nobody reads it, actions are done and told as always, and the daemon stops when it is asked to.
+#[test]
+fn log_that_cannot_be_written_fails_and_holds_up_nothing() {
+    let mut world = World::with_process(TestPhone::start(), "");
+    world.daemon.stop();
+    let pipe = world.dir().join("log-pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs").success());
+    // Open for reading and writing, so that it opens at once, and nobody reads it.
+    let unread = format!("2<>{}", pipe.display());
+    for redirection in ["2>&-", "2>/dev/full", &unread] {
+        world.daemon = Daemon::start_with_stderr(world.dir(), redirection);
+        let mut client = world.client();
+        // More lines than a pipe holds.
+        for _ in 0..120 {
+            client.ok("act.home", json!({}));
+        }
+        let log = client.ok("memory.log", json!({"limit": 1}));
+        assert_eq!(log["events"][0]["status"], "ok", "{redirection}");
+        world.daemon.stop();
+    }
+}
+
+#[test]
 fn jobs_readers_watchers_and_streams_survive_panics() {
     let Some(faulty) = FaultyWorld::new() else { return };
     let world = &faulty.world;
