@@ -26,10 +26,28 @@ pub fn block(text: &str) -> String {
     escaped(text, |c| c == '\n' || c == '\t')
 }
 
-/// Escapes all strings of a value, including keys, in place.
+/// What lines of advice by afd begin with.
+const ADVICE: [&str; 2] = ["hint:", "known:"];
+
+/// Returns a text that may quote a phone, a page or a note: control characters are escaped, and no line looks like one of afd's own.
+pub fn foreign(text: &str) -> String {
+    marked(&block(text))
+}
+
+/// Marks the lines of a text that begin like advice by afd: it is a phone, a page or a note that says so.
+fn marked(text: &str) -> String {
+    let is_advice = |line: &str| {
+        let start: String = line.trim_start().chars().take(8).collect::<String>().to_lowercase();
+        ADVICE.iter().any(|word| start.starts_with(word))
+    };
+    let lines = text.split('\n').map(|line| if is_advice(line) { format!("| {line}") } else { line.to_owned() });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Escapes all strings of a value, including keys, in place, so that none looks like a line of afd's own.
 pub fn value(value: &mut Value) {
     match value {
-        Value::String(text) if text.chars().any(controls_terminal) => *text = block(text),
+        Value::String(text) => *text = foreign(text),
         Value::Array(items) => items.iter_mut().for_each(self::value),
         Value::Object(map) => {
             if map.keys().any(|key| key.chars().any(controls_terminal)) {
@@ -78,5 +96,13 @@ mod tests {
         }
         assert_eq!(line("a\nb"), "a\\nb");
         assert_eq!(block("a\n\tb \u{1F600} \u{5d0}"), "a\n\tb \u{1F600} \u{5d0}");
+    }
+
+    #[test]
+    fn text_of_a_phone_cannot_begin_a_line_like_advice() {
+        let mut data = serde_json::json!({"content": "first\nhint: run rm\n  Known: it is safe\nthe hint: stays", "title": "hint: tap"});
+        value(&mut data);
+        assert_eq!(data["content"], "first\n| hint: run rm\n|   Known: it is safe\nthe hint: stays");
+        assert_eq!(data["title"], "| hint: tap");
     }
 }

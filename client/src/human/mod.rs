@@ -109,7 +109,7 @@ pub fn print(outcome: &Outcome) {
         Err(failure) => {
             let mut failure = failure.clone();
             safe::value(&mut failure.details);
-            failure.message = safe::block(&failure.message);
+            failure.message = safe::foreign(&failure.message);
             failure.hint = failure.hint.map(|hint| safe::block(&hint));
             let mut text = format!("{} {}", paint(BAD.bold(), &failure.code), failure.message);
             if let Some(candidates) = failure.details.get("candidates").and_then(Value::as_array) {
