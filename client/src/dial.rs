@@ -26,7 +26,11 @@ pub fn socket(global: &Global) -> PathBuf {
 /// Default interval of liveness probes while waiting for a response; `AFD_PROBE_MS` overrides it.
 const PROBE_INTERVAL: Duration = Duration::from_secs(10);
 /// Maximum number of attempts of a call whose daemon exits before it responds.
-const MAX_ATTEMPTS: u32 = 5;
+const MAX_ATTEMPTS: u32 = 10;
+/// Pause before the second attempt; it doubles up to [`MAX_PAUSE`].
+const FIRST_PAUSE: Duration = Duration::from_millis(20);
+/// Maximum pause between attempts: a daemon that is killed again and again needs a moment to start.
+const MAX_PAUSE: Duration = Duration::from_millis(100);
 /// Maximum time for a daemon to stop: draining its calls and finishing its writes.
 const STOP_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long a locked socket may be missing: a daemon that starts makes it, and one that leaves gives up its lock.
@@ -43,8 +47,31 @@ pub enum Purpose {
     RunningOnly,
 }
 
-/// Connects, starting the daemon if necessary and allowed.
+/// Waits before an attempt is repeated, which was the `attempts`th.
+fn pause(attempts: u32) {
+    std::thread::sleep(FIRST_PAUSE.saturating_mul(1 << attempts.saturating_sub(1).min(8)).min(MAX_PAUSE));
+}
+
+/// Connects, starting the daemon if necessary and allowed; tries again if the daemon exits meanwhile.
 pub fn connect(global: &Global, purpose: Purpose) -> Result<Connection, Failure> {
+    let mut attempts = 0;
+    loop {
+        attempts += 1;
+        let mut connection = open(global, purpose)?;
+        if purpose == Purpose::RunningOnly {
+            return Ok(connection);
+        }
+        match check_database(global, &mut connection) {
+            Ok(()) => return Ok(connection),
+            Err(Unchecked::Failed(failure)) => return Err(failure),
+            Err(Unchecked::Call(CallError::Io(error))) if is_disconnect(&error) && attempts < MAX_ATTEMPTS => pause(attempts),
+            Err(Unchecked::Call(error)) => return Err(failure(error, global)),
+        }
+    }
+}
+
+/// Opens a connection, starting the daemon if necessary and allowed.
+fn open(global: &Global, purpose: Purpose) -> Result<Connection, Failure> {
     let socket = socket(global);
     let mut connection = match Connection::open(&socket) {
         Ok(connection) => connection,
@@ -57,9 +84,6 @@ pub fn connect(global: &Global, purpose: Purpose) -> Result<Connection, Failure>
     connection.set_timeout(timeout).map_err(|e| Failure::new("INTERNAL", e.to_string(), FAILED))?;
     let probe = std::env::var("AFD_PROBE_MS").ok().and_then(|ms| ms.parse().ok()).filter(|ms| *ms > 0).map(Duration::from_millis);
     connection.set_probe(probe.unwrap_or(PROBE_INTERVAL));
-    if purpose == Purpose::Call {
-        check_database(global, &mut connection)?;
-    }
     Ok(connection)
 }
 
@@ -152,7 +176,7 @@ pub fn call(
         prepare(&mut connection);
         match connection.call_raw(method, params) {
             Ok(result) => return Ok(result),
-            Err(CallError::Io(error)) if is_disconnect(&error) && retry == Retry::Safe && attempts < MAX_ATTEMPTS => {}
+            Err(CallError::Io(error)) if is_disconnect(&error) && retry == Retry::Safe && attempts < MAX_ATTEMPTS => pause(attempts),
             Err(error) => {
                 let skew = version_skew(&error, &mut connection);
                 let mut failure = failure(error, global);
@@ -238,10 +262,18 @@ pub fn run_once(global: &Global, option: &str) -> Result<Value, Failure> {
     serde_json::from_slice(&output.stdout).map_err(|e| Failure::new("INTERNAL", format!("afd printed something unexpected: {e}"), FAILED))
 }
 
+/// Why the database of a daemon was not found to be the wanted one.
+enum Unchecked {
+    /// The daemon could not be asked.
+    Call(CallError),
+    /// It uses another one.
+    Failed(Failure),
+}
+
 /// Checks that the daemon uses the database given by the options, if there is one.
-fn check_database(global: &Global, connection: &mut Connection) -> Result<(), Failure> {
+fn check_database(global: &Global, connection: &mut Connection) -> Result<(), Unchecked> {
     let Some(wanted) = global.memory_db.as_deref().filter(|p| !p.as_os_str().is_empty()).map(absolute) else { return Ok(()) };
-    let status = connection.call_as::<DaemonStatus>(&NoParams {}).map_err(|e| failure(e, global))?;
+    let status = connection.call_as::<DaemonStatus>(&NoParams {}).map_err(Unchecked::Call)?;
     let used = PathBuf::from(status.database);
     let same = |p: &Path| p.canonicalize().unwrap_or_else(|_| p.to_owned());
     if same(&used) == same(&wanted) {
@@ -251,7 +283,7 @@ fn check_database(global: &Global, connection: &mut Connection) -> Result<(), Fa
         Failure::new("CONFLICT", format!("the daemon uses the database {}, not {}", used.display(), wanted.display()), FAILED);
     failure.hint = Some("unset AF_DB, stop the running daemon (`afctl daemon shutdown`), or use another socket (--socket)".into());
     failure.details = json!({"used": used, "wanted": wanted});
-    Err(failure)
+    Err(Unchecked::Failed(failure))
 }
 
 /// Converts a call error into a failure for the envelope.

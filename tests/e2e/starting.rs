@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 use afd_tests::{TestPhone, World, wait};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::command_line::{afctl, envelope, temporary_home};
 
@@ -85,4 +85,39 @@ fn database_of_af_is_not_used_as_the_daemons_own() {
     assert_eq!(std::fs::read(&af_database).expect("reads"), before);
     let (stopped, _) = envelope(&afctl(home.path()).args(["daemon", "shutdown"]).output().expect("runs"));
     assert_eq!(stopped["status"], "ok");
+}
+
+/// Regression test: with the database named, the first command after a kill failed in half of the cases.
+#[test]
+fn no_safe_call_is_lost_when_the_daemon_is_killed_again_and_again() {
+    let home = temporary_home();
+    let database = home.path().join("named.db");
+    let run = |args: &[&str]| envelope(&afctl(home.path()).env("AF_DB", &database).args(args).output().expect("runs"));
+    assert_eq!(run(&["memory", "save", "--topic", "t", "--content", "c"]).1, 0);
+    let done = std::sync::atomic::AtomicBool::new(false);
+    let lost: Vec<Value> = std::thread::scope(|scope| {
+        let callers: Vec<_> = (0..2)
+            .map(|_| {
+                scope.spawn(|| {
+                    let mut lost = Vec::new();
+                    while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                        let (found, code) = run(&["memory", "search"]);
+                        if code != 0 {
+                            lost.push(found);
+                        }
+                    }
+                    lost
+                })
+            })
+            .collect();
+        for _ in 0..8 {
+            let status = afd_tests::wait::until("a daemon", || Some(run(&["status"])).filter(|(_, code)| *code == 0)).0;
+            let pid = status["data"]["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok()).expect("a process");
+            afd_tests::daemon::send_signal(pid, "KILL");
+        }
+        done.store(true, std::sync::atomic::Ordering::Relaxed);
+        callers.into_iter().flat_map(|caller| caller.join().expect("does not panic")).collect()
+    });
+    run(&["daemon", "shutdown"]);
+    assert!(lost.is_empty(), "{lost:?}");
 }
