@@ -18,9 +18,18 @@ fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// Returns the socket path from the options, else the default.
+/// Returns the socket path from the options, else the default. If nothing is there, and neither options nor environment name a socket, it is
+/// the one of the daemon that uses the memory: a login session, cron and ssh have different directories for sockets.
 pub fn socket(global: &Global) -> PathBuf {
-    global.socket.as_deref().map_or_else(|| afd_proto::paths::socket(rustix::process::geteuid().as_raw()), absolute)
+    if let Some(named) = &global.socket {
+        return absolute(named);
+    }
+    let default = afd_proto::paths::socket(rustix::process::geteuid().as_raw());
+    if std::env::var_os("AFD_SOCKET").is_some_and(|named| !named.is_empty()) || default.exists() || spawn::is_locked(&default) {
+        return default;
+    }
+    let database = global.memory_db.as_deref().filter(|p| !p.as_os_str().is_empty());
+    spawn::socket_of(&database.map_or_else(afd_proto::paths::database, absolute)).unwrap_or(default)
 }
 
 /// Default interval of liveness probes while waiting for a response; `AFD_PROBE_MS` overrides it.

@@ -50,6 +50,10 @@ fn rewritten(args: Vec<std::ffi::OsString>) -> Vec<std::ffi::OsString> {
 
 fn dispatch(matches: &ArgMatches) -> Result<u8, clap::Error> {
     let global = Global::from_arg_matches(matches)?;
+    if let Err(why) = afd_proto::paths::check() {
+        let failure = Failure::new("INVALID_PARAMS", why, USAGE).with_hint("settings, memory and logs are kept below the home directory");
+        return Ok(finish(&Outcome::failed("cli", "start", failure), global.output));
+    }
     if global.session.as_deref() == Some("") && is_typed(matches, "session") {
         let failure = Failure::new("INVALID_PARAMS", "--session: expected a name, got an empty string", USAGE);
         return Ok(finish(&Outcome::failed("cli", "parse", failure), global.output));

@@ -93,6 +93,15 @@ pub fn is_locked(socket: &Path) -> bool {
     matches!(file.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock))
 }
 
+/// Returns the socket of the daemon that uses a database, from the lock file that it holds.
+pub fn socket_of(database: &Path) -> Option<PathBuf> {
+    let real = database.canonicalize().ok()?;
+    let locked = is_locked(&real);
+    let text = std::fs::read_to_string(lock_file(&real)).ok().filter(|_| locked)?;
+    let socket = PathBuf::from(text.lines().nth(1)?);
+    socket.is_absolute().then_some(socket)
+}
+
 fn directory_of(socket: &Path) -> &Path {
     socket.parent().filter(|d| !d.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

@@ -12,8 +12,25 @@ fn base(name: &str) -> Option<PathBuf> {
 }
 
 /// Returns the home directory: `$HOME`, else the one in the user database.
+fn known_home() -> Option<PathBuf> {
+    base("HOME").or_else(std::env::home_dir).filter(|p| p.is_absolute())
+}
+
+/// Returns the home directory. Without one, [`check`] has refused to go on: a directory for all users would not do.
 fn home() -> PathBuf {
-    base("HOME").or_else(std::env::home_dir).filter(|p| p.is_absolute()).unwrap_or_else(std::env::temp_dir)
+    known_home().unwrap_or_else(|| PathBuf::from("/nonexistent"))
+}
+
+/// Checks that there are places for settings, memory and logs that belong to the user.
+///
+/// # Errors
+/// The message, if there is no home directory and the environment does not name each place.
+pub fn check() -> Result<(), String> {
+    let named = ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"].iter().all(|name| base(name).is_some());
+    if named || known_home().is_some() {
+        return Ok(());
+    }
+    Err("HOME is not set, and the user database names no home directory: set HOME to an absolute path".to_owned())
 }
 
 /// Returns the path of the socket: `$AFD_SOCKET`, else `$XDG_RUNTIME_DIR/afd/afd.sock`, else `/tmp/afd-<uid>/afd.sock`.

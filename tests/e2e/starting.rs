@@ -121,3 +121,51 @@ fn no_safe_call_is_lost_when_the_daemon_is_killed_again_and_again() {
     run(&["daemon", "shutdown"]);
     assert!(lost.is_empty(), "{lost:?}");
 }
+
+#[test]
+fn daemon_is_found_by_its_memory() {
+    let home = temporary_home();
+    let elsewhere = home.path().join("elsewhere");
+    std::os::unix::fs::DirBuilderExt::mode(&mut std::fs::DirBuilder::new(), 0o700).create(&elsewhere).expect("creates");
+    let run = |args: &[&str], runtime: Option<&Path>| {
+        let mut command = afctl(home.path());
+        if let Some(runtime) = runtime {
+            command.env("XDG_RUNTIME_DIR", runtime);
+        }
+        envelope(&command.args(args).output().expect("runs"))
+    };
+    assert_eq!(run(&["memory", "save", "--topic", "t", "--content", "c"], None).1, 0);
+    let pid = run(&["status"], None).0["data"]["pid"].clone();
+    // As from cron or ssh, where the directory for sockets is another one.
+    let (found, code) = run(&["memory", "search"], Some(&elsewhere));
+    assert_eq!((found["data"]["notes"].as_array().map(Vec::len), code), (Some(1), 0), "{found}");
+    assert_eq!(run(&["status"], Some(&elsewhere)).0["data"]["pid"], pid);
+    // A socket that is named is meant.
+    let named = elsewhere.join("named.sock");
+    let (refused, code) = run(&["--socket", named.to_str().expect("text"), "status"], Some(&elsewhere));
+    assert_eq!(code, 3, "{refused}");
+    assert_eq!(run(&["daemon", "shutdown"], Some(&elsewhere)).1, 0);
+    assert_eq!(run(&["status"], None).1, 3, "it was this daemon that stopped");
+}
+
+#[test]
+fn without_a_home_directory_nothing_is_read_or_written() {
+    let stranger = || {
+        let mut command = std::process::Command::new("setpriv");
+        command.args(["--reuid", "23457", "--regid", "23457", "--clear-groups"]).arg(afd_tests::programs::path("afctl")).env_clear();
+        command
+    };
+    if !stranger().arg("--version").output().is_ok_and(|output| output.status.success()) {
+        println!("skipped: this user cannot run a program as one without an entry in the user database");
+        return;
+    }
+    let home = temporary_home();
+    let temporary = home.path().join("tmp");
+    std::fs::create_dir_all(temporary.join(".config/afd")).expect("creates");
+    std::fs::write(temporary.join(".config/afd/config.toml"), "[visual]\ndetector = \"/evil\"\n").expect("writes");
+    let mut command = stranger();
+    command.args(["-o", "json", "config", "get", "visual.detector"]).env("TMPDIR", &temporary);
+    let (refused, code) = envelope(&command.output().expect("runs"));
+    assert_eq!((refused["error"]["code"].as_str(), code), (Some("INVALID_PARAMS"), 2), "{refused}");
+    assert!(refused["error"]["message"].as_str().is_some_and(|m| m.contains("HOME")), "{refused}");
+}

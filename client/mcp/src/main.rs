@@ -39,6 +39,10 @@ use server::Bridge;
 const LAST_ANSWERS: Duration = Duration::from_secs(1);
 
 fn main() -> ExitCode {
+    if let Err(why) = afd_proto::paths::check() {
+        eprintln!("afmcp: {why}");
+        return ExitCode::FAILURE;
+    }
     let about = "Serve afd to MCP clients on standard input and output, or over HTTP";
     let command = Command::new("afmcp").version(env!("CARGO_PKG_VERSION")).about(about);
     let matches = Mcp::augment_args(Global::augment_args(command)).about(about).get_matches();

@@ -41,6 +41,15 @@ impl Locks {
         Ok(())
     }
 
+    /// Names the socket in the lock file of the database: a client whose environment leads to another socket finds the daemon by its memory.
+    pub(super) fn name_socket(&self, socket: &Path) {
+        let [_, database] = &self.files;
+        let absolute = std::path::absolute(socket).unwrap_or_else(|_| socket.to_owned());
+        if let Err(error) = write_holder(database, &format!("\n{}", absolute.display())) {
+            tracing::debug!(%error, "cannot write to a lock file");
+        }
+    }
+
     /// Marks the lock files, so that a daemon waiting for them knows that they will be released soon.
     pub(super) fn mark_leaving(&self) {
         for file in &self.files {

@@ -33,6 +33,7 @@ pub use hosted::Hosted;
 /// # Errors
 /// When it cannot start, or ends because a critical thread panicked. Both are also reported to the readiness socket.
 pub fn run(args: Args) -> Result<(), StartError> {
+    afd_proto::paths::check().map_err(StartError::System)?;
     let log = logging::start(&args);
     if args.detached {
         // A daemon started from a terminal must survive the terminal.
@@ -100,7 +101,9 @@ fn start(overrides: Overrides) -> Result<Started, StartError> {
     let entered = runtime.enter();
     let core = Core::open(config).map_err(|error| StartError::of_store(error, &database))?;
     // Whatever the settings say, this is where clients find the daemon.
-    core.runtime.set_socket(inherited.as_ref().and_then(socket::path_of).unwrap_or_else(|| socket_path.clone()));
+    let served = inherited.as_ref().and_then(socket::path_of).unwrap_or_else(|| socket_path.clone());
+    locks.name_socket(&served);
+    core.runtime.set_socket(served);
     let listener = socket::bind(&socket_path, inherited)?;
     drop(entered);
     Ok((runtime, core, listener, locks))
