@@ -148,6 +148,15 @@ fn units_are_written_with_the_path_of_the_program_and_removed() {
     let unit = std::fs::read_to_string(home.path().join(".config/systemd/user/afd.service")).expect("reads");
     let program = afd_tests::programs::path("afd");
     assert!(unit.contains(&format!("ExecStart={}\n", program.display())), "{unit}");
+    // What the user changed is neither overwritten nor removed without saying so.
+    let socket = home.path().join(".config/systemd/user/afd.socket");
+    let own = std::fs::read_to_string(&socket).expect("reads") + "# mine\n";
+    std::fs::write(&socket, &own).expect("writes");
+    let (refused, code) = run(&["service", "install", "--no-start"]);
+    assert_eq!((refused["error"]["code"].as_str(), code), (Some("CONFLICT"), 1), "{refused}");
+    assert!(refused["error"]["hint"].as_str().is_some_and(|hint| hint.contains("--replace")), "{refused}");
+    assert_eq!(std::fs::read_to_string(&socket).expect("reads"), own);
+    assert_eq!(run(&["service", "install", "--no-start", "--replace"]).1, 0);
     let (status, _) = run(&["service", "status"]);
     assert_eq!(status["data"]["afd.socket"]["installed"], json!(true), "{status}");
     assert_eq!(run(&["service", "uninstall"]).1, 0);

@@ -23,6 +23,7 @@ pub mod recover;
 pub mod service;
 pub mod session;
 pub mod uninstall;
+mod units;
 pub mod verify;
 pub mod visual;
 

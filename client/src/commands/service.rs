@@ -2,24 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::{Call, Group};
+use super::{Call, Group, units};
 use crate::dial;
 use crate::human::{paint, parts};
 use crate::options::Context;
 use crate::outcome::{FAILED, Failure};
 use crate::spawn;
-
-/// The units, by name, as they are in the repository.
-const UNITS: [(&str, &str); 2] =
-    [("afd.service", include_str!("../../../systemd/afd.service")), ("afd.socket", include_str!("../../../systemd/afd.socket"))];
-/// The path of the daemon in the unit, which is replaced by that of the installed one.
-const PROGRAM: &str = "%h/.local/bin/afd";
 
 /// Run the daemon under systemd.
 #[derive(Debug, Subcommand)]
@@ -29,6 +23,9 @@ pub enum Service {
         /// Only write the files: do not enable or start anything
         #[arg(long)]
         no_start: bool,
+        /// Write also where something else is, which is kept beside as `.old`
+        #[arg(long)]
+        replace: bool,
     },
     /// Stop the units and remove them
     Uninstall,
@@ -49,9 +46,9 @@ fn unit_dir() -> Result<PathBuf, Failure> {
     spawn::unit_dir().ok_or_else(|| Failure::new("UNSUPPORTED", "neither XDG_CONFIG_HOME nor HOME is set", FAILED))
 }
 
-/// Returns the unit files of afd that exist.
-pub(super) fn files() -> Vec<PathBuf> {
-    spawn::unit_dir().into_iter().flat_map(|dir| UNITS.map(|(name, _)| dir.join(name))).filter(|path| path.exists()).collect()
+/// Returns the unit files of afd that exist and are as they were written, and what else is at their places.
+pub(super) fn files() -> (Vec<PathBuf>, Vec<PathBuf>) {
+    spawn::unit_dir().map(|dir| units::found(&dir)).unwrap_or_default()
 }
 
 /// Stops and disables the units; returns whether systemd runs for this user and did so.
@@ -131,25 +128,12 @@ fn program() -> Result<PathBuf, Failure> {
     found.ok_or_else(|| Failure::new("NOT_FOUND", "afd is neither beside afctl nor in PATH", FAILED))
 }
 
-/// Escapes a path for a unit file.
-fn escaped(path: &Path) -> String {
-    let text = path.display().to_string().replace('%', "%%");
-    if text.contains(char::is_whitespace) { format!("\"{text}\"") } else { text }
-}
-
-fn install(context: &Context, no_start: bool) -> Result<Value, Failure> {
+fn install(context: &Context, (no_start, replace): (bool, bool)) -> Result<Value, Failure> {
     if context.global.socket.is_some() {
         return Err(Failure::new("INVALID_PARAMS", "--socket: the units have the default socket of the user", FAILED));
     }
     let (dir, program) = (unit_dir()?, program()?);
-    let io = |path: &Path, e: std::io::Error| Failure::new("CONFLICT", format!("{}: {e}", path.display()), FAILED);
-    std::fs::create_dir_all(&dir).map_err(|e| io(&dir, e))?;
-    let mut files = Vec::new();
-    for (name, text) in UNITS {
-        let path = dir.join(name);
-        std::fs::write(&path, text.replace(PROGRAM, &escaped(&program))).map_err(|e| io(&path, e))?;
-        files.push(path.display().to_string());
-    }
+    let files = units::write(&dir, &program, replace)?;
     if !no_start {
         // A daemon that was started by a command has the database; it ends after its calls.
         dial::stop(&context.global)?;
@@ -161,18 +145,18 @@ fn install(context: &Context, no_start: bool) -> Result<Value, Failure> {
 }
 
 fn uninstall() -> Result<Value, Failure> {
-    let (files, stopped) = (files(), stop());
+    let ((files, left), stopped) = (files(), stop());
     for path in &files {
         std::fs::remove_file(path).map_err(|e| Failure::new("CONFLICT", format!("{}: {e}", path.display()), FAILED))?;
     }
     let _ = systemctl(&["daemon-reload"]);
-    Ok(json!({"removed": files, "stopped": stopped}))
+    Ok(json!({"removed": files, "left": left, "stopped": stopped}))
 }
 
 fn status() -> Result<Value, Failure> {
     let dir = unit_dir()?;
     let mut units = serde_json::Map::new();
-    for (name, _) in UNITS {
+    for name in units::names() {
         let mut unit = serde_json::Map::new();
         // The package brings units of its own.
         let loaded = match show(name) {
@@ -221,7 +205,9 @@ fn installed(data: &Value) -> Option<String> {
 impl Group for Service {
     fn call(self, _: &Context) -> Call {
         match self {
-            Service::Install { no_start } => Call::local("service", "install", Some(installed), move |context| install(context, no_start)),
+            Service::Install { no_start, replace } => {
+                Call::local("service", "install", Some(installed), move |context| install(context, (no_start, replace)))
+            }
             Service::Uninstall => Call::local("service", "uninstall", None, |_| uninstall()),
             Service::Status => Call::local("service", "status", None, |_| status()),
             Service::Logs { lines, follow } => Call::local("service", "logs", None, move |_| Err(logs(lines, follow))),

@@ -149,7 +149,9 @@ fn places() -> Vec<(PathBuf, Found)> {
         Some((dir, found))
     };
     let mut places: Vec<_> = dirs.into_iter().filter_map(look).collect();
-    places.extend(service::files().into_iter().map(|unit| (unit.clone(), Found { files: vec![unit], ..Found::default() })));
+    let (units, others) = service::files();
+    places.extend(units.into_iter().map(|unit| (unit.clone(), Found { files: vec![unit], ..Found::default() })));
+    places.extend(others.into_iter().map(|unit| (unit.clone(), Found { left: vec![unit], ..Found::default() })));
     places
 }
 
@@ -188,7 +190,7 @@ fn run(context: &Context, options: &Uninstall) -> Result<Value, Failure> {
         if !options.yes {
             confirm(&found)?;
         }
-        if !service::files().is_empty() || spawn::enabled_unit().is_some() {
+        if !service::files().0.is_empty() || spawn::enabled_unit().is_some() {
             // Before the files go, as systemd would start the daemon again.
             service::stop();
         }
