@@ -22,10 +22,13 @@ pub struct Uninstall {
     yes: bool,
 }
 
+/// Whether a name is one that afd gives.
+type Given = fn(&str) -> bool;
+
 /// Names of what afd writes to a directory. Whatever else is there is not its own, and stays.
 struct Layout {
-    files: fn(&str) -> bool,
-    directories: &'static [(fn(&str) -> bool, &'static Layout)],
+    files: Given,
+    directories: &'static [(Given, &'static Layout)],
 }
 
 const DATA: Layout = Layout {

@@ -352,7 +352,7 @@ impl Call {
         Ok(answers.into_inner().join("; "))
     }
 
-    /// Like [`Call::send`]; adds each result to `answers` as soon as it is there.
+    /// Like [`Call::send`]; adds each result to `answers` as it comes.
     async fn send_each(
         &self,
         guard: &DeviceGuard,
