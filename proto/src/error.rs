@@ -63,6 +63,7 @@ codes! {
     Cancelled = "CANCELLED", 23, true, "The call was cancelled before it changed anything.";
     TargetCovered = "TARGET_COVERED", 24, false, "The target is on the screen, but something covers it; `details.coveredBy` names it.";
     TextDiffers = "TEXT_DIFFERS", 28, false, "The text was typed, but the field shows another one.";
+    StoreBusy = "STORE_BUSY", 29, true, "Another program holds the memory database; nothing was changed.";
     ParseError = "PARSE_ERROR", 25, false, "The message is not valid JSON.";
     InvalidRequest = "INVALID_REQUEST", 26, false, "The message is not a JSON-RPC 2.0 request.";
     UnknownMethod = "UNKNOWN_METHOD", 27, false, "There is no method with this name.";

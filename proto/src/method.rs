@@ -47,6 +47,7 @@ pub const COMMON_ERRORS: &[ErrorCode] = &[
     ErrorCode::LimitExceeded,
     ErrorCode::StoreUnavailable,
     ErrorCode::StoreFull,
+    ErrorCode::StoreBusy,
     ErrorCode::ShuttingDown,
     ErrorCode::Internal,
     ErrorCode::Cancelled,

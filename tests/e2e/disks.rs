@@ -291,3 +291,21 @@ fn jumps_of_the_clock_neither_stop_work_nor_lose_what_is_stored() {
     work_after(&world, &mut client, 800 * DAY);
     assert_eq!(topics(&mut client), ["first"]);
 }
+
+#[test]
+fn lock_of_another_program_is_named_and_can_be_waited_for() {
+    let world = World::new();
+    let mut client = world.client();
+    client.ok("memory.save", json!({"topic": "t", "content": "before"}));
+    let other = rusqlite::Connection::open(world.dir().join("memory.db")).expect("opens");
+    other.execute_batch("BEGIN IMMEDIATE").expect("locks");
+    let busy = client.fails("memory.save", json!({"topic": "t", "content": "meanwhile"}), "STORE_BUSY");
+    assert!(busy.message.contains("another program"), "{busy:?}");
+    client.fails("act.home", json!({"device": "pixel"}), "STORE_BUSY");
+    assert!(world.phone.hits("home").is_empty(), "nothing is sent that cannot be recorded");
+    let store = client.ok("daemon.status", json!({}))["store"].clone();
+    assert!(store.to_string().contains("another program holds the lock") && !store.to_string().contains("disk"), "{store}");
+    other.execute_batch("ROLLBACK").expect("unlocks");
+    client.ok("memory.save", json!({"topic": "t", "content": "after"}));
+    assert_eq!(client.ok("daemon.status", json!({}))["store"]["writable"], true);
+}

@@ -94,6 +94,10 @@ impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         let (code, hint) = match &error {
             StoreError::Full => (ErrorCode::StoreFull, "free some disk space; no change that was reported as successful is lost"),
+            StoreError::Locked => (
+                ErrorCode::StoreBusy,
+                "nothing was changed: end the program that has the memory open, such as an SQLite shell, or try again",
+            ),
             StoreError::Damaged(_) | StoreError::Unavailable(_) | StoreError::TooNew { .. } => {
                 (ErrorCode::StoreUnavailable, "see `afctl status`")
             }

@@ -51,7 +51,7 @@ impl Core {
 
     /// Returns why nothing can be recorded; `None` if it can.
     pub fn damage(&self) -> Option<String> {
-        let failing = || self.store.is_failing().then(|| "the last write failed: the disk is full, or fails".to_owned());
+        let failing = || self.store.failing().map(|failing| format!("the last write failed: {}", failing.why));
         self.substitute.as_ref().map(|s| s.why().to_owned()).or_else(|| self.store.damage()).or_else(failing)
     }
 

@@ -3,7 +3,7 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 use tokio::sync::Notify;
@@ -36,12 +36,21 @@ impl State {
     }
 }
 
+/// Why writes fail.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failing {
+    /// The error of the last one.
+    pub why: String,
+    /// Whether another program holds the lock.
+    pub locked: bool,
+}
+
 #[derive(Debug, Default)]
 struct Inner {
     state: Mutex<Option<State>>,
     dispelled: Mutex<u32>,
-    /// Whether the last write failed, as it does on a full disk, and none has succeeded since.
-    failing: AtomicBool,
+    /// Why the last write failed, if none has succeeded since.
+    failing: Mutex<Option<Failing>>,
     rollbacks: Arc<AtomicU64>,
     suspected: Notify,
 }
@@ -102,16 +111,19 @@ impl Damage {
         self.inner.rollbacks.clone()
     }
 
-    /// Records whether the last write that changed anything was committed.
-    pub(super) fn set_failing(&self, failing: bool) {
-        if self.inner.failing.swap(failing, Ordering::SeqCst) != failing && failing {
-            tracing::error!("the memory database cannot be written: the disk is full, or fails");
+    /// Records why the last write that changed anything was not committed; `None` if it was.
+    pub(super) fn set_failing(&self, error: Option<&StoreError>) {
+        let why = error.map(|error| Failing { why: error.to_string(), locked: matches!(error, StoreError::Locked) });
+        let mut failing = self.inner.failing.lock();
+        if let Some(Failing { why, .. }) = why.as_ref().filter(|_| failing.is_none()) {
+            tracing::error!(why, "the memory database cannot be written");
         }
+        *failing = why;
     }
 
-    /// Returns whether the last write failed and none has succeeded since.
-    pub(super) fn is_failing(&self) -> bool {
-        self.inner.failing.load(Ordering::SeqCst)
+    /// Returns why the last write failed, if none has succeeded since.
+    pub(super) fn failing(&self) -> Option<Failing> {
+        self.inner.failing.lock().clone()
     }
 
     pub(super) fn count_rollback(&self) {

@@ -8,6 +8,9 @@ pub enum StoreError {
     /// The disk is full.
     #[error("no space left for the memory database")]
     Full,
+    /// Another program holds a lock of the database.
+    #[error("another program holds the lock of the memory database, and did not release it in time")]
+    Locked,
     /// The database is damaged.
     #[error("the memory database is damaged: {0}")]
     Damaged(String),
@@ -38,6 +41,7 @@ impl StoreError {
     pub(super) fn duplicate(&self) -> StoreError {
         match self {
             StoreError::Full => StoreError::Full,
+            StoreError::Locked => StoreError::Locked,
             StoreError::Damaged(what) => StoreError::Damaged(what.clone()),
             StoreError::Unavailable(what) => StoreError::Unavailable(what.clone()),
             other => StoreError::Unavailable(other.to_string()),
@@ -49,6 +53,7 @@ impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
             Some(rusqlite::ErrorCode::DiskFull) => StoreError::Full,
+            Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => StoreError::Locked,
             Some(rusqlite::ErrorCode::DatabaseCorrupt | rusqlite::ErrorCode::NotADatabase) => StoreError::Damaged(error.to_string()),
             Some(rusqlite::ErrorCode::ReadOnly | rusqlite::ErrorCode::CannotOpen | rusqlite::ErrorCode::SystemIoFailure) => {
                 StoreError::Unavailable(error.to_string())

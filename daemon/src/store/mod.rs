@@ -30,7 +30,7 @@ use crate::task::{Tasks, run_blocking};
 pub use columns::{json, skip_unreadable, word};
 pub use copy::{copy, open_copy};
 use damage::Damage;
-pub use damage::damage_mark;
+pub use damage::{Failing, damage_mark};
 pub use error::{Result, StoreError};
 pub use migrate::{SCHEMA, former_origins, in_memory, origin_of, origins_of, renew_origin, schema_of};
 pub use query::{Conditions, Page, Reader};
@@ -167,9 +167,9 @@ impl Store {
         self.damage.get().map(|what| if self.is_gone() { what } else { format!("the database is damaged: {what}") })
     }
 
-    /// Returns whether the last write failed, as on a full disk, and none has succeeded since.
-    pub fn is_failing(&self) -> bool {
-        self.damage.is_failing()
+    /// Returns why the last write failed, as on a full disk, if none has succeeded since.
+    pub fn failing(&self) -> Option<Failing> {
+        self.damage.failing()
     }
 
     /// Returns the counter of rolled-back writes. When it changes, in-memory copies of written data may not match the database.

@@ -350,8 +350,8 @@ fn commit_group(connection: &Connection, queue: &mut Queue<Queued>, watch: &mut 
     // What went into a deleted file is not acknowledged.
     let committed = committed.and_then(|()| watch.check_files(connection));
     match &committed {
-        Ok(()) if connection.total_changes() > changes => damage.set_failing(false),
-        Err(_) if damage.get().is_none() => damage.set_failing(true),
+        Ok(()) if connection.total_changes() > changes => damage.set_failing(None),
+        Err(error) if damage.get().is_none() => damage.set_failing(Some(error)),
         _ => {}
     }
     if let Err(error) = &committed {
