@@ -232,7 +232,7 @@ fn thousand_clients_are_served_or_refused() {
 fn few_descriptors_limit_connections_and_not_work() {
     let mut world = World::process();
     world.daemon.stop();
-    world.daemon = Daemon::start_with_descriptors(world.dir(), 160);
+    world.daemon = Daemon::try_start_with_descriptors(world.dir(), 160).expect("starts");
     let mut client = world.client();
     client.ok("act.home", json!({}));
     let mut held: Vec<UnixStream> = (0..200).map(|_| open(&world)).collect();
@@ -249,4 +249,12 @@ fn few_descriptors_limit_connections_and_not_work() {
     wait::until("a free slot", || world.daemon.connect().call("device.list", json!({})).ok());
     let open = std::fs::read_dir(format!("/proc/{}/fd", world.daemon.pid())).expect("lists").count();
     assert!(open < 100, "{open} descriptors are open");
+}
+
+#[test]
+fn too_few_descriptors_are_an_error_at_the_start() {
+    let mut world = World::with_process(TestPhone::start(), "");
+    world.daemon.stop();
+    let why = Daemon::try_start_with_descriptors(world.dir(), 20).err().expect("does not start");
+    assert!(why.contains("may open 20 files") && why.contains("ulimit -n"), "{why}");
 }

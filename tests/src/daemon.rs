@@ -108,12 +108,15 @@ impl Daemon {
     }
 
     /// Starts a daemon that may open this many descriptors.
-    pub fn start_with_descriptors(dir: &Path, descriptors: u32) -> Self {
+    ///
+    /// # Errors
+    /// The message that the daemon sent instead of being ready.
+    pub fn try_start_with_descriptors(dir: &Path, descriptors: u32) -> Result<Self, String> {
         let afd = command(dir);
         let mut limited = Command::new("sh");
         limited.args(["-c", &format!("ulimit -n {descriptors} && exec \"$@\""), "sh"]).arg(afd.get_program()).args(afd.get_args());
         limited.env_clear().env("HOME", dir).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        Self::spawn(dir, limited).unwrap_or_else(|why| panic!("the daemon did not start: {why}"))
+        Self::spawn(dir, limited)
     }
 
     /// Starts a daemon whose standard error is what a shell's redirection makes of it, for example `2>&-`.

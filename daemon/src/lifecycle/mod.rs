@@ -28,12 +28,25 @@ pub use args::Args;
 pub use error::StartError;
 pub use hosted::Hosted;
 
+/// Minimum number of files that the process must be allowed to open: database, log, socket, some phones and clients.
+const MIN_DESCRIPTORS: u64 = 64;
+
+/// Refuses to start where the database, phones and clients would fail one after the other.
+fn check_descriptors() -> Result<(), StartError> {
+    match rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum {
+        Some(most) if most < MIN_DESCRIPTORS => {
+            let why = format!("this process may open {most} files, and afd needs at least {MIN_DESCRIPTORS}: raise the limit");
+            Err(StartError::System(format!("{why} (`ulimit -n`, or `LimitNOFILE=` in a unit)")))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Runs the daemon until it is asked to stop.
 ///
 /// # Errors
 /// When it cannot start, or ends because a critical thread panicked. Both are also reported to the readiness socket.
 pub fn run(args: Args) -> Result<(), StartError> {
-    afd_proto::paths::check().map_err(StartError::System)?;
     let log = logging::start(&args);
     if args.detached {
         // A daemon started from a terminal must survive the terminal.
@@ -77,6 +90,8 @@ fn restore(overrides: Overrides, name: Option<&str>) -> Result<(), StartError> {
 type Started = (tokio::runtime::Runtime, Arc<Core>, socket::BoundSocket, instance::Locks);
 
 fn start(overrides: Overrides) -> Result<Started, StartError> {
+    afd_proto::paths::check().map_err(StartError::System)?;
+    check_descriptors()?;
     let inherited = socket::take_inherited()?;
     let socket_path = overrides.socket.clone();
     let config = Config::load(overrides)?;
