@@ -68,7 +68,7 @@ pub fn rewrite(first: &str, rest: &[&str]) -> Option<Vec<String>> {
     if verb.starts_with('-') || *verb == "help" {
         return whole(&[path, &[*verb]].concat(), more);
     }
-    let count = rest.iter().take_while(|word| !word.starts_with("--")).count();
+    let count = rest.iter().take_while(|word| !super::is_option(word)).count();
     let text = rest[..count].join(" ");
     match (default?, first) {
         (default, "note") => whole(&[default, &["--content", text.as_str()]].concat(), &rest[count..]),

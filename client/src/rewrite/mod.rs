@@ -42,6 +42,12 @@ fn command_at(words: &[String]) -> Option<usize> {
     None
 }
 
+/// Returns whether a word of a text that is not quoted is an option, rather than a part of the text such as `-` or `-5`.
+fn is_option(word: &str) -> bool {
+    let is_short = matches!(word.as_bytes(), [b'-', letter] if letter.is_ascii_alphabetic());
+    is_short || word.starts_with("--")
+}
+
 fn is_command(word: &str) -> bool {
     ENTRIES.iter().any(|entry| entry.name == word || entry.aliases.contains(&word))
 }
@@ -114,7 +120,7 @@ fn command(words: &[String]) -> Vec<String> {
                     owned(&[stands_for, &[*flag, texts[0]][..]].concat(), &texts[1..])
                 }
                 Some((_, _, stands_for, Rest::Joined(flag))) if !texts[0].starts_with('-') => {
-                    let count = texts.iter().take_while(|word| !word.starts_with("--")).count();
+                    let count = texts.iter().take_while(|word| !is_option(word)).count();
                     let joined = texts[..count].join(" ");
                     owned(&[stands_for, &[*flag, joined.as_str()][..]].concat(), &texts[count..])
                 }
@@ -199,6 +205,8 @@ mod tests {
             ("afctl -d pixel resume checkout", "afctl -d pixel session resume --session checkout"),
             ("afctl report out.html", "afctl session report --file out.html"),
             ("afctl bug the button is dead --severity high", "afctl session bug add the_button_is_dead --severity high"),
+            ("afctl bug the button is dead -s one", "afctl session bug add the_button_is_dead -s one"),
+            ("afctl recall the -5 rule -s one", "afctl recall search the_-5_rule -s one"),
             ("afctl bug list", "afctl session bug list"),
             ("afctl task done 3", "afctl session task finish --id 3"),
             ("afctl recall wifi password", "afctl recall search wifi_password"),
