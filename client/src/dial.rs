@@ -227,11 +227,10 @@ fn is_older(version: &str, than: &str) -> bool {
 }
 
 /// Waits until the daemon with process id `pid`, which was asked to stop, has exited.
-pub fn wait_for_exit(global: &Global, pid: Option<u32>) -> Result<(), Failure> {
-    let socket = socket(global);
+pub fn wait_for_exit(socket: &Path, pid: Option<u32>) -> Result<(), Failure> {
     let deadline = std::time::Instant::now() + STOP_TIMEOUT;
     // Another daemon may have been started in the meantime.
-    while spawn::is_locked(&socket) && spawn::daemon_pid(&socket) == pid {
+    while spawn::is_locked(socket) && spawn::daemon_pid(socket) == pid {
         if std::time::Instant::now() >= deadline {
             return Err(Failure::new("TIMEOUT", "the daemon was asked to stop and has not exited yet", FAILED)
                 .with_hint("its log says what it is waiting for; `afctl status` shows whether it is still running"));
@@ -243,14 +242,16 @@ pub fn wait_for_exit(global: &Global, pid: Option<u32>) -> Result<(), Failure> {
 
 /// Stops the daemon, if one is running, after its calls in flight; returns whether one was.
 pub fn stop(global: &Global) -> Result<bool, Failure> {
-    let pid = spawn::daemon_pid(&socket(global));
-    let mut connection = match Connection::open(&socket(global)) {
+    // Once: what the lock of the database says of the socket ends with the daemon.
+    let socket = socket(global);
+    let pid = spawn::daemon_pid(&socket);
+    let mut connection = match Connection::open(&socket) {
         Ok(connection) => connection,
         Err(error) if spawn::is_not_listening(&error) => return Ok(false),
-        Err(error) => return Err(unreachable(&socket(global), &error)),
+        Err(error) => return Err(unreachable(&socket, &error)),
     };
     connection.call_as::<DaemonShutdown>(&NoParams {}).map_err(|e| failure(e, global))?;
-    wait_for_exit(global, pid)?;
+    wait_for_exit(&socket, pid)?;
     Ok(true)
 }
 

@@ -176,7 +176,8 @@ fn send(context: &Context, mut call: Call) -> Result<Box<RawValue>, Failure> {
             connection.set_progress(Box::new(human::show_progress));
         }
     };
-    let pid = spawn::daemon_pid(&dial::socket(&global));
+    let socket = dial::socket(&global);
+    let pid = spawn::daemon_pid(&socket);
     let mut result = dial::call(&global, purpose, retry, prepare, &call.method, &json!(params));
     if own_key && result.as_ref().is_err_and(refuses_keys) {
         // Without a memory nothing can be promised for a key, and nothing is tried again.
@@ -188,7 +189,7 @@ fn send(context: &Context, mut call: Call) -> Result<Box<RawValue>, Failure> {
     }
     let result = result?;
     if call.method == DaemonShutdown::INFO.name {
-        dial::wait_for_exit(&global, pid)?;
+        dial::wait_for_exit(&socket, pid)?;
     }
     Ok(result)
 }

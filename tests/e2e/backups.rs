@@ -464,25 +464,35 @@ fn file_that_a_caller_named_is_not_deleted_with_its_artifact() {
 
 #[test]
 fn what_is_no_memory_of_afd_is_refused_as_backup() {
-    let world = World::new();
+    let world = World::process();
     let mut client = world.client();
     let dir = world.dir().join("backups");
     let mut make = || client.ok("backup.create", json!({}))["name"].as_str().expect("a name").to_owned();
     let (odd, newer, unversioned, linked, whole) = (make(), make(), make(), make(), make());
-    change_backup(&dir.join(&odd), "CREATE TRIGGER spy AFTER INSERT ON notes BEGIN DELETE FROM sessions; END;");
+    change_backup(
+        &dir.join(&whole),
+        "CREATE TRIGGER sqliteXspy AFTER INSERT ON notes BEGIN DELETE FROM sessions; END; CREATE VIEW mine AS SELECT 1;",
+    );
+    change_backup(&dir.join(&odd), "DROP TABLE patterns;");
     change_backup(&dir.join(&newer), "PRAGMA user_version = 4000;");
     change_backup(&dir.join(&unversioned), "PRAGMA user_version = 0;");
     let copy = dir.join(&linked).join("memory.db");
     std::fs::rename(&copy, world.dir().join("elsewhere.db")).expect("moves");
     std::os::unix::fs::symlink(world.dir().join("elsewhere.db"), &copy).expect("links");
     std::os::unix::fs::symlink(dir.join(&whole), dir.join("link")).expect("links");
-    for (name, why) in [(&odd, "spy"), (&newer, "schema version 4000"), (&unversioned, "no memory of afd"), (&linked, "is a link")] {
+    for (name, why) in [(&odd, "patterns"), (&newer, "schema version 4000"), (&unversioned, "no memory of afd"), (&linked, "is a link")] {
         let refused = client.fails("backup.verify", json!({"name": name}), "STORE_UNAVAILABLE");
         assert!(refused.message.contains(why), "{why}: {refused:?}");
         assert_eq!(run(&world, &["backup", "restore", name]).1, 1, "{name}");
     }
     client.fails("backup.verify", json!({"name": "link"}), "NOT_FOUND");
-    client.ok("backup.verify", json!({"name": whole}));
+    // What would run by itself is dropped.
+    assert_eq!(run(&world, &["backup", "restore", &whole]).1, 0);
+    let restored = rusqlite::Connection::open(world.dir().join("memory.db")).expect("opens");
+    let foreign: i64 = restored
+        .query_row("SELECT count(*) FROM sqlite_schema WHERE name IN ('sqliteXspy', 'mine')", [], |row| row.get(0))
+        .expect("counts");
+    assert_eq!(foreign, 0);
 }
 
 #[test]

@@ -141,7 +141,8 @@ fn install(context: &Context, (no_start, replace): (bool, bool)) -> Result<Value
         let _ = systemctl(&["reset-failed", "afd.socket", "afd.service"]);
         systemctl(&["enable", "--now", "afd.socket"])?;
     }
-    Ok(json!({"files": files, "program": program, "started": !no_start}))
+    let files: Vec<String> = files.iter().map(|path| path.display().to_string()).collect();
+    Ok(json!({"files": files, "program": program.display().to_string(), "started": !no_start}))
 }
 
 fn uninstall() -> Result<Value, Failure> {
@@ -150,7 +151,8 @@ fn uninstall() -> Result<Value, Failure> {
         std::fs::remove_file(path).map_err(|e| Failure::new("CONFLICT", format!("{}: {e}", path.display()), FAILED))?;
     }
     let _ = systemctl(&["daemon-reload"]);
-    Ok(json!({"removed": files, "left": left, "stopped": stopped}))
+    let shown = |paths: Vec<PathBuf>| paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
+    Ok(json!({"removed": shown(files), "left": shown(left), "stopped": stopped}))
 }
 
 fn status() -> Result<Value, Failure> {

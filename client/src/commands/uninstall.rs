@@ -49,10 +49,16 @@ const STATE: Layout = Layout {
 };
 const RECORDS: Layout = Layout { files: |name| name.ends_with(".json") || is_temporary(name), directories: &[] };
 const SESSIONS: Layout = Layout { files: |name| name.ends_with(".lock") || name.ends_with(".directory"), directories: &[] };
-const RUNTIME: Layout = Layout { files: |name| matches!(name, "afd.sock" | "afd.sock.lock" | "afd.spawn.lock"), directories: &[] };
+const RUNTIME: Layout = Layout {
+    files: |name| {
+        matches!(name, "afd.sock" | "afd.sock.lock" | "afd.spawn.lock") || (name.starts_with("start-") && name.ends_with(".sock"))
+    },
+    directories: &[],
+};
 
 fn is_database(name: &str) -> bool {
-    let suffixes = ["", "-wal", "-shm", "-journal", ".key", ".lock", ".damaged", ".restoring", ".restored", ".key.restored"];
+    let suffixes =
+        ["", "-wal", "-shm", "-journal", ".key", ".lock", ".damaged", ".restoring", ".restoring-journal", ".restored", ".key.restored"];
     name.strip_prefix("memory.db").is_some_and(|suffix| suffixes.contains(&suffix))
 }
 
@@ -203,9 +209,10 @@ fn run(context: &Context, options: &Uninstall) -> Result<Value, Failure> {
         found = places();
         found.iter().try_for_each(|(_, found)| found.delete())?;
     }
-    let place = |(path, found): &(PathBuf, Found)| json!({"path": path, "files": found.files.len(), "bytes": found.bytes()});
+    let place =
+        |(path, found): &(PathBuf, Found)| json!({"path": path.display().to_string(), "files": found.files.len(), "bytes": found.bytes()});
     let sizes: Vec<Value> = found.iter().map(place).collect();
-    let left: Vec<&PathBuf> = found.iter().flat_map(|(_, found)| &found.left).collect();
+    let left: Vec<String> = found.iter().flat_map(|(_, found)| &found.left).map(|path| path.display().to_string()).collect();
     Ok(json!({"purged": options.purge, "places": sizes, "leftCount": left.len(), "left": left[..left.len().min(MAX_LEFT)]}))
 }
 
@@ -220,6 +227,10 @@ fn render(data: &Value) -> Option<String> {
     }
     for path in data["left"].as_array()? {
         out += &format!("{} {}\n", paint(parts::WARN, if purged { "left, not afd's:" } else { "not afd's:" }), path.as_str()?);
+    }
+    let more = data["leftCount"].as_u64()?.saturating_sub(data["left"].as_array()?.len() as u64);
+    if more > 0 {
+        out += &format!("and {more} more\n");
     }
     if !purged {
         out += "nothing was deleted; --purge deletes the files of afd. Files that were saved elsewhere stay.\n";

@@ -93,9 +93,7 @@ pub(super) fn write(dir: &Path, program: &Path, replace: bool) -> Result<Vec<Pat
     }
     for (path, text) in &places {
         if matches!(Present::at(path), Present::Other(_)) {
-            let mut kept = path.clone().into_os_string();
-            kept.push(KEPT);
-            std::fs::rename(path, &kept).map_err(|e| io(path, e))?;
+            std::fs::rename(path, free_name(path)).map_err(|e| io(path, e))?;
         }
         let written = tempfile::NamedTempFile::new_in(dir).and_then(|mut file| {
             file.write_all(marked(&text.replace(PROGRAM, &program)).as_bytes())?;
@@ -106,6 +104,13 @@ pub(super) fn write(dir: &Path, program: &Path, replace: bool) -> Result<Vec<Pat
         written.map_err(|e| io(path, e))?;
     }
     Ok(places.map(|(path, _)| path).into())
+}
+
+/// Returns a name beside a file under which nothing is kept yet.
+fn free_name(path: &Path) -> PathBuf {
+    let named = |number: String| PathBuf::from(format!("{}{KEPT}{number}", path.display()));
+    let mut names = std::iter::once(named(String::new())).chain((2..).map(|n: u32| named(n.to_string())));
+    names.find(|name| std::fs::symlink_metadata(name).is_err()).unwrap_or_else(|| named(String::new()))
 }
 
 /// Returns the unit files in a directory that are as they were written, and what else is at their places.

@@ -89,7 +89,7 @@ pub fn re_root(connection: &Connection, root: &Path) -> Result<()> {
             .prepare_cached(
                 "UPDATE artifacts SET file_path = coalesce(:new, file_path), managed = (:new IS NOT NULL), updated_at = :now,
                     missing_at = CASE WHEN :new IS NULL THEN coalesce(missing_at, :now) ELSE missing_at END
-                 WHERE file_path = :old AND managed = 1",
+                 WHERE file_path = :old AND managed = 1 AND deleted_at IS NULL",
             )?
             .execute(named_params! {":new": new, ":old": old, ":now": now_ms()})?;
     }

@@ -6,9 +6,10 @@
 mod error;
 pub mod restore;
 
+use std::collections::HashSet;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use afd_proto::backup::{Backup, BackupReason, Verified};
@@ -18,7 +19,7 @@ use sha2::{Digest, Sha256};
 
 use crate::file::{self, TEMP_PREFIX, with_suffix};
 use crate::hex;
-use crate::store::{self, now_ms, open_copy};
+use crate::store::{self, now_ms, open_copy, open_foreign};
 
 pub use error::{BackupError, Result};
 
@@ -225,7 +226,7 @@ impl Backups {
         if backup.key_hash.is_some() && hash_of(&dir.join(KEY)).ok() != backup.key_hash {
             return Err(damaged("its key is missing, or not what was written".to_owned()));
         }
-        let (connection, _) = open_copy(&database).map_err(|error| BackupError::copied(&backup.name, error))?;
+        let (connection, _) = open_foreign(&database).map_err(|error| BackupError::copied(&backup.name, error))?;
         let (mut artifacts_checked, mut lost) = (0, Lost::default());
         for file in (self.artifacts.of)(&connection)? {
             match intact(&dir, &file.hash) {
@@ -259,7 +260,7 @@ impl Backups {
         let mut gone = Vec::new();
         for (i, backup) in made.iter().enumerate().rev() {
             let beyond = i >= keep.max(1);
-            if Some(&backup.name) == newest.as_ref() || (!beyond && self.size() <= max_bytes) {
+            if Some(&backup.name) == newest.as_ref() || (!beyond && self.size_of_complete() <= max_bytes) {
                 continue;
             }
             self.delete(&backup.name)?;
@@ -274,6 +275,12 @@ impl Backups {
         let mut dirs: Vec<PathBuf> = backups.iter().map(|b| self.dir.join(&b.name)).collect();
         dirs.extend(self.named(TEMP_PREFIX));
         file::size_of_trees(&dirs)
+    }
+
+    /// Returns the size of the backups that are complete, bytes.
+    fn size_of_complete(&self) -> u64 {
+        let backups = self.list().map(|(backups, _)| backups).unwrap_or_default();
+        file::size_of_trees(&backups.iter().map(|b| self.dir.join(&b.name)).collect::<Vec<_>>())
     }
 
     /// Returns what is in the directory under names with this prefix.
@@ -292,34 +299,52 @@ impl Backups {
         }
     }
 
-    /// Copies files into a directory, each under its hash. What an earlier backup has a copy of is linked to that. A file that is gone, or
-    /// not what it was, is left out. Returns their number and size.
+    /// Copies files into a directory, each under its hash. What an earlier backup has a copy of is linked to that. A file that cannot be read,
+    /// or is not what it was, is left out. Returns their number and size.
     fn copy_all(&self, files: &[Stored], dir: &Path) -> Result<(u64, u64)> {
+        if files.is_empty() {
+            return Ok((0, 0));
+        }
+        std::fs::DirBuilder::new().mode(0o700).create(dir).map_err(BackupError::io(dir))?;
         let earlier: Vec<PathBuf> = self.list()?.0.iter().map(|backup| self.dir.join(&backup.name)).collect();
+        // Backups of earlier versions hold other names of the files that are in use.
+        let used: HashSet<(u64, u64)> = files.iter().filter_map(|file| inode(&file.path)).collect();
+        let is_copy = |backup: &PathBuf, hash: &str| {
+            let path = backup.join(ARTIFACTS).join(hash);
+            inode(&path).filter(|inode| !used.contains(inode)).and_then(|_| intact(backup, hash))
+        };
         let (mut count, mut bytes) = (0, 0);
         for file in files {
-            if !dir.exists() {
-                std::fs::DirBuilder::new().mode(0o700).create(dir).map_err(BackupError::io(dir))?;
-            }
             let to = dir.join(&file.hash);
-            let Ok(used) = std::fs::metadata(&file.path) else { continue };
             if to.exists() {
                 continue;
             }
-            let copied = earlier.iter().filter_map(|backup| intact(backup, &file.hash)).find(|copy| !is_same(copy, &used));
-            if copied.is_none_or(|copy| std::fs::hard_link(copy, &to).is_err()) {
-                std::fs::copy(&file.path, &to).map_err(BackupError::io(&to))?;
-                let private = std::fs::Permissions::from_mode(0o400);
-                std::fs::set_permissions(&to, private).map_err(BackupError::io(&to))?;
-            }
-            if hash_of(&to)? != file.hash {
-                std::fs::remove_file(&to).map_err(BackupError::io(&to))?;
+            let copy = earlier.iter().find_map(|backup| is_copy(backup, &file.hash));
+            if copy.is_none_or(|copy| std::fs::hard_link(copy, &to).is_err()) && !copy_to(file, &to)? {
                 continue;
             }
             count += 1;
             bytes += std::fs::metadata(&to).map_err(BackupError::io(&to))?.len();
         }
+        sync_dir(dir)?;
         Ok((count, bytes))
+    }
+}
+
+/// Copies a file in use; returns false, and leaves nothing, if it cannot be read or is not what it was.
+fn copy_to(file: &Stored, to: &Path) -> Result<bool> {
+    let Ok(mut source) = file::open_regular(&file.path) else { return Ok(false) };
+    let mut options = std::fs::OpenOptions::new();
+    let mut target = options.write(true).create_new(true).mode(0o400).open(to).map_err(BackupError::io(to))?;
+    // On Linux this shares the blocks where the file system can.
+    let copied = io::copy(&mut source, &mut target).and_then(|_| target.sync_all());
+    match copied {
+        Err(error) if matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => Err(BackupError::io(to)(error)),
+        Ok(()) if hash_of(to)? == file.hash => Ok(true),
+        _ => {
+            std::fs::remove_file(to).map_err(BackupError::io(to))?;
+            Ok(false)
+        }
     }
 }
 
@@ -336,9 +361,9 @@ fn intact(backup: &Path, hash: &str) -> Option<PathBuf> {
     (is_copy && hash_of(&copy).is_ok_and(|now| now == hash)).then_some(copy)
 }
 
-/// Returns whether a path is another name of a file. Backups of earlier versions hold such names of the files that are in use.
-fn is_same(path: &Path, file: &std::fs::Metadata) -> bool {
-    std::fs::metadata(path).is_ok_and(|meta| (meta.dev(), meta.ino()) == (file.dev(), file.ino()))
+/// Returns device and inode of a file, by which its names are the same.
+fn inode(path: &Path) -> Option<(u64, u64)> {
+    std::fs::metadata(path).ok().map(|meta| (meta.dev(), meta.ino()))
 }
 
 /// Reads the key beside a database; `None` if there is none yet.

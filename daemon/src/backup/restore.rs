@@ -30,10 +30,10 @@ pub fn restore(backups: &Backups, name: Option<&str>, database: &Path) -> Result
     let backup = backups.verify(name)?.backup;
     let from = backups.dir().join(&backup.name);
     let partial = with_suffix(database, PARTIAL);
-    let copied = copy_file(&from.join(DATABASE), &partial);
-    copied.inspect_err(|_| _ = std::fs::remove_file(&partial))?;
-    become_another(&partial, database)?;
-    adopt_artifacts(backups, &partial)?;
+    // What is left of one that was stopped would be rolled back into this one.
+    clear(&partial).map_err(BackupError::io(&partial))?;
+    let prepared = copy_file(&from.join(DATABASE), &partial).and_then(|()| prepare(backups, &partial, database));
+    prepared.inspect_err(|_| _ = clear(&partial))?;
     if let Some(key) = read_key(&from.join(KEY))? {
         let path = with_suffix(database, KEY_COMPLETE);
         file::replace(&path, &key).map_err(BackupError::io(&path))?;
@@ -53,11 +53,23 @@ pub fn restore(backups: &Backups, name: Option<&str>, database: &Path) -> Result
     })
 }
 
-/// Makes a copy name artifact files of this machine only: a backup of another one, or of another user, says where they were there.
-fn adopt_artifacts(backups: &Backups, copy: &Path) -> Result<()> {
-    let connection = rusqlite::Connection::open(copy).map_err(StoreError::from)?;
-    (backups.artifacts.re_root)(&connection, &backups.artifacts.root)?;
-    Ok(())
+/// Makes a copy one of this machine: nothing in it runs by itself, it names artifact files of this machine only (a backup of another one, or
+/// of another user, says where they were there), and it is another store.
+fn prepare(backups: &Backups, copy: &Path, database: &Path) -> Result<()> {
+    {
+        let mut connection = rusqlite::Connection::open(copy).map_err(StoreError::from)?;
+        store::drop_foreign(&connection)?;
+        let changes = connection.transaction().map_err(StoreError::from)?;
+        (backups.artifacts.re_root)(&changes, &backups.artifacts.root)?;
+        changes.commit().map_err(StoreError::from)?;
+    }
+    become_another(copy, database)?;
+    open_copy(copy).map(drop).map_err(|error| BackupError::copied("the copy", error))
+}
+
+/// Removes a copy that is not complete, with what SQLite keeps beside it.
+fn clear(partial: &Path) -> io::Result<()> {
+    ["", "-journal", "-wal", "-shm"].iter().try_for_each(|suffix| remove(&with_suffix(partial, suffix)))
 }
 
 /// Removes what a restore left that was stopped before its copy was complete. The locks of the database are held.
@@ -66,11 +78,9 @@ pub fn remove_unfinished(database: &Path) {
     if is_pending(database) {
         return;
     }
-    for suffix in [PARTIAL, KEY_COMPLETE] {
-        let path = with_suffix(database, suffix);
-        if let Err(error) = remove(&path) {
-            tracing::warn!(%error, path = %path.display(), "cannot remove what a restore left");
-        }
+    let left = clear(&with_suffix(database, PARTIAL)).and_then(|()| remove(&with_suffix(database, KEY_COMPLETE)));
+    if let Err(error) = left {
+        tracing::warn!(%error, database = %database.display(), "cannot remove what a restore left");
     }
 }
 
@@ -175,7 +185,7 @@ fn keep_old(backups: &Backups, database: &Path) -> Result<Option<PathBuf>> {
     Ok(Some(dir))
 }
 
-/// Puts back the artifact files that are missing; returns their number, and those of which there is no copy.
+/// Puts back the artifact files that are missing; returns their number, and those of which there is no copy, or that cannot be written.
 fn put_back(backups: &Backups, from: &Path, database: &Path) -> Result<(u64, Lost)> {
     let (connection, _) = open_copy(database)?;
     let (mut count, mut lost) = (0, Lost::default());
@@ -183,15 +193,26 @@ fn put_back(backups: &Backups, from: &Path, database: &Path) -> Result<(u64, Los
         if std::fs::symlink_metadata(&file.path).is_ok() {
             continue;
         }
-        let Some(copy) = intact(from, &file.hash) else {
-            lost.add(&file.path);
-            continue;
-        };
-        if let Some(dir) = file.path.parent() {
-            std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(BackupError::io(dir))?;
+        let written = intact(from, &file.hash).map(|copy| copy_whole(&copy, &file.path));
+        match written {
+            Some(Ok(())) => count += 1,
+            Some(Err(error)) => {
+                // The memory is restored already.
+                tracing::warn!(%error, file = %file.path.display(), "cannot put back an artifact");
+                lost.add(&file.path);
+            }
+            None => lost.add(&file.path),
         }
-        copy_new(&copy, &file.path)?;
-        count += 1;
     }
     Ok((count, lost))
+}
+
+/// Copies a file to a place where nothing is yet, as a whole or not at all.
+fn copy_whole(from: &Path, to: &Path) -> io::Result<()> {
+    let dir = to.parent().unwrap_or(Path::new("."));
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+    let mut temp = tempfile::Builder::new().prefix(file::TEMP_PREFIX).tempfile_in(dir)?;
+    io::copy(&mut file::open_regular(from)?, temp.as_file_mut())?;
+    temp.as_file().sync_all()?;
+    temp.persist_noclobber(to).map(drop).map_err(|e| e.error)
 }

@@ -24,6 +24,8 @@ pub(super) struct Locks {
     /// open: closing it would drop SQLite's own locks. As the first field it is released before the lock files others wait for.
     _database: File,
     files: [File; 2],
+    /// What the lock file of the database says of the socket.
+    socket: String,
 }
 
 impl Locks {
@@ -31,7 +33,7 @@ impl Locks {
     pub(super) fn acquire(socket: &Path, database: &Path) -> Result<Self, StartError> {
         let socket = lock_socket(socket)?;
         let (file, database) = lock_database(database)?;
-        Ok(Self { files: [socket, file], _database: database })
+        Ok(Self { files: [socket, file], _database: database, socket: String::new() })
     }
 
     /// Locks the file that has taken the place of the locked database.
@@ -42,18 +44,19 @@ impl Locks {
     }
 
     /// Names the socket in the lock file of the database: a client whose environment leads to another socket finds the daemon by its memory.
-    pub(super) fn name_socket(&self, socket: &Path) {
-        let [_, database] = &self.files;
+    pub(super) fn name_socket(&mut self, socket: &Path) {
         let absolute = std::path::absolute(socket).unwrap_or_else(|_| socket.to_owned());
-        if let Err(error) = write_holder(database, &format!("\n{}", absolute.display())) {
+        self.socket = format!("\n{}", absolute.display());
+        if let Err(error) = write_holder(&self.files[1], &self.socket) {
             tracing::debug!(%error, "cannot write to a lock file");
         }
     }
 
     /// Marks the lock files, so that a daemon waiting for them knows that they will be released soon.
     pub(super) fn mark_leaving(&self) {
-        for file in &self.files {
-            if let Err(error) = write_holder(file, LEAVING_MARK) {
+        let [socket, database] = &self.files;
+        for (file, word) in [(socket, LEAVING_MARK.to_owned()), (database, format!("{LEAVING_MARK}{}", self.socket))] {
+            if let Err(error) = write_holder(file, &word) {
                 tracing::debug!(%error, "cannot write to a lock file");
             }
         }

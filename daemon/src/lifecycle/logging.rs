@@ -128,11 +128,13 @@ struct Unhurried(SyncSender<Work>);
 
 impl Unhurried {
     fn start() -> io::Result<Self> {
+        // Not through `io::stderr`, whose lock others would wait for.
+        let mut stderr = File::from(io::stderr().as_fd().try_clone_to_owned()?);
         let (sender, waiting) = std::sync::mpsc::sync_channel(MAX_WAITING);
         let write = move || {
             for work in waiting {
                 match work {
-                    Work::Line(line) => _ = io::stderr().write_all(&line),
+                    Work::Line(line) => _ = stderr.write_all(&line),
                     Work::Flush(done) => _ = done.send(()),
                 }
             }
@@ -212,6 +214,8 @@ pub(super) fn start(args: &Args) -> Log {
     if started.is_err() {
         tracing::debug!("logging is already initialised");
     }
+    // The usual one writes to standard error, and waits for whoever reads it.
+    std::panic::set_hook(Box::new(|panic| tracing::error!(%panic, "panicked")));
     log
 }
 

@@ -41,6 +41,15 @@ pub fn open_copy(path: &Path) -> Result<(Connection, u32)> {
     if schema > SCHEMA {
         return Err(StoreError::TooNew { found: schema, known: SCHEMA });
     }
+    Ok((connection, schema))
+}
+
+/// Like [`open_copy`], for a copy that may have been made by somebody else.
+///
+/// # Errors
+/// `Damaged` also if it has no schema of ours.
+pub fn open_foreign(path: &Path) -> Result<(Connection, u32)> {
+    let (connection, schema) = open_copy(path)?;
     match migrate::foreign(&connection, schema)? {
         Some(why) => Err(StoreError::Damaged(format!("it is no memory of afd: {why}"))),
         None => Ok((connection, schema)),

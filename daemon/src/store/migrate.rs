@@ -37,29 +37,44 @@ pub(super) fn check(connection: &Connection, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns why a database that claims a schema version was not made by our migrations: a table of ours is missing, or a trigger or view is
-/// none of ours, which would run with whatever we write. `None` if it may have been.
+/// Returns why a database that claims a schema version was not made by our migrations: it has none, or a table is missing. `None` if it may
+/// have been.
 pub(super) fn foreign(connection: &Connection, schema: u32) -> Result<Option<String>> {
     if schema == 0 {
         return Ok(Some("it has no schema version".to_owned()));
     }
+    let theirs = objects(connection)?;
+    let is_there = |name: &str| theirs.iter().any(|(kind, other, _)| kind == "table" && other == name);
+    let ours = objects(&fresh(schema)?)?;
+    let missing = ours.iter().find(|(kind, name, _)| kind == "table" && !name.starts_with("sqlite_") && !is_there(name));
+    Ok(missing.map(|(_, name, _)| format!("the table {name:?} is missing")))
+}
+
+/// Drops the triggers and views of a database that our migrations do not make: they would run with whatever is written or read.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn drop_foreign(connection: &Connection) -> Result<()> {
+    let ours = objects(&fresh(schema_of(connection)?)?)?;
+    let runs = |kind: &str| matches!(kind, "trigger" | "view");
+    for (kind, name, _) in objects(connection)?.iter().filter(|object| runs(&object.0) && !ours.contains(object)) {
+        tracing::warn!(kind, name, "dropped from a restored memory, as it is none of afd's");
+        connection.execute_batch(&format!("DROP {kind} \"{}\"", name.replace('"', "\"\"")))?;
+    }
+    Ok(())
+}
+
+/// Makes an empty database of a schema version, in memory.
+fn fresh(schema: u32) -> Result<Connection> {
     let mut fresh = Connection::open_in_memory()?;
     let made = MIGRATIONS.to_version(&mut fresh, schema as usize);
     made.map_err(|e| StoreError::Unavailable(format!("migration failed: {e}")))?;
-    let (ours, theirs) = (objects(&fresh)?, objects(connection)?);
-    if let Some((_, name, _)) = ours.iter().find(|(kind, name, _)| kind == "table" && !theirs.iter().any(|t| (&t.0, &t.1) == (kind, name)))
-    {
-        return Ok(Some(format!("the table {name:?} is missing")));
-    }
-    let runs = |kind: &str| matches!(kind, "trigger" | "view");
-    let unknown = theirs.iter().find(|object| runs(&object.0) && !ours.contains(object));
-    Ok(unknown.map(|(kind, name, _)| format!("the {kind} {name:?} is unknown")))
+    Ok(fresh)
 }
 
 /// Returns type, name and definition of what a database consists of.
 fn objects(connection: &Connection) -> Result<Vec<(String, String, String)>> {
-    let mut statement =
-        connection.prepare("SELECT type, name, coalesce(sql, '') AS sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'")?;
+    let mut statement = connection.prepare("SELECT type, name, coalesce(sql, '') AS sql FROM sqlite_schema")?;
     let found = statement.query_map([], |row| Ok((row.get("type")?, row.get("name")?, row.get("sql")?)))?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }

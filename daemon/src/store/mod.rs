@@ -28,11 +28,11 @@ use crate::file::with_suffix;
 use crate::task::{Tasks, run_blocking};
 
 pub use columns::{json, skip_unreadable, word};
-pub use copy::{copy, open_copy};
+pub use copy::{copy, open_copy, open_foreign};
 use damage::Damage;
 pub use damage::{Failing, damage_mark};
 pub use error::{Result, StoreError};
-pub use migrate::{SCHEMA, former_origins, in_memory, origin_of, origins_of, renew_origin, schema_of};
+pub use migrate::{SCHEMA, drop_foreign, former_origins, in_memory, origin_of, origins_of, renew_origin, schema_of};
 pub use query::{Conditions, Page, Reader};
 use queue::Turn;
 pub use queue::{in_lane, lane, new_lane};
