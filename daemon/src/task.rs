@@ -177,7 +177,7 @@ pub fn panic_message(panic: &(dyn Any + Send)) -> String {
     text.unwrap_or_else(|| "panic without a message".to_owned())
 }
 
-/// Runs work whose failure must not fail what it comes after. A panic is logged, and gives `None`.
+/// Runs optional work after something that already succeeded. Logs a panic and returns `None` for it.
 pub async fn shielded<T>(what: &str, work: impl Future<Output = T>) -> Option<T> {
     let work = async move {
         failpoint(what);

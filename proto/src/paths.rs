@@ -11,12 +11,12 @@ fn base(name: &str) -> Option<PathBuf> {
     var(name).filter(|p| p.is_absolute())
 }
 
-/// Returns the home directory: `$HOME`, else the one in the user database.
+/// Returns `$HOME`, else the home directory in the user database; `None` without either.
 fn known_home() -> Option<PathBuf> {
     base("HOME").or_else(std::env::home_dir).filter(|p| p.is_absolute())
 }
 
-/// Returns the home directory. Without one, [`check`] has refused to go on: a directory for all users would not do.
+/// Returns the home directory. Programs call [`check`] first, so the fallback, which does not exist, is never used.
 fn home() -> PathBuf {
     known_home().unwrap_or_else(|| PathBuf::from("/nonexistent"))
 }

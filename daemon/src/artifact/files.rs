@@ -49,6 +49,16 @@ pub(super) fn write(store: &str, new: &NewArtifact) -> Result<File, ArtifactErro
     Ok(File { path, hash, created })
 }
 
+/// Returns the tag of the store in the name of a file of a shared root, `kind-hash-tag.extension`; `None` for other names.
+pub(super) fn tag_of(name: &str) -> Option<&str> {
+    let (stem, extension) = name.rsplit_once('.')?;
+    let parts: Vec<&str> = stem.rsplitn(3, '-').collect();
+    let &[tag, hash, kind] = parts.as_slice() else { return None };
+    let hex = |text: &str, length: usize| text.len() == length && text.bytes().all(|b| b.is_ascii_hexdigit());
+    let word = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    (hex(tag, 8) && hex(hash, 24) && word(kind) && word(extension)).then_some(tag)
+}
+
 /// Returns whether a file lies below a directory, also if one of its parents is a link.
 pub(super) fn is_below(path: &Path, root: &Path) -> bool {
     let parent = path.parent().and_then(|parent| parent.canonicalize().ok());

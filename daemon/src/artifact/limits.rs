@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use rusqlite::{Connection, named_params};
 
-use super::files::{is_below, store_tag};
+use super::files::{is_below, store_tag, tag_of};
 use super::{ArtifactError, rows};
 use crate::config::ArtifactSettings;
 use crate::file::TEMP_PREFIX;
@@ -113,16 +113,9 @@ fn remove_orphans(root: &Path, tag: &str, known: &HashSet<PathBuf>) -> usize {
         let age = entry.metadata().and_then(|m| m.modified()).ok().and_then(|t| SystemTime::now().duration_since(t).ok());
         age.is_some_and(|age| age > GRACE)
     };
-    let ours = |name: &str| name.starts_with(TEMP_PREFIX) || is_our_name(name, tag);
+    let ours = |name: &str| name.starts_with(TEMP_PREFIX) || tag_of(name) == Some(tag);
     let orphans = entries.flatten().filter(|e| e.file_name().to_str().is_some_and(ours) && !known.contains(&e.path()) && old(e));
     orphans.filter(|e| std::fs::remove_file(e.path()).is_ok()).count()
-}
-
-/// Whether a file name was given by this store: `kind-hash-tag.extension`.
-fn is_our_name(name: &str, tag: &str) -> bool {
-    let stem = name.rsplit_once('.').and_then(|(stem, _)| stem.strip_suffix(tag)).and_then(|s| s.strip_suffix('-'));
-    let hash = stem.and_then(|s| s.rsplit_once('-')).map(|(_, hash)| hash);
-    hash.is_some_and(|h| h.len() == 24 && h.bytes().all(|b| b.is_ascii_hexdigit()))
 }
 
 #[cfg(test)]
@@ -147,7 +140,7 @@ mod tests {
 
     #[test]
     fn only_names_given_by_this_store_are_orphans() {
-        let ours = |name: &str| is_our_name(name, "00112233");
+        let ours = |name: &str| tag_of(name) == Some("00112233");
         assert!(ours("screenshot_image-0123456789abcdef01234567-00112233.jpg"));
         assert!(!ours("screenshot_image-0123456789abcdef01234567-ffffffff.jpg"), "another store's");
         assert!(!ours("screenshot_image-0123456789abcdef01234567.jpg"), "in a directory outside the shared root");

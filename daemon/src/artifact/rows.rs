@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use afd_proto::artifact::{Artifact, Artifacts, SavedArtifact, Status};
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
-use super::files::File;
+use super::files::{File, tag_of};
 use super::{NewArtifact, Place};
 use crate::store::{Conditions, Page, Result, new_uid, now_ms};
 
@@ -80,7 +80,7 @@ pub fn re_root(connection: &Connection, root: &Path) -> Result<()> {
     let paths: Vec<String> = statement.query_map([], |row| row.get("file_path"))?.collect::<rusqlite::Result<_>>()?;
     for old in paths {
         let path = Path::new(&old);
-        let name = path.file_name().and_then(|name| name.to_str()).filter(|name| is_given(name));
+        let name = path.file_name().and_then(|name| name.to_str()).filter(|name| tag_of(name).is_some());
         let new = name.map(|name| text(&root.join(name)));
         if new.as_deref() == Some(&old) {
             continue;
@@ -94,15 +94,6 @@ pub fn re_root(connection: &Connection, root: &Path) -> Result<()> {
             .execute(named_params! {":new": new, ":old": old, ":now": now_ms()})?;
     }
     Ok(())
-}
-
-/// Whether a name is one that files in a shared root have: `kind-hash-tag.extension`.
-fn is_given(name: &str) -> bool {
-    let Some((stem, extension)) = name.rsplit_once('.') else { return false };
-    let parts: Vec<&str> = stem.rsplitn(3, '-').collect();
-    let hex = |text: &str, length: usize| text.len() == length && text.bytes().all(|b| b.is_ascii_hexdigit());
-    let word = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-    matches!(parts[..], [tag, hash, kind] if hex(tag, 8) && hex(hash, 24) && word(kind)) && word(extension)
 }
 
 fn text(path: &Path) -> String {

@@ -260,7 +260,7 @@ impl Backups {
         let mut gone = Vec::new();
         for (i, backup) in made.iter().enumerate().rev() {
             let beyond = i >= keep.max(1);
-            if Some(&backup.name) == newest.as_ref() || (!beyond && self.size_of_complete() <= max_bytes) {
+            if Some(&backup.name) == newest.as_ref() || (!beyond && file::size_of_trees(&self.complete_dirs()) <= max_bytes) {
                 continue;
             }
             self.delete(&backup.name)?;
@@ -269,18 +269,15 @@ impl Backups {
         Ok(gone)
     }
 
-    /// Returns the size of all backups on disk, bytes, with those that are not complete. A file that several of them share counts once.
+    /// Returns the size of all backups on disk, bytes, with unfinished ones. A file that several of them share counts once.
     pub fn size(&self) -> u64 {
-        let backups = self.list().map(|(backups, _)| backups).unwrap_or_default();
-        let mut dirs: Vec<PathBuf> = backups.iter().map(|b| self.dir.join(&b.name)).collect();
-        dirs.extend(self.named(TEMP_PREFIX));
-        file::size_of_trees(&dirs)
+        file::size_of_trees(&[self.complete_dirs(), self.named(TEMP_PREFIX)].concat())
     }
 
-    /// Returns the size of the backups that are complete, bytes.
-    fn size_of_complete(&self) -> u64 {
+    /// Returns the directories of the complete backups, newest first.
+    fn complete_dirs(&self) -> Vec<PathBuf> {
         let backups = self.list().map(|(backups, _)| backups).unwrap_or_default();
-        file::size_of_trees(&backups.iter().map(|b| self.dir.join(&b.name)).collect::<Vec<_>>())
+        backups.iter().map(|backup| self.dir.join(&backup.name)).collect()
     }
 
     /// Returns what is in the directory under names with this prefix.
@@ -289,7 +286,7 @@ impl Backups {
         entries.filter(|e| e.file_name().as_bytes().starts_with(prefix.as_bytes())).map(|e| e.path()).collect()
     }
 
-    /// Removes the backups of a database that were never completed. Its locks are held, so that nobody is making one.
+    /// Removes unfinished backups of a database. The caller holds the locks of the database, so no other process is making a backup of it.
     pub fn remove_unfinished(&self, database: &Path) {
         for dir in self.named(&unfinished(database)) {
             match std::fs::remove_dir_all(&dir) {
@@ -306,7 +303,7 @@ impl Backups {
             return Ok((0, 0));
         }
         std::fs::DirBuilder::new().mode(0o700).create(dir).map_err(BackupError::io(dir))?;
-        let earlier: Vec<PathBuf> = self.list()?.0.iter().map(|backup| self.dir.join(&backup.name)).collect();
+        let earlier = self.complete_dirs();
         // Backups of earlier versions hold other names of the files that are in use.
         let used: HashSet<(u64, u64)> = files.iter().filter_map(|file| inode(&file.path)).collect();
         let is_copy = |backup: &PathBuf, hash: &str| {

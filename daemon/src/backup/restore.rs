@@ -72,7 +72,7 @@ fn clear(partial: &Path) -> io::Result<()> {
     ["", "-journal", "-wal", "-shm"].iter().try_for_each(|suffix| remove(&with_suffix(partial, suffix)))
 }
 
-/// Removes what a restore left that was stopped before its copy was complete. The locks of the database are held.
+/// Removes the incomplete copy of an interrupted restore. The caller holds the locks of the database.
 pub fn remove_unfinished(database: &Path) {
     let database = &real(database);
     if is_pending(database) {

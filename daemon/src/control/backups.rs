@@ -156,13 +156,13 @@ pub(super) async fn holding(core: &Core, recorded_at: i64) -> Vec<String> {
 
 pub use crate::backup::restore::{finish as finish_restore, is_pending as is_restore_pending};
 
-/// Removes what backups and restores left that were stopped before they were complete. The locks of the database are held.
+/// Removes the files of interrupted backups and restores. The caller holds the locks of the database.
 pub fn remove_unfinished(settings: &Settings) {
     of(settings).remove_unfinished(&settings.database);
     crate::backup::restore::remove_unfinished(&settings.database);
 }
 
-/// Restores a backup into a database that nobody has open.
+/// Restores a backup into a database that no process has open.
 ///
 /// # Errors
 /// [`BackupError`]; the database is as it was then.

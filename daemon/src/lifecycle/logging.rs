@@ -1,6 +1,6 @@
 //! Logging: to a file that is renamed when it gets large, else to standard error, which the journal or a terminal shows. Lines that belong to
-//! a call carry its trace id. A log that cannot be written loses lines and holds up nothing: standard error may be closed, or a pipe that
-//! nobody reads.
+//! a call carry its trace id. If the log cannot be written, lines are lost and no call waits: standard error may be closed, or a pipe without
+//! a reader.
 
 use std::fmt;
 use std::fs::File;
@@ -128,7 +128,7 @@ struct Unhurried(SyncSender<Work>);
 
 impl Unhurried {
     fn start() -> io::Result<Self> {
-        // Not through `io::stderr`, whose lock others would wait for.
+        // Not `io::stderr`: other threads would wait for its lock.
         let mut stderr = File::from(io::stderr().as_fd().try_clone_to_owned()?);
         let (sender, waiting) = std::sync::mpsc::sync_channel(MAX_WAITING);
         let write = move || {
@@ -180,7 +180,7 @@ pub(super) fn start(args: &Args) -> Log {
     let filter = EnvFilter::try_new(&args.log).unwrap_or_else(|_| EnvFilter::new("info"));
     let journal = std::env::var_os("JOURNAL_STREAM").is_some();
     let timer = TimeAndTrace { time: (!journal).then_some(SystemTime) };
-    // What cannot be logged is not told on standard error either: it may be what cannot be written.
+    // The library would report a failed write on standard error, and panic if that fails too.
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).log_internal_errors(false);
     let opened = args.log_file.as_ref().map(|path| Rotating::open(path, MAX_BYTES).map(|file| (path.clone(), file)));
     let failed = opened.as_ref().and_then(|opened| opened.as_ref().err()).map(ToString::to_string);
@@ -190,7 +190,7 @@ pub(super) fn start(args: &Args) -> Log {
             (Log { file: Some(path), stderr: None }, started)
         }
         None => {
-            // A file holds up nobody, so its lines are there before the answer that they are about.
+            // Writing to a file does not block, so its lines are written before the call is answered.
             let stderr = if is_file(io::stderr()) { None } else { Unhurried::start().ok() };
             let log = Log { file: None, stderr: stderr.clone() };
             let writer = move || -> Box<dyn Write> {
@@ -214,7 +214,7 @@ pub(super) fn start(args: &Args) -> Log {
     if started.is_err() {
         tracing::debug!("logging is already initialised");
     }
-    // The usual one writes to standard error, and waits for whoever reads it.
+    // The default hook writes to standard error, which blocks if it is a full pipe.
     std::panic::set_hook(Box::new(|panic| tracing::error!(%panic, "panicked")));
     log
 }

@@ -82,7 +82,7 @@ fn restore(overrides: Overrides, name: Option<&str>) -> Result<(), StartError> {
     let _locks = instance::Locks::acquire(&socket, &settings.database)?;
     let restored = backups::restore(&settings, name, &settings.database)?;
     let line = serde_json::to_string(&restored).map_err(|e| StartError::System(e.to_string()))?;
-    // The memory is restored, whether somebody reads it or not.
+    // The restore succeeded even if standard output is closed.
     let _ = writeln!(std::io::stdout(), "{line}");
     Ok(())
 }

@@ -44,10 +44,10 @@ pub fn open_copy(path: &Path) -> Result<(Connection, u32)> {
     Ok((connection, schema))
 }
 
-/// Like [`open_copy`], for a copy that may have been made by somebody else.
+/// Like [`open_copy`], for a copy from an untrusted source: also checks that it has the tables of its schema version.
 ///
 /// # Errors
-/// `Damaged` also if it has no schema of ours.
+/// Those of [`open_copy`]; `Damaged` if a table is missing or there is no schema version.
 pub fn open_foreign(path: &Path) -> Result<(Connection, u32)> {
     let (connection, schema) = open_copy(path)?;
     match migrate::foreign(&connection, schema)? {

@@ -37,8 +37,7 @@ pub(super) fn check(connection: &Connection, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns why a database that claims a schema version was not made by our migrations: it has none, or a table is missing. `None` if it may
-/// have been.
+/// Returns why a database cannot be a memory of afd with this schema version: the version is 0, or a table is missing. `None` if it can.
 pub(super) fn foreign(connection: &Connection, schema: u32) -> Result<Option<String>> {
     if schema == 0 {
         return Ok(Some("it has no schema version".to_owned()));

@@ -103,7 +103,7 @@ fn answer_of_the_device_outlives_a_panic_that_comes_after_it() {
     assert_eq!((faulty.world.phone.hits("home").len(), faulty.world.phone.hits("back").len()), (1, 1));
 }
 
-/// Where the log cannot be written, or nobody reads it, actions are done and told as always, and the daemon stops when it is asked to.
+/// A closed, full or unread standard error changes neither the result of actions nor the shutdown.
 #[test]
 fn log_that_cannot_be_written_fails_and_holds_up_nothing() {
     let mut world = World::with_process(TestPhone::start(), "");
