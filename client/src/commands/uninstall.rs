@@ -220,7 +220,7 @@ fn render(data: &Value) -> Option<String> {
     let purged = data["purged"] == true;
     let verb = if purged { paint(parts::GOOD, "deleted") } else { paint(parts::DIM, "stored") };
     let mut out = String::new();
-    for place in data["places"].as_array()? {
+    for place in data["places"].as_array()?.iter().filter(|place| place["files"] != 0) {
         let files = count(place["files"].as_u64()?, "file");
         let size = if purged { String::new() } else { format!(", {}", bytes(place["bytes"].as_u64()?)) };
         out += &format!("{verb} {}  {files}{size}\n", place["path"].as_str()?);
