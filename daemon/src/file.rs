@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -64,6 +65,13 @@ pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()
+}
+
+/// Returns what the names of files of one kind begin with while they belong to a database and are not complete. Databases that share a directory
+/// differ in it.
+pub fn unfinished(kind: &str, database: &Path) -> String {
+    let real = database.canonicalize().unwrap_or_else(|_| database.to_owned());
+    format!("{TEMP_PREFIX}{kind}-{}-", &hex::encode(&Sha256::digest(real.as_os_str().as_bytes()))[..8])
 }
 
 /// Returns the SHA-256 of the content of a regular file, in hexadecimal digits.

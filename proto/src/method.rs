@@ -119,6 +119,12 @@ impl MethodInfo {
         self.name.starts_with("act.") || self.name.starts_with("recover.")
     }
 
+    /// Returns whether a repeated call changes nothing. Its request key is not recorded, and it can be cancelled for as long as it only prepares
+    /// its change.
+    pub fn is_repeatable(&self) -> bool {
+        self.name == "memory.import"
+    }
+
     /// Returns all errors that the method can return: those of its row and the common ones.
     pub fn all_errors(&self) -> impl Iterator<Item = ErrorCode> {
         let write = if self.takes_request_key() { WRITE_ERRORS } else { &[] };

@@ -36,6 +36,10 @@ params! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = false)))]
         pub dry_run: Option<bool>,
+        /// Whether the file may change the goal, tasks, next steps and blockers of sessions that are here already.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = false)))]
+        pub merge: Option<bool>,
     }
 }
 

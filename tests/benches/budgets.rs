@@ -7,6 +7,7 @@ mod attacks;
 mod command_line;
 mod conversation;
 mod experience;
+mod importing;
 mod look;
 mod month;
 mod notes;
@@ -64,7 +65,7 @@ fn main() {
         return;
     }
     let wanted: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
-    let all: [(&str, fn()); 11] = [
+    let all: [(&str, fn()); 12] = [
         ("request", request::run),
         ("attacks", attacks::run),
         ("recording", recording::run),
@@ -72,6 +73,7 @@ fn main() {
         ("experience", experience::run),
         ("recall", recall::run),
         ("month", month::run),
+        ("importing", importing::run),
         ("visual", visual::run),
         ("conversation", conversation::run),
         ("notes", notes::run),

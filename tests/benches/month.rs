@@ -4,29 +4,27 @@
 //! An hour of work is done through the socket with a practice phone, exported, and taken in again with other uids, times, apps and sessions
 //! until there are as many events.
 
-use std::io::Write as _;
 use std::time::Instant;
 
+use afd_tests::copies::multiply;
 use afd_tests::{Client, World};
 use serde_json::{Value, json};
 
 use crate::{Times, report};
 
-const SETTINGS: &str = "com.android.settings";
-const SESSION: &str = "agent-of-the-hour";
+pub const SETTINGS: &str = "com.android.settings";
+pub const SESSION: &str = "agent-of-the-hour";
 const DAY_MS: i64 = 86_400_000;
 const DAYS: i64 = 30;
 /// Steps of the hour that is repeated.
 const STEPS: usize = 60;
 const ROWS: [&str; 4] = ["Display", "Wi-Fi", "Storage", "Battery"];
-/// Apps that the work is spread over.
-const APPS: usize = 12;
 /// Hours that are taken in at a time.
 const AT_A_TIME: usize = 60;
 const LOOKS: usize = 60;
 
 /// Works for an hour, and returns the lines of the export and the number of events in it.
-fn hour() -> (Vec<String>, usize) {
+pub fn hour() -> (Vec<String>, usize) {
     let world = World::process();
     let mut client = world.client_for(SESSION);
     client.ok("session.start", json!({"goal": "check every row of the settings", "app": SETTINGS}));
@@ -60,77 +58,12 @@ fn hour() -> (Vec<String>, usize) {
     (std::fs::read_to_string(&file).expect("reads").lines().map(str::to_owned).collect(), events)
 }
 
-/// Returns a text with other uids, of the same length; that of the phone stays.
-fn with_other_uids(text: &str, copy: usize, phone: &str) -> String {
-    let is_uid =
-        |part: &[u8]| part.iter().enumerate().all(|(i, b)| if matches!(i, 8 | 13 | 18 | 23) { *b == b'-' } else { b.is_ascii_hexdigit() });
-    let mut bytes = text.as_bytes().to_vec();
-    let mut at = 0;
-    while at + 36 <= bytes.len() {
-        if is_uid(&bytes[at..at + 36]) {
-            if &bytes[at..at + 36] != phone.as_bytes() {
-                bytes[at + 19..at + 23].copy_from_slice(format!("{copy:04x}").as_bytes());
-            }
-            at += 36;
-        } else {
-            at += 1;
-        }
-    }
-    String::from_utf8(bytes).expect("only digits were changed")
-}
-
-/// Adds to the times of a record.
-fn shift(value: &mut Value, by: i64) {
-    match value {
-        Value::Object(fields) => fields.values_mut().for_each(|value| shift(value, by)),
-        Value::Array(items) => items.iter_mut().for_each(|value| shift(value, by)),
-        Value::Number(number) => {
-            if let Some(at) = number.as_i64().filter(|at| *at > 1_600_000_000_000) {
-                *value = json!(at + by);
-            }
-        }
-        _ => {}
-    }
-}
-
-/// Returns the records of an hour as another one: the copy has times `back` before those of the hour, and sequence numbers of its own, as the
-/// phone had them one after another.
-fn another(lines: &[String], copy: usize, back: i64) -> Vec<String> {
-    let seq = |record: &Value| record["seq"].as_i64();
-    let hour = lines.iter().filter_map(|line| seq(&serde_json::from_str(line).expect("JSON"))).max().expect("sequence numbers");
-    let app = if copy.is_multiple_of(APPS) { SETTINGS.to_owned() } else { format!("com.vendor{}.settings", copy % APPS) };
-    let records = lines.iter().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
-    let phone = records.into_iter().find(|record| record["type"] == "device").expect("a phone")["uid"].clone();
-    let phone = phone.as_str().expect("a uid").to_owned();
-    let told = |line: &String| {
-        let text = line.replace(SETTINGS, &app).replace(SESSION, &format!("agent-{copy}"));
-        let mut record: Value = serde_json::from_str(&with_other_uids(&text, copy, &phone)).expect("JSON");
-        shift(&mut record, -back);
-        if let Some(seq) = seq(&record) {
-            record["seq"] = json!(seq + copy as i64 * hour);
-        }
-        record.to_string()
-    };
-    lines.iter().map(told).collect()
-}
-
 /// Fills a memory with a month, through `memory.import`.
 fn fill(world: &World, client: &mut Client, lines: &[String], hours: usize) {
-    let records = &lines[1..lines.len() - 1];
+    let file = world.dir().join("month.jsonl");
     for first in (0..hours).step_by(AT_A_TIME) {
-        let file = world.dir().join("month.jsonl");
-        let mut out = std::io::BufWriter::new(std::fs::File::create(&file).expect("creates"));
-        writeln!(out, "{}", lines[0]).expect("writes");
-        let mut count = 0;
-        for copy in first..(first + AT_A_TIME).min(hours) {
-            let back = DAYS * DAY_MS - copy as i64 * DAYS * DAY_MS / hours as i64;
-            for record in another(records, copy, back) {
-                writeln!(out, "{record}").expect("writes");
-                count += 1;
-            }
-        }
-        writeln!(out, "{}", json!({"type": "end", "records": count})).expect("writes");
-        out.into_inner().expect("writes");
+        let back = DAYS * DAY_MS - first as i64 * DAYS * DAY_MS / hours as i64;
+        multiply(lines, (SETTINGS, SESSION), first..(first + AT_A_TIME).min(hours), back, &file);
         let taken = client.ok("memory.import", json!({"file": file}));
         assert_eq!(taken["records"]["event"]["leftOut"], 0, "{taken}");
     }

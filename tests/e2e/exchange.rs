@@ -20,7 +20,7 @@ fn work(world: &World, client: &mut Client, row: &str) {
 }
 
 /// A memory with something of every kind.
-fn rich() -> World {
+pub fn rich() -> World {
     let world = World::with_clock();
     let mut client = world.client();
     work(&world, &mut client, "Display");
@@ -51,18 +51,18 @@ fn empty(days: i64) -> World {
     world
 }
 
-fn export(world: &World, name: &str) -> (PathBuf, Value) {
+pub fn export(world: &World, name: &str) -> (PathBuf, Value) {
     let file = world.dir().join(name);
     let done = world.client().ok("memory.export", json!({"file": file}));
     (file, done)
 }
 
-fn import(world: &World, file: &Path) -> Value {
+pub fn import(world: &World, file: &Path) -> Value {
     world.client().ok("memory.import", json!({"file": file}))
 }
 
 /// Returns the sum of a count over all records.
-fn sum(done: &Value, count: &str) -> i64 {
+pub fn sum(done: &Value, count: &str) -> i64 {
     done["records"].as_object().expect("records").values().map(|c| c[count].as_i64().expect("a number")).sum()
 }
 

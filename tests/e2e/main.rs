@@ -17,6 +17,7 @@ mod field;
 mod framings;
 mod golden;
 mod importing;
+mod imports;
 mod inputs;
 mod learning;
 mod lifecycle;

@@ -4,6 +4,7 @@
 pub mod adb;
 pub mod clients;
 pub mod contexts;
+pub mod copies;
 pub mod daemon;
 pub mod docs;
 pub mod endpoint;

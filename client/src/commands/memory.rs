@@ -73,6 +73,9 @@ pub struct Import {
     /// Only show what would be taken in
     #[arg(long)]
     dry_run: bool,
+    /// Also let the file change the goal, tasks, next steps and blockers of sessions that are here already
+    #[arg(long)]
+    merge: bool,
 }
 
 human! {
@@ -205,8 +208,8 @@ impl Group for Memory {
             }
             Memory::Prune { older, dry_run } => Call::of::<MemoryPrune>(PruneParams { older, dry_run: Some(dry_run) }),
             Memory::Export(Export { file }) => Call::of::<MemoryExport>(ExportParams { file: absolute(&file) }),
-            Memory::Import(Import { file, dry_run }) => {
-                Call::of::<MemoryImport>(ImportParams { file: absolute(&file), dry_run: Some(dry_run) })
+            Memory::Import(Import { file, dry_run, merge }) => {
+                Call::of::<MemoryImport>(ImportParams { file: absolute(&file), dry_run: Some(dry_run), merge: merge.then_some(true) })
             }
             Memory::Vacuum => Call::of::<MemoryVacuum>(NoParams {}),
             Memory::Stats { for_session } => Call::plain::<MemoryStats>(StatsParams { session: for_session }),

@@ -110,7 +110,7 @@ impl Backups {
         let created_at = now_ms();
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.dir).map_err(BackupError::io(&self.dir))?;
         let private = std::fs::Permissions::from_mode(0o700);
-        let temp = tempfile::Builder::new().prefix(&unfinished(database)).permissions(private).tempdir_in(&self.dir);
+        let temp = tempfile::Builder::new().prefix(&file::unfinished("backup", database)).permissions(private).tempdir_in(&self.dir);
         let temp = temp.map_err(BackupError::io(&self.dir))?;
         store::copy(from, &temp.path().join(DATABASE))?;
         let backup = self.complete(temp.path(), database, (created_at, reason))?;
@@ -288,7 +288,7 @@ impl Backups {
 
     /// Removes unfinished backups of a database. The caller holds the locks of the database, so no other process is making a backup of it.
     pub fn remove_unfinished(&self, database: &Path) {
-        for dir in self.named(&unfinished(database)) {
+        for dir in self.named(&file::unfinished("backup", database)) {
             match std::fs::remove_dir_all(&dir) {
                 Ok(()) => tracing::info!(dir = %dir.display(), "removed a backup that was not completed"),
                 Err(error) => tracing::warn!(%error, dir = %dir.display(), "cannot remove a backup that was not completed"),
@@ -343,12 +343,6 @@ fn copy_to(file: &Stored, to: &Path) -> Result<bool> {
             Ok(false)
         }
     }
-}
-
-/// Returns what the names of backups of a database begin with until they are complete. Databases that share the directory differ in it.
-fn unfinished(database: &Path) -> String {
-    let real = database.canonicalize().unwrap_or_else(|_| database.to_owned());
-    format!("{TEMP_PREFIX}backup-{}-", &hex::encode(&Sha256::digest(real.as_os_str().as_bytes()))[..8])
 }
 
 /// Returns the copy of an artifact in the directory of a backup, if it is what was written. A link is no copy.

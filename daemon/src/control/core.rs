@@ -63,6 +63,8 @@ pub struct Core {
     pub(super) sessions: Mutex<HashMap<String, i64>>,
     /// Number of times that a session was renamed or deleted.
     pub(super) sessions_changed: AtomicU64,
+    /// Held while a file is taken in, and by what copies the memory as a whole.
+    pub(super) importing: Arc<tokio::sync::Mutex<()>>,
     /// Sizes on disk, and when they were read.
     pub(super) sizes: tokio::sync::Mutex<Option<(Instant, OnDisk)>>,
     /// Newest capture of each device, by its row id.
@@ -115,6 +117,7 @@ impl Core {
             tokenizers: Arc::default(),
             sessions: Mutex::default(),
             sessions_changed: AtomicU64::default(),
+            importing: Arc::default(),
             sizes: tokio::sync::Mutex::default(),
             newest: Mutex::default(),
         }))

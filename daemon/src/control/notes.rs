@@ -10,16 +10,12 @@ use serde_json::json;
 
 use super::session::scope_of;
 use super::{Core, Error, Result, backups, check_session, current_trace, recall, retention};
-use crate::memory::notes::{self, Filter, NewNote};
+use crate::memory::notes::{self, Filter, MAX_CONTENT, MAX_TOPIC, NewNote};
 use crate::memory::requests;
 use crate::session;
 use crate::store::{Reader, new_uid};
 use crate::text::Query;
 
-/// Maximum size of a note, in bytes.
-const MAX_CONTENT: usize = 64 << 10;
-/// Maximum length of a topic, in characters.
-const MAX_TOPIC: usize = 200;
 /// Maximum number of similar notes that are told.
 const MAX_SIMILAR: usize = 5;
 /// Maximum length of a query, in characters.

@@ -65,13 +65,13 @@ where
         return work.await.map(Response::Fresh);
     }
     // Stopping or reloading the daemon must work even if the database does not.
-    let done = match key.filter(|_| !method.name.starts_with("daemon.")) {
+    let done = match key.filter(|_| !method.name.starts_with("daemon.") && !method.is_repeatable()) {
         Some(key) => run_once(core, method, key, params, work).await,
         None => {
             let scope = scope::current();
             let order = scope.in_order().await;
             // Actions commit later, when they have the device.
-            if !method.is_recorded_as_event() {
+            if !method.is_recorded_as_event() && !method.is_repeatable() {
                 scope.commit()?;
             }
             start(work, order).await.map(Response::Fresh)

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, named_params};
 use serde_json::Value;
 
-use crate::store::exchange::{self, Kind, LoadError, Loaded, Loader, Record};
+use crate::store::exchange::{self, Kind, Limits, LoadError, Loaded, Loader, Record, times};
 
 /// The kind of devices.
 pub const KIND: Kind = Kind { name: "device", table: "devices", skipped: &[], natural: &[] };
@@ -14,6 +14,9 @@ pub const KIND: Kind = Kind { name: "device", table: "devices", skipped: &[], na
 /// # Errors
 /// If it does not fit.
 pub fn load(connection: &Connection, loader: &mut Loader, mut record: Record) -> Result<Loaded, LoadError> {
+    Limits { longest: |_, field| if field == "uid" { 64 } else { 255 }, range: |_, _| times() }
+        .check(KIND.name, &record)
+        .map_err(LoadError::Invalid)?;
     let text = |field: &str| record.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
     let (uid, name) = (text("uid"), text("name"));
     let holder: Option<i64> = connection

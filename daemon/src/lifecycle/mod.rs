@@ -142,6 +142,7 @@ async fn serve(core: Arc<Core>, listener: socket::BoundSocket, locks: &instance:
     crate::control::jobs::start(&core);
     crate::control::jobs::rebuild_experience(&core);
     crate::control::jobs::index_messages(&core);
+    crate::control::transfer::resume(&core);
     crate::control::recall::follow(&core);
     crate::control::recall::embed::start(&core);
     crate::control::recall::read_index(&core);

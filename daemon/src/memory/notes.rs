@@ -13,6 +13,11 @@ use crate::store::{Conditions, Page, Reader, Result, new_uid, now_ms, word};
 use crate::text::TokenKind::{App, Topic, TopicPath};
 use crate::text::{self, Query, cut};
 
+/// Maximum size of a note, bytes.
+pub const MAX_CONTENT: usize = 64 << 10;
+/// Maximum length of a topic, characters.
+pub const MAX_TOPIC: usize = 200;
+
 /// Maximum number of notes that are ranked per kind of match; the same ones for every page of a result.
 const CANDIDATES: usize = 200;
 /// Maximum number of words of a query that are searched one by one.

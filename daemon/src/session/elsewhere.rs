@@ -11,7 +11,7 @@ use super::json;
 use crate::store::Result;
 
 /// Maximum of a figure from a file.
-pub const MAX_FIGURE: i64 = 1_000_000_000;
+pub use crate::store::exchange::MAX_FIGURE;
 
 /// Figures and pages of another copy, which are added to those of this one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -1,5 +1,6 @@
 //! Sessions with everything said and found in them, as records that another copy of the memory can take in.
 
+use afd_proto::conversation::Role;
 use rusqlite::{Connection, OptionalExtension, named_params};
 use serde_json::Value;
 
@@ -47,11 +48,17 @@ pub fn load(connection: &Connection, loader: &mut Loader, kind: &Kind, mut recor
     {
         return left_out;
     }
+    if kind.name == "task" && !may_change(loader, text(&record, "session")) {
+        return kept(connection, loader, kind, &record);
+    }
     match kind.name {
         "session" => load_session(connection, loader, kind, record),
         "conversation" => load_conversation(connection, loader, kind, record),
         // What was said stays as it is; a message that was deleted here stays deleted.
         "message" if loader.knows(connection, kind, &record)? => Ok(Loaded::Present),
+        "message" if text(&record, "role") == Role::System.word() && !loader.is_ours(&record) => {
+            Err(LoadError::Taken("a message of the system is not taken from another memory".to_owned()))
+        }
         "summary" if summaries::quotes_deleted(connection, &record)? => Ok(Loaded::Present),
         "task" => match loader.load(connection, kind, record.clone()) {
             Err(LoadError::Taken(_)) => {
@@ -69,6 +76,22 @@ pub fn load(connection: &Connection, loader: &mut Loader, kind: &Kind, mut recor
         }
         _ => loader.load(connection, kind, record),
     }
+}
+
+/// Returns whether records may change the goal, tasks, steps and blockers of a session: it is new here, or the caller wants that.
+fn may_change(loader: &Loader, session: &str) -> bool {
+    loader.merges() || loader.chose(session)
+}
+
+/// Returns what becomes of a record of a session that stays as it is.
+fn kept(connection: &Connection, loader: &Loader, kind: &Kind, record: &Record) -> Result<Loaded, LoadError> {
+    if loader.is_news(connection, kind, record)? {
+        return Err(LoadError::Taken(format!(
+            "the session is here already, and its {} changes only with `merge`",
+            if kind.name == "task" { "task" } else { "goal" }
+        )));
+    }
+    Ok(Loaded::Present)
 }
 
 /// Returns whether the session of a record was deleted here.
@@ -93,18 +116,26 @@ fn load_conversation(connection: &Connection, loader: &mut Loader, kind: &Kind, 
             |row| Ok((row.get("position")?, row.get("uid")?)),
         )
         .optional()?;
+    let uid = text(&record, "uid").to_owned();
+    if loader.chose(&uid) {
+        return Ok(Loaded::Present);
+    }
     let theirs = record.get("position").and_then(Value::as_i64).unwrap_or_default();
     match here {
-        Some((ours, uid)) if uid != text(&record, "uid") || ours >= theirs => {
+        Some((ours, other)) if other != uid || ours >= theirs => {
             loader.leave_out(&record, Some("the conversation went on here; what was said in the other copy is not added"));
             Ok(Loaded::Present)
         }
         Some(_) => {
             // Longer: it is newer, whatever the clocks say.
             record.insert("updatedAt".to_owned(), Value::from(now_ms()));
+            loader.choose(connection, &uid)?;
             loader.load(connection, kind, record)
         }
-        None => loader.load(connection, kind, record),
+        None => {
+            loader.choose(connection, &uid)?;
+            loader.load(connection, kind, record)
+        }
     }
 }
 
@@ -120,11 +151,15 @@ fn load_session(connection: &Connection, loader: &mut Loader, kind: &Kind, mut r
         if record.contains_key("deletedAt") {
             return Ok(Loaded::Present);
         }
+        if !may_change(loader, &uid) {
+            return kept(connection, loader, kind, &record);
+        }
         // Its name here, and what its rows here do not tell.
         record.insert("name".to_owned(), Value::from(name));
         record.insert("elsewhere".to_owned(), elsewhere.map_or(Value::Null, Value::from));
         return loader.load(connection, kind, record);
     }
+    loader.choose(connection, &uid)?;
     let holder: Option<(i64, bool)> = connection
         .prepare_cached(
             "SELECT id, goal IS NULL AND started_at IS NULL AND deleted_at IS NULL AS blank FROM sessions WHERE name = :name AND uid <> :uid",

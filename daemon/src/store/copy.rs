@@ -23,6 +23,17 @@ pub fn copy(from: &Connection, to: &Path) -> Result<()> {
     sync(to)
 }
 
+/// Opens a copy that is thrown away afterwards: what is written to it does not survive a crash.
+///
+/// # Errors
+/// When it cannot be opened.
+pub fn open_scratch(path: &Path) -> Result<Connection> {
+    let connection = Connection::open(path)?;
+    super::prepare(&connection)?;
+    connection.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA secure_delete = OFF;")?;
+    Ok(connection)
+}
+
 fn sync(path: &Path) -> Result<()> {
     let synced = std::fs::File::open(path).and_then(|file| file.sync_all());
     synced.map_err(|e| StoreError::Unavailable(format!("cannot sync {}: {e}", path.display())))

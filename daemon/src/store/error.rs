@@ -37,6 +37,14 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Returns the error for a file of the database, or beside it, that cannot be used.
+    pub fn from_io(error: std::io::Error) -> Self {
+        match error.kind() {
+            std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => Self::Full,
+            _ => Self::Unavailable(error.to_string()),
+        }
+    }
+
     /// Copies the error for another caller. Variants that cannot be copied become `Unavailable` with the same text.
     pub(super) fn duplicate(&self) -> StoreError {
         match self {

@@ -28,7 +28,7 @@ use crate::file::with_suffix;
 use crate::task::{Tasks, run_blocking};
 
 pub use columns::{json, skip_unreadable, word};
-pub use copy::{copy, open_copy, open_foreign};
+pub use copy::{copy, open_copy, open_foreign, open_scratch};
 use damage::Damage;
 pub use damage::{Failing, damage_mark};
 pub use error::{Result, StoreError};

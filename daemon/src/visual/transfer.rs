@@ -4,7 +4,7 @@ use rusqlite::{Connection, OptionalExtension, named_params};
 use serde_json::Value;
 
 use crate::store::Result;
-use crate::store::exchange::{Kind, LoadError, Loaded, Loader, Record, dump_kind};
+use crate::store::exchange::{Kind, Limits, LoadError, Loaded, Loader, MAX_FIGURE, Record, dump_kind, times};
 
 const fn kind(name: &'static str, table: &'static str, natural: &'static [&'static str]) -> Kind {
     Kind { name, table, skipped: &[], natural }
@@ -19,6 +19,27 @@ pub const KINDS: [Kind; 6] = [
     kind("stateVariant", "state_variants", &[]),
     kind("importedEdge", "imported_edges", &["from_state", "action", "to_state"]),
 ];
+
+const LIMITS: Limits = Limits { longest, range };
+
+fn longest(kind: &str, field: &str) -> usize {
+    match (kind, field) {
+        (_, "uid" | "origin") => 64,
+        (_, "app" | "site") => 255,
+        ("state", "visibleTexts") | ("stateVariant", "features") | (_, "extra" | "action" | "crop") => 1 << 20,
+        _ => 10_000,
+    }
+}
+
+fn range(_: &str, field: &str) -> (i64, i64) {
+    match field {
+        // Parts of pages may lie outside of the screen.
+        field if field.starts_with("bounds") => (-MAX_FIGURE, MAX_FIGURE),
+        "firstSeen" | "lastSeen" | "baseLastSeen" | "looseSince" | "lastUsed" => times(),
+        field if field.ends_with("At") => times(),
+        _ => (0, MAX_FIGURE),
+    }
+}
 
 /// Field with the structures by which a state is recognised.
 const VARIANTS: &str = "variants";
@@ -51,6 +72,7 @@ pub fn dump(connection: &Connection, kind: &Kind, mut each: impl FnMut(Record)) 
 /// # Errors
 /// If it does not fit.
 pub fn load(connection: &Connection, loader: &mut Loader, kind: &Kind, mut record: Record) -> std::result::Result<Loaded, LoadError> {
+    LIMITS.check(kind.name, &record).map_err(LoadError::Invalid)?;
     if let Some(variants) = record.remove(VARIANTS)
         && !loader.knows(connection, kind, &record)?
         && let Some(state) = state_of(connection, &variants)?

@@ -182,10 +182,11 @@ fn load_note(c: &Connection, origin: &str, session: i64, trace: &str, record: Re
     let note: NoteRecord =
         serde_json::from_value(Value::Object(record)).map_err(|error| LoadError::Invalid(format!("not a note: {error}")))?;
     let fits = |text: &str, most: usize| text.chars().count() <= most;
-    if note.uid.is_empty() || note.topic.is_empty() || !fits(&note.uid, 64) || !fits(&note.topic, 200) || !fits(&note.app, 255) {
+    if note.uid.is_empty() || note.topic.is_empty() || !fits(&note.uid, 64) || !fits(&note.topic, notes::MAX_TOPIC) || !fits(&note.app, 255)
+    {
         return Err(LoadError::Invalid("uid, topic, app: expected at most 64, 200 and 255 characters".to_owned()));
     }
-    if note.content.len() > 64 << 10 || !(0..=now_ms()).contains(&note.created_at) {
+    if note.content.len() > notes::MAX_CONTENT || !(0..=now_ms()).contains(&note.created_at) {
         return Err(LoadError::Invalid("content, createdAt: expected at most 64 KiB, and a time in the past".to_owned()));
     }
     let new = NewNote {

@@ -1,16 +1,12 @@
-//! Limits of the fields of records: those of the calls that write the same, and bounds within which figures can be added.
+//! Limits of the records of sessions.
 
 use afd_proto::pattern::PatternKind;
 use serde_json::Value;
 
-use crate::session::elsewhere::MAX_FIGURE;
-use crate::store::exchange::Record;
-use crate::store::now_ms;
+use crate::store::exchange::{Limits, MAX_FIGURE, Record, times};
 
-/// How far a time of a file may lie ahead, milliseconds: clocks differ.
-const AHEAD: i64 = 86_400_000;
+const LIMITS: Limits = Limits { longest, range };
 
-/// Returns the maximum length of a text field, characters.
 fn longest(kind: &str, field: &str) -> usize {
     match (kind, field) {
         ("message", "content" | "toolCalls" | "extra") => 16 << 20,
@@ -28,10 +24,9 @@ fn longest(kind: &str, field: &str) -> usize {
     }
 }
 
-/// Returns the range of a numeric field.
 fn range(kind: &str, field: &str) -> (i64, i64) {
     match (kind, field) {
-        (_, field) if field.ends_with("At") || field == "at" => (0, now_ms() + AHEAD),
+        (_, field) if field.ends_with("At") || field == "at" => times(),
         ("task", "priority") => (-1_000, 1_000),
         ("message", "position") => (1, 10_000_000),
         ("conversation", "maxTokens") => (256, 100_000_000),
@@ -40,33 +35,13 @@ fn range(kind: &str, field: &str) -> (i64, i64) {
     }
 }
 
-/// Checks the lengths and ranges of the fields of a record.
+/// Checks the lengths and ranges of the fields of a record, and what kind of pattern it is.
 ///
 /// # Errors
 /// The field, what was expected, and what came.
 pub(in crate::session) fn check(kind: &str, record: &Record) -> Result<(), String> {
-    for (field, value) in record {
-        match value {
-            Value::String(text) => {
-                let (most, length) = (longest(kind, field), text.chars().count());
-                if length > most {
-                    return Err(format!("{field}: expected at most {most} characters, got {length}"));
-                }
-            }
-            Value::Number(number) => {
-                let (from, to) = range(kind, field);
-                let given = number.as_i64().map_or_else(|| number.as_f64().unwrap_or(f64::NAN), |n| n as f64);
-                if !(given >= from as f64 && given <= to as f64) {
-                    return Err(format!("{field}: expected {from} to {to}, got {number}"));
-                }
-            }
-            _ => {}
-        }
-    }
+    LIMITS.check(kind, record)?;
     let text = |field: &str| record.get(field).and_then(Value::as_str);
-    if let Some(uid) = text("uid").filter(|uid| !uid.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')) {
-        return Err(format!("uid: expected letters, digits and '-', got {uid:?}"));
-    }
     if kind == "pattern" && !PatternKind::ALL.iter().any(|known| Some(known.word()) == text("kind")) {
         return Err(format!("kind: expected a kind of pattern, got {:?}", text("kind").unwrap_or_default()));
     }

@@ -2,6 +2,10 @@
 //! the row that it names, under the name of the column without `Id`. Texts that hold JSON stay texts, so nothing is lost; what is no text is
 //! written in Base64.
 
+pub mod imports;
+mod limits;
+mod loader;
+
 use std::collections::HashMap;
 
 use base64::Engine as _;
@@ -11,6 +15,8 @@ use rusqlite::{Connection, OptionalExtension, named_params, params_from_iter};
 use serde_json::{Map, Value};
 
 use super::{Result, StoreError};
+pub use limits::{Limits, MAX_FIGURE, times};
+pub use loader::Loader;
 
 /// A row as a JSON object.
 pub type Record = Map<String, Value>;
@@ -70,8 +76,31 @@ struct Column {
     binary: bool,
 }
 
-/// Rows that have another uid in the copy that records come from.
-type Aliases = HashMap<&'static str, HashMap<String, i64>>;
+/// How the uids that records refer to become row ids.
+#[derive(Default)]
+struct References {
+    /// Rows that have another uid in the copy that records come from, by table.
+    aliases: HashMap<&'static str, HashMap<String, i64>>,
+    /// Whether any uid will do: only the other fields are checked, in a database without rows.
+    unchecked: bool,
+}
+
+impl References {
+    /// Returns the row that a uid refers to.
+    fn row(&self, connection: &Connection, table: &str, uid: &str) -> Result<Option<i64>> {
+        if self.unchecked {
+            return Ok(Some(1));
+        }
+        if let Some(id) = self.aliases.get(table).and_then(|of_table| of_table.get(uid)) {
+            return Ok(Some(*id));
+        }
+        row_of(connection, table, uid)
+    }
+
+    fn alias(&mut self, table: &'static str, uid: String, id: i64) {
+        self.aliases.entry(table).or_default().insert(uid, id);
+    }
+}
 
 impl Column {
     /// Returns the name of its field.
@@ -166,12 +195,12 @@ impl Table {
     /// # Errors
     /// If a field does not fit, or another row has what only one may have.
     pub fn load(&self, connection: &Connection, record: Record, renew: bool) -> Result<Loaded, LoadError> {
-        self.load_among(connection, record, renew, &mut Aliases::new())
+        self.load_among(connection, record, renew, &mut References::default())
     }
 
-    fn load_among(&self, connection: &Connection, record: Record, renew: bool, aliases: &mut Aliases) -> Result<Loaded, LoadError> {
+    fn load_among(&self, connection: &Connection, record: Record, renew: bool, references: &mut References) -> Result<Loaded, LoadError> {
         if !self.has("uid") {
-            let (names, values) = self.values(connection, record, aliases)?;
+            let (names, values) = self.values(connection, record, references)?;
             let sql = format!("INSERT OR IGNORE INTO {} ({}) VALUES ({})", self.name, names.join(", "), vec!["?"; names.len()].join(", "));
             let inserted = connection.prepare_cached(&sql)?.execute(params_from_iter(values)).map_err(refused)?;
             return Ok(if inserted == 1 { Loaded::Inserted } else { Loaded::Present });
@@ -189,11 +218,11 @@ impl Table {
                 return Ok(Loaded::Newer);
             }
         }
-        let (mut names, mut values) = self.values(connection, record, aliases)?;
+        let (mut names, mut values) = self.values(connection, record, references)?;
         if known.is_none()
             && let Some(id) = self.same(connection, &names, &values)?
         {
-            aliases.entry(self.name).or_default().insert(uid, id);
+            references.alias(self.name, uid, id);
             return Ok(Loaded::Present);
         }
         if known.is_some() {
@@ -228,13 +257,13 @@ impl Table {
     }
 
     /// Returns the columns that a record has, and their values.
-    fn values(&self, connection: &Connection, mut record: Record, aliases: &Aliases) -> Result<(Vec<&str>, Vec<Sql>), LoadError> {
+    fn values(&self, connection: &Connection, mut record: Record, references: &References) -> Result<(Vec<&str>, Vec<Sql>), LoadError> {
         let (mut names, mut values) = (Vec::new(), Vec::new());
         for column in &self.columns {
             let field = column.field();
             let value = match (record.remove(&field), &column.table) {
                 (None | Some(Value::Null), _) => continue,
-                (Some(Value::String(uid)), Some(table)) => match row_of(connection, table, &uid, aliases)? {
+                (Some(Value::String(uid)), Some(table)) => match references.row(connection, table, &uid)? {
                     Some(id) => Sql::Integer(id),
                     None if !column.required => continue,
                     None => {
@@ -265,61 +294,6 @@ impl Table {
         let sql = format!("SELECT updated_at, {deleted} AS deleted FROM {} WHERE uid = :uid", self.name);
         let row = |row: &rusqlite::Row<'_>| Ok((row.get("updated_at")?, row.get("deleted")?));
         Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":uid": uid}, row).optional()?)
-    }
-}
-
-/// Loads records of many kinds, each of which may refer to those before.
-pub struct Loader {
-    tables: HashMap<&'static str, Table>,
-    aliases: Aliases,
-    /// Uids of records that were left out, and why, where that is to be told; what refers to them is left out, too.
-    unwanted: HashMap<String, Option<&'static str>>,
-}
-
-impl Loader {
-    /// Returns a loader for records of these kinds.
-    pub fn new<'a>(connection: &Connection, kinds: impl IntoIterator<Item = &'a Kind>) -> Result<Self> {
-        let mut tables = HashMap::new();
-        for kind in kinds {
-            tables.insert(kind.name, Table { natural: kind.natural, ..Table::of(connection, kind.table, kind.skipped)? });
-        }
-        Ok(Self { tables, aliases: Aliases::new(), unwanted: HashMap::new() })
-    }
-
-    /// Inserts the row of a record, or renews it if the record is newer.
-    ///
-    /// # Errors
-    /// If a field does not fit, refers to a row that is not here, or another row has what only one may have.
-    pub fn load(&mut self, connection: &Connection, kind: &Kind, record: Record) -> Result<Loaded, LoadError> {
-        let table = self.tables.get(kind.name).ok_or_else(|| LoadError::Invalid(format!("type: {:?} is unknown", kind.name)))?;
-        table.load_among(connection, record, true, &mut self.aliases)
-    }
-
-    /// Leaves out a record. `why` is told of what refers to it; without it that is as good as present.
-    pub fn leave_out(&mut self, record: &Record, why: Option<&'static str>) {
-        self.unwanted.extend(record.get("uid").and_then(Value::as_str).map(|uid| (uid.to_owned(), why)));
-    }
-
-    /// Returns what becomes of a record that refers by this field to one that was left out; `None` if it does not.
-    pub fn left_out(&self, record: &Record, field: &str) -> Option<Result<Loaded, LoadError>> {
-        let why = self.unwanted.get(record.get(field).and_then(Value::as_str)?)?;
-        Some(why.map_or(Ok(Loaded::Present), |why| Err(LoadError::Taken(why.to_owned()))))
-    }
-
-    /// Makes references to a record mean a row that is here.
-    pub fn alias(&mut self, kind: &Kind, record: &Record, id: i64) {
-        if let Some(uid) = record.get("uid").and_then(Value::as_str) {
-            self.aliases.entry(kind.table).or_default().insert(uid.to_owned(), id);
-        }
-    }
-
-    /// Returns whether the row of a record is here.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn knows(&self, connection: &Connection, kind: &Kind, record: &Record) -> Result<bool> {
-        let uid = record.get("uid").and_then(Value::as_str).unwrap_or_default();
-        Ok(row_of(connection, kind.table, uid, &Aliases::new())?.is_some())
     }
 }
 
@@ -366,10 +340,7 @@ pub fn is_referenced(connection: &Connection, table: &str, id: i64) -> Result<bo
     Ok(false)
 }
 
-fn row_of(connection: &Connection, table: &str, uid: &str, aliases: &Aliases) -> Result<Option<i64>> {
-    if let Some(id) = aliases.get(table).and_then(|of_table| of_table.get(uid)) {
-        return Ok(Some(*id));
-    }
+fn row_of(connection: &Connection, table: &str, uid: &str) -> Result<Option<i64>> {
     let sql = format!("SELECT id FROM {table} WHERE uid = :uid");
     Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":uid": uid}, |row| row.get("id")).optional()?)
 }

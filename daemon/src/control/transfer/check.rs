@@ -1,0 +1,32 @@
+//! Checking a file before anything of it is taken in.
+
+use std::io::{self, BufRead};
+
+use super::super::{Error, Result};
+use super::lines::Lines;
+use super::taking::Taking;
+use crate::store;
+
+/// Records after which the database in which they are checked is emptied.
+const AT_A_TIME: u64 = 500;
+
+/// Checks all records of a file in a database of its own, in memory: their fields, lengths, ranges, and what the columns accept. What they refer
+/// to is not checked. `passed` is called with the bytes of each line; an error of it ends the check.
+///
+/// # Errors
+/// `INVALID_PARAMS` for `file` with the first line that does not fit.
+pub(super) fn check(input: impl BufRead, mut passed: impl FnMut(&[u8]) -> io::Result<()>) -> Result<()> {
+    let mut lines = Lines::open(input)?;
+    passed(lines.bytes()).map_err(|error| Error::param("file", "a file that can be copied", error))?;
+    let connection = store::in_memory().and_then(|c| Ok(c.execute_batch("PRAGMA foreign_keys = OFF; BEGIN").map(|()| c)?))?;
+    let mut taking = Taking::checking(&connection)?;
+    let mut count = 0;
+    while let Some(line) = lines.next(&mut passed)? {
+        taking.take(&connection, line)?;
+        count += 1;
+        if count % AT_A_TIME == 0 {
+            connection.execute_batch("ROLLBACK; BEGIN").map_err(store::StoreError::from)?;
+        }
+    }
+    Ok(())
+}

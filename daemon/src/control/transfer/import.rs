@@ -1,0 +1,207 @@
+//! `memory.import`, and what goes on of it after a stop.
+
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use afd_proto::upkeep::{ImportParams, Imported};
+use rusqlite::Connection;
+use tempfile::NamedTempFile;
+
+use super::super::artifacts::absolute;
+use super::super::{Core, Error, Result, scope};
+use super::{check, pieces};
+use crate::file;
+use crate::store::exchange::imports::{self, Import};
+use crate::store::{self, StoreError};
+use crate::task::run_blocking;
+
+/// First and longest pause before an import that failed goes on.
+const FIRST_PAUSE: Duration = Duration::from_secs(2);
+const MAX_PAUSE: Duration = Duration::from_secs(300);
+
+/// Ends work on another thread when the call that waits for it is dropped.
+#[derive(Default)]
+struct EndOnDrop(Arc<AtomicBool>);
+
+impl Drop for EndOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// `memory.import`
+///
+/// # Errors
+/// `INVALID_PARAMS` if the file cannot be read or a line does not fit; nothing was taken in.
+pub async fn import(core: &Arc<Core>, params: &ImportParams) -> Result<Imported> {
+    let path = absolute("file", &params.file)?;
+    let (dry_run, merge) = (params.dry_run.unwrap_or(false), params.merge.unwrap_or(false));
+    let turn = core.importing.clone().lock_owned().await;
+    let ended = EndOnDrop::default();
+    let (stop, database) = (ended.0.clone(), core.store.path().to_owned());
+    scope::report(0, None, "checking the file");
+    let copy = run_blocking(move || checked_copy(&path, &database, &stop)).await??;
+    if dry_run {
+        let records = rehearse_on_copy(core, copy, merge, ended).await?;
+        return Ok(Imported { dry_run, ..records });
+    }
+    let own = core.clone();
+    core.finish(async move {
+        let _turn = turn;
+        let (import, path) = accept(&own, copy, merge).await?;
+        let done = pieces::take_in(&own, import, &path, false).await;
+        match &done {
+            Ok(_) => remove(&path),
+            Err(_) => resume(&own),
+        }
+        done
+    })
+    .await?
+}
+
+/// Checks a file and copies it beside the database.
+fn checked_copy(path: &Path, database: &Path, stop: &AtomicBool) -> Result<NamedTempFile> {
+    let wrong =
+        |got: &dyn std::fmt::Display| Error::param("file", "a file written by `memory export`", format!("{}: {got}", path.display()));
+    let input = BufReader::new(file::open_regular(path).map_err(|error| wrong(&error))?);
+    let failed = |error: io::Error| Error::from(StoreError::Unavailable(format!("cannot copy the file beside the database: {error}")));
+    let mut copy = temporary(database).map_err(failed)?;
+    let (mut out, mut failure) = (BufWriter::new(copy.as_file_mut()), None);
+    let checked = check(input, |bytes| {
+        if stop.load(Ordering::Relaxed) {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        out.write_all(bytes).map_err(|error| {
+            failure = Some(io::Error::from(error.kind()));
+            error
+        })
+    });
+    if let Some(failure) = failure {
+        return Err(failed(failure));
+    }
+    checked?;
+    out.flush().map_err(failed)?;
+    drop(out);
+    copy.as_file().sync_all().map_err(failed)?;
+    Ok(copy)
+}
+
+fn prefix(database: &Path) -> String {
+    file::unfinished("import", database)
+}
+
+/// Returns the directory of a database: that of the file, not of a link to it.
+fn directory(database: &Path) -> PathBuf {
+    let real = database.canonicalize().unwrap_or_else(|_| database.to_owned());
+    real.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned()
+}
+
+/// Creates a file beside the database that is deleted unless it is kept.
+fn temporary(database: &Path) -> io::Result<NamedTempFile> {
+    tempfile::Builder::new().prefix(&prefix(database)).tempfile_in(directory(database))
+}
+
+/// Takes in the records of a file in a database, and takes them back.
+///
+/// # Errors
+/// If a line does not fit.
+pub fn rehearse(connection: &Connection, input: &[u8], merge: bool) -> Result<Imported> {
+    check(input, |_| Ok(()))?;
+    connection.execute_batch("SAVEPOINT rehearsal").map_err(StoreError::from)?;
+    let done = pieces::at_once(connection, input, merge);
+    connection.execute_batch("ROLLBACK TO rehearsal; RELEASE rehearsal").map_err(StoreError::from)?;
+    done
+}
+
+/// Returns what would become of the records of a checked file: takes them in in a copy of the database that is thrown away.
+async fn rehearse_on_copy(core: &Core, records: NamedTempFile, merge: bool, ended: EndOnDrop) -> Result<Imported> {
+    let scratch = temporary(core.store.path()).map_err(StoreError::from_io)?.into_temp_path();
+    let to = scratch.to_path_buf();
+    core.store.read_all(move |c| store::copy(c, &to)).await?;
+    let stop = ended.0.clone();
+    let done = run_blocking(move || {
+        let connection = store::open_scratch(&scratch)?;
+        connection.progress_handler(10_000, Some(move || stop.load(Ordering::Relaxed))).map_err(StoreError::from)?;
+        let input = BufReader::new(records.reopen().map_err(StoreError::from_io)?);
+        connection.execute_batch("BEGIN").map_err(StoreError::from)?;
+        pieces::at_once(&connection, input, merge)
+    });
+    let done = done.await?;
+    drop(ended);
+    done
+}
+
+/// Records that a checked file is taken in, whatever happens. Returns the import and the path of its copy.
+async fn accept(core: &Core, copy: NamedTempFile, merge: bool) -> Result<(Import, PathBuf)> {
+    let (file, path) = copy.keep().map_err(|error| StoreError::from_io(error.error))?;
+    drop(file);
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let synced = File::open(path.parent().unwrap_or(Path::new("."))).and_then(|dir| dir.sync_all()).map_err(StoreError::from_io);
+    let accepted = match synced {
+        Ok(()) => core.store.write(move |c| imports::accept(c, &name, merge)).await,
+        Err(error) => Err(error),
+    };
+    match accepted {
+        Ok(import) => Ok((import, path)),
+        Err(error) => {
+            remove(&path);
+            Err(error.into())
+        }
+    }
+}
+
+fn remove(path: &Path) {
+    if let Err(error) = std::fs::remove_file(path) {
+        tracing::warn!(%error, path = %path.display(), "cannot remove the copy of a file that was taken in");
+    }
+}
+
+/// Lets imports that were stopped go on, and removes copies of files that were not accepted.
+pub fn resume(core: &Arc<Core>) {
+    let weak = Arc::downgrade(core);
+    core.tasks.spawn("import", move || go_on(weak.clone()));
+}
+
+async fn go_on(core: Weak<Core>) {
+    let mut pause = FIRST_PAUSE;
+    while let Some(core) = core.upgrade() {
+        match go_on_once(&core).await {
+            Ok(()) => return,
+            Err(_) if *core.runtime.stopping().borrow() => return,
+            Err(error) => tracing::warn!(error = %error.message, "an import that was stopped cannot go on; it is tried again"),
+        }
+        drop(core);
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(MAX_PAUSE);
+    }
+}
+
+/// Takes in what is missing of all files that were accepted.
+async fn go_on_once(core: &Arc<Core>) -> Result<()> {
+    let _turn = core.importing.lock().await;
+    let waiting = core.store.read_all(imports::incomplete).await?;
+    let dir = directory(core.store.path());
+    let prefix = prefix(core.store.path());
+    for entry in std::fs::read_dir(&dir).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.starts_with(&prefix) && waiting.iter().all(|import| import.file != name) {
+            remove(&entry.path());
+        }
+    }
+    for import in waiting {
+        let path = dir.join(&import.file);
+        if !path.is_file() {
+            tracing::error!(file = %path.display(), "the copy of a file that was being taken in is gone; what is in stays, the rest is not taken in");
+            core.store.write(move |c| imports::complete(c, import.id)).await?;
+            continue;
+        }
+        tracing::info!(file = %path.display(), "an import goes on where it was stopped");
+        pieces::take_in(core, import, &path, true).await?;
+        remove(&path);
+    }
+    Ok(())
+}

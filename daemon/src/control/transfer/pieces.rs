@@ -1,0 +1,129 @@
+//! Taking in a file that was accepted, some records at a time.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use afd_proto::ErrorCode;
+use afd_proto::upkeep::Imported;
+use rusqlite::Connection;
+
+use super::super::jobs::{index_messages, rebuild_experience};
+use super::super::{Core, Error, Result, scope};
+use super::lines::{Line, Lines};
+use super::taking::Taking;
+use crate::memory;
+use crate::store::exchange::imports::{self, Import};
+use crate::store::{self, StoreError};
+use crate::task::run_blocking;
+
+/// How long records are taken in at a time, as other writes wait.
+const MAX_TIME: Duration = Duration::from_millis(8);
+/// How many records are read at a time, and how many bytes of them.
+const MAX_RECORDS: usize = 1_000;
+const MAX_BYTES: usize = 1 << 20;
+
+type Read = Lines<BufReader<File>>;
+
+/// Reads the next records; none at the end.
+fn read_some(mut lines: Read) -> Result<(Read, VecDeque<Line>)> {
+    let (mut found, mut bytes) = (VecDeque::new(), 0);
+    while found.len() < MAX_RECORDS && bytes < MAX_BYTES {
+        let Some(line) = lines.next(|_| Ok(()))? else { break };
+        bytes += line.bytes;
+        found.push_back(line);
+    }
+    Ok((lines, found))
+}
+
+/// Takes in records until it takes too long for others.
+fn take_some(connection: &Connection, taking: &mut Taking, waiting: &mut VecDeque<Line>) -> Result<()> {
+    let started = Instant::now();
+    while let Some(line) = waiting.pop_front() {
+        taking.take(connection, line)?;
+        if started.elapsed() > MAX_TIME {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Ends an import, once all its records are in. Returns the highest sequence number in use.
+fn finish(connection: &Connection, import: &Import, counts_again: bool) -> store::Result<i64> {
+    if counts_again {
+        memory::rebuild::begin(connection)?;
+    }
+    imports::complete(connection, import.id)?;
+    memory::last_seq(connection)
+}
+
+/// Takes in the records of a file and ends the import, at once. Used where nobody waits.
+///
+/// # Errors
+/// If a line does not fit.
+pub(super) fn at_once(connection: &Connection, input: impl BufRead, merge: bool) -> Result<Imported> {
+    let import = imports::accept(connection, "", merge)?;
+    let mut lines = Lines::open(input)?;
+    let mut taking = Taking::new(connection, import.clone())?;
+    while let Some(line) = lines.next(|_| Ok(()))? {
+        taking.take(connection, line)?;
+    }
+    finish(connection, &import, taking.counts_again)?;
+    Ok(taking.done)
+}
+
+/// Takes in what is missing of a file that was accepted. `goes_on` says that an earlier run was stopped.
+///
+/// # Errors
+/// If the database cannot be written, or the daemon is stopping. What is in stays, and the rest is taken in later.
+pub(super) async fn take_in(core: &Arc<Core>, import: Import, path: &Path, goes_on: bool) -> Result<Imported> {
+    let opened = path.to_owned();
+    let open = move || {
+        let file = File::open(&opened).map_err(|error| StoreError::Unavailable(format!("cannot read {}: {error}", opened.display())))?;
+        let size = file.metadata().map_or(0, |meta| meta.len());
+        Ok::<_, Error>((Lines::open(BufReader::new(file))?, size))
+    };
+    let (mut lines, size) = run_blocking(open).await??;
+    let begun = import.clone();
+    let mut taking = core.store.read_all(move |c| Taking::new(c, begun)).await?;
+    let mut bytes = 0;
+    loop {
+        let (rest, mut waiting) = run_blocking(move || read_some(lines)).await??;
+        lines = rest;
+        if waiting.is_empty() {
+            break;
+        }
+        bytes += waiting.iter().map(|line| line.bytes as u64).sum::<u64>();
+        while !waiting.is_empty() {
+            if *core.runtime.stopping().borrow() {
+                return Err(stopped());
+            }
+            let work = move |c: &Connection| {
+                take_some(c, &mut taking, &mut waiting)?;
+                Ok::<_, Error>((taking, waiting))
+            };
+            (taking, waiting) = core.store.write_or_refuse(work).await?;
+        }
+        scope::report(bytes, Some(size), "taken in");
+    }
+    let counts_again = taking.counts_again || goes_on;
+    let last_seq = core.store.write(move |c| finish(c, &import, counts_again)).await?;
+    core.store.raise_seq(last_seq);
+    core.visual.reload_all();
+    core.forget_session_rows();
+    core.recall.catch_up();
+    index_messages(core);
+    rebuild_experience(core);
+    Ok(taking.done)
+}
+
+/// Creates the error for an import that a stop interrupts.
+fn stopped() -> Error {
+    Error::new(
+        ErrorCode::StoreUnavailable,
+        "the daemon is stopping; the file was accepted, and the rest of it is taken in after the next start",
+    )
+}

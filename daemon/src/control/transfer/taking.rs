@@ -1,0 +1,123 @@
+//! Taking in one record after the other.
+
+use std::collections::BTreeMap;
+
+use afd_proto::upkeep::Imported;
+use afd_proto::vocabulary::RecordScope;
+use rusqlite::Connection;
+use serde_json::Value;
+
+use super::super::Result;
+use super::lines::{Line, wrong};
+use super::{Subject, kinds};
+use crate::store::exchange::imports::Import;
+use crate::store::exchange::{Kind, LoadError, Loaded, Loader, Record};
+use crate::{device, memory, recall, session, store, visual};
+
+/// Maximum number of records that are told to have been left out.
+const MAX_REMARKS: usize = 20;
+
+/// Takes in the records of an import, or checks them.
+pub(super) struct Taking {
+    kinds: Vec<(Subject, Kind)>,
+    loader: Loader,
+    folds: memory::transfer::Folds,
+    is_check: bool,
+    /// What became of the records so far.
+    pub done: Imported,
+    /// Whether what was counted from recorded events has to be counted again.
+    pub counts_again: bool,
+}
+
+impl Taking {
+    /// Takes in the records of an import.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub(super) fn new(connection: &Connection, import: Import) -> store::Result<Self> {
+        let kinds = kinds();
+        let loader = Loader::new(connection, kinds.iter().map(|(_, kind)| kind), import)?;
+        Ok(Self::of(kinds, loader, false))
+    }
+
+    /// Only checks the fields of records, in a database without rows.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub(super) fn checking(connection: &Connection) -> store::Result<Self> {
+        let kinds = kinds();
+        let loader = Loader::checking(connection, kinds.iter().map(|(_, kind)| kind))?;
+        Ok(Self::of(kinds, loader, true))
+    }
+
+    fn of(kinds: Vec<(Subject, Kind)>, loader: Loader, is_check: bool) -> Self {
+        let done = Imported { dry_run: false, records: BTreeMap::new(), remarks: Vec::new() };
+        Self { kinds, loader, folds: memory::transfer::Folds::default(), is_check, done, counts_again: false }
+    }
+
+    /// Takes in a record.
+    ///
+    /// # Errors
+    /// If it does not fit; nothing of it was taken in.
+    pub(super) fn take(&mut self, connection: &Connection, line: Line) -> Result<()> {
+        let Line { number, kind: name, record, .. } = line;
+        let Some((subject, kind)) = self.kinds.iter().find(|(_, kind)| kind.name == name).copied() else {
+            return Err(wrong(number, format!("type: expected a known type, got {name:?}")));
+        };
+        let loaded = self.load_whole(connection, subject, &kind, record);
+        self.counts_again |= subject == Subject::Memory && kind.name != "note" && matches!(loaded, Ok(Loaded::Inserted | Loaded::Newer));
+        let counts = self.done.records.entry(name).or_default();
+        match loaded {
+            Ok(Loaded::Inserted) => counts.added += 1,
+            Ok(Loaded::Newer) => counts.renewed += 1,
+            Ok(Loaded::Present) => counts.present += 1,
+            Err(LoadError::Invalid(what)) if self.is_check => return Err(wrong(number, what)),
+            Err(LoadError::Taken(what) | LoadError::Missing(what) | LoadError::Invalid(what)) => {
+                counts.left_out += 1;
+                if self.done.remarks.len() < MAX_REMARKS {
+                    self.done.remarks.push(format!("line {number}: {what}"));
+                }
+            }
+            Err(LoadError::Store(error)) => return Err(error.into()),
+        }
+        Ok(())
+    }
+
+    /// Takes in a record as a whole or not at all.
+    fn load_whole(
+        &mut self,
+        connection: &Connection,
+        subject: Subject,
+        kind: &Kind,
+        record: Record,
+    ) -> std::result::Result<Loaded, LoadError> {
+        connection.prepare_cached("SAVEPOINT record")?.execute([])?;
+        let loaded = self.load(connection, subject, kind, record);
+        if loaded.is_err() {
+            connection.prepare_cached("ROLLBACK TO record")?.execute([])?;
+        }
+        connection.prepare_cached("RELEASE record")?.execute([])?;
+        loaded
+    }
+
+    fn load(&mut self, connection: &Connection, subject: Subject, kind: &Kind, record: Record) -> std::result::Result<Loaded, LoadError> {
+        if is_erased(connection, &record)? {
+            self.loader.leave_out(&record, None);
+            return Ok(Loaded::Present);
+        }
+        let loader = &mut self.loader;
+        match subject {
+            Subject::Device => device::transfer::load(connection, loader, record),
+            Subject::Memory => memory::transfer::load(connection, loader, &mut self.folds, kind, record),
+            Subject::Session => session::transfer::load(connection, loader, kind, record),
+            Subject::Recall => recall::memories::load(connection, loader, record),
+            Subject::Visual => visual::transfer::load(connection, loader, kind, record),
+        }
+    }
+}
+
+/// Returns whether a record was for its session alone, and the session was deleted here: what was erased with it does not come back.
+fn is_erased(connection: &Connection, record: &Record) -> store::Result<bool> {
+    let text = |field: &str| record.get(field).and_then(Value::as_str).unwrap_or_default();
+    Ok(text("scope") == RecordScope::Session.word() && session::is_deleted(connection, text("session"))?)
+}

@@ -1,0 +1,83 @@
+//! Many records from few: exported ones with other uids, times and names.
+
+use std::io::Write as _;
+use std::ops::Range;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+/// Apps that copies are spread over.
+const APPS: usize = 12;
+
+/// Returns a text with other uids, of the same length; that of the phone stays.
+fn with_other_uids(text: &str, copy: usize, phone: &str) -> String {
+    let is_uid =
+        |part: &[u8]| part.iter().enumerate().all(|(i, b)| if matches!(i, 8 | 13 | 18 | 23) { *b == b'-' } else { b.is_ascii_hexdigit() });
+    let mut bytes = text.as_bytes().to_vec();
+    let mut at = 0;
+    while at + 36 <= bytes.len() {
+        if is_uid(&bytes[at..at + 36]) {
+            if &bytes[at..at + 36] != phone.as_bytes() {
+                bytes[at + 32..at + 36].copy_from_slice(format!("{copy:04x}").as_bytes());
+            }
+            at += 36;
+        } else {
+            at += 1;
+        }
+    }
+    String::from_utf8(bytes).expect("only digits were changed")
+}
+
+/// Adds to the times of a record.
+fn shift(value: &mut Value, by: i64) {
+    match value {
+        Value::Object(fields) => fields.values_mut().for_each(|value| shift(value, by)),
+        Value::Array(items) => items.iter_mut().for_each(|value| shift(value, by)),
+        Value::Number(number) => {
+            if let Some(at) = number.as_i64().filter(|at| *at > 1_600_000_000_000) {
+                *value = json!(at + by);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Returns exported records as other ones: the copy has other uids, times `back` milliseconds before, sequence numbers of its own as the phone had
+/// them one after another, another name of the session, and mostly another app.
+fn another(lines: &[String], (app, session): (&str, &str), copy: usize, back: i64) -> Vec<String> {
+    let seq = |record: &Value| record["seq"].as_i64();
+    let hour = lines.iter().filter_map(|line| seq(&serde_json::from_str(line).expect("JSON"))).max().expect("sequence numbers");
+    let other_app = if copy.is_multiple_of(APPS) { app.to_owned() } else { format!("com.vendor{}.settings", copy % APPS) };
+    let records = lines.iter().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let phone = records.into_iter().find(|record| record["type"] == "device").expect("a phone")["uid"].clone();
+    let phone = phone.as_str().expect("a uid").to_owned();
+    let told = |line: &String| {
+        let text = line.replace(app, &other_app).replace(session, &format!("agent-{copy}"));
+        let mut record: Value = serde_json::from_str(&with_other_uids(&text, copy, &phone)).expect("JSON");
+        shift(&mut record, -back);
+        if let Some(seq) = seq(&record) {
+            record["seq"] = json!(seq + copy as i64 * hour);
+        }
+        record.to_string()
+    };
+    lines.iter().map(told).collect()
+}
+
+/// Writes a file of `memory.export` with copies of the records of another one, `back` milliseconds before. `names` are those of its app and its
+/// session. Returns the number of records.
+///
+/// # Panics
+/// When the file cannot be written.
+pub fn multiply(exported: &[String], names: (&str, &str), copies: Range<usize>, back: i64, file: &Path) -> usize {
+    let records = &exported[1..exported.len() - 1];
+    let mut out = std::io::BufWriter::new(std::fs::File::create(file).expect("creates"));
+    writeln!(out, "{}", exported[0]).expect("writes");
+    let mut count = 0;
+    for record in copies.flat_map(|copy| another(records, names, copy, back)) {
+        writeln!(out, "{record}").expect("writes");
+        count += 1;
+    }
+    writeln!(out, "{}", json!({"type": "end", "records": count})).expect("writes");
+    out.into_inner().expect("writes");
+    count
+}
