@@ -308,6 +308,9 @@ wire! {
     pub struct RecordedMessage {
         /// Unique id, the same in every copy of this memory.
         pub uid: String,
+        /// Uid of the memory that it came from; absent for this one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub origin: Option<String>,
         /// Position in the conversation, from 1.
         pub position: i64,
         /// Number of the turn it belongs to; each `user` message starts a turn.

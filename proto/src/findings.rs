@@ -251,6 +251,9 @@ wire! {
         pub id: i64,
         /// Unique id, the same in every copy of this memory.
         pub uid: String,
+        /// Uid of the memory that it came from; absent for this one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub origin: Option<String>,
         /// Session that found the bug.
         pub session: String,
         /// `session` if only its session may be told; absent otherwise.
@@ -346,6 +349,9 @@ wire! {
         pub id: i64,
         /// Unique id, the same in every copy of this memory.
         pub uid: String,
+        /// Uid of the memory that it came from; absent for this one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub origin: Option<String>,
         /// Name of the session.
         pub session: String,
         /// `session` if only its session may be told; absent otherwise.

@@ -166,6 +166,9 @@ wire! {
         pub session: String,
         /// Unique id, the same in every copy of this memory.
         pub uid: String,
+        /// Uid of the memory that it came from; absent for this one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub origin: Option<String>,
         /// Status.
         pub status: SessionStatus,
         /// Goal.

@@ -64,6 +64,9 @@ wire! {
         pub renewed: i64,
         /// Number of records that were here already.
         pub present: i64,
+        /// Number of messages of the system, which are not taken from another memory.
+        #[serde(default)]
+        pub left_out: i64,
     }
 
     /// A conversation with its messages.

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use afd_tests::copies::multiply;
 use afd_tests::{Client, World};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::{Times, report};
 

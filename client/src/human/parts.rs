@@ -159,3 +159,8 @@ pub fn count(number: impl ToString, noun: &str) -> String {
 pub fn dry_run(dry: bool) -> String {
     if dry { paint(WARN, "dry run: nothing was changed") + "\n" } else { String::new() }
 }
+
+/// Marks what came from another memory.
+pub fn from(origin: &Option<String>) -> &'static str {
+    if origin.is_some() { " (from another memory)" } else { "" }
+}

@@ -15,7 +15,7 @@ use afd_proto::notes::{Note, Notes, SavedNote, TermMatch};
 use serde_json::Value;
 
 use super::parts::{
-    BAD, BOLD, DIM, GOOD, WARN, action, count, dry_run, empty_list, first, kebab, maybe, missing, more, paint, table, time,
+    BAD, BOLD, DIM, GOOD, WARN, action, count, dry_run, empty_list, first, from, kebab, maybe, missing, more, paint, table, time,
 };
 use super::{human, visual};
 
@@ -125,7 +125,7 @@ fn notes(notes: &Notes) -> String {
     }
     let line = |n: &Note| {
         let own = n.scope.map_or("", |_| ", this session alone");
-        let app = paint(DIM, &format!("{}{own}", n.app.as_deref().unwrap_or("any app")));
+        let app = paint(DIM, &format!("{}{own}{}", n.app.as_deref().unwrap_or("any app"), from(&n.origin)));
         let text = n.snippet.as_ref().unwrap_or(&n.content).replace('\n', "\n    ");
         format!("{} {}  {app}\n    {text}\n", paint(BOLD, &n.id.to_string()), paint(GOOD, &n.topic))
     };

@@ -18,7 +18,7 @@ use afd_proto::transfer::{ExportResult, Imported, SessionExport, SessionImport};
 use anstyle::Style;
 
 use super::human;
-use super::parts::{BAD, BOLD, DIM, GOOD, WARN, count, maybe, missing, more, paint, shorten, table, time};
+use super::parts::{BAD, BOLD, DIM, GOOD, WARN, count, from, maybe, missing, more, paint, shorten, table, time};
 
 human! {
     SessionStart => shown;
@@ -87,7 +87,7 @@ fn sessions(list: &Sessions) -> String {
         let left = s.tasks.pending + s.tasks.active;
         let [done, left, open] = [done, left, s.bugs.open].map(|n| n.to_string());
         let (started, last) = (time(s.started_at), time(s.last_activity_at));
-        [s.session.clone(), s.status.to_string(), started, last, done, left, open, maybe(&s.app), maybe(&s.goal)]
+        [s.session.clone() + from(&s.origin), s.status.to_string(), started, last, done, left, open, maybe(&s.app), maybe(&s.goal)]
     };
     let columns = ["session", "status", "started", "lastActivity", "done", "left", "openBugs", "app", "goal"];
     table(columns, list.sessions.iter().map(row)) + &more(list.next_cursor)
@@ -96,7 +96,7 @@ fn sessions(list: &Sessions) -> String {
 fn shown(shown: &SessionDetails) -> String {
     let info = &shown.info;
     let status = paint(session_style(info.status), info.status.word());
-    let mut out = format!("{} {status}\n{}\n", paint(BOLD, &info.session), shown.summary);
+    let mut out = format!("{}{} {status}\n{}\n", paint(BOLD, &info.session), from(&info.origin), shown.summary);
     if let Some(task) = &shown.current_task {
         let _ = writeln!(out, "{} {}  {}", paint(BOLD, "current task"), task.description, paint(DIM, &task.progress));
     }
@@ -158,14 +158,31 @@ fn imported(imported: &Imported) -> String {
     let inserted: Vec<String> = imported.inserted.iter().map(|(kind, n)| format!("{kind} {n}")).collect();
     let what = if inserted.is_empty() { "nothing new".to_owned() } else { inserted.join(", ") };
     let renewed = if imported.renewed > 0 { format!("; {} renewed", imported.renewed) } else { String::new() };
-    format!("{} {}: {what}{renewed}; {} here already\n", paint(GOOD, "imported"), imported.session, count(imported.present, "record"))
+    let mut out =
+        format!("{} {}: {what}{renewed}; {} here already\n", paint(GOOD, "imported"), imported.session, count(imported.present, "record"));
+    if imported.left_out > 0 {
+        let _ = writeln!(
+            out,
+            "{} {} of the system, which are not taken from another memory",
+            paint(WARN, "left out:"),
+            count(imported.left_out, "message")
+        );
+    }
+    out
 }
 
 fn task_table(tasks: &[Task]) -> String {
     let row = |t: &Task| {
         let blockers: Vec<String> = t.blocked_by.iter().map(i64::to_string).collect();
         let outcome = if t.status == TaskStatus::Active { &t.progress } else { &t.summary };
-        [t.id.to_string(), t.status.to_string(), t.priority.to_string(), blockers.join(","), t.description.clone(), maybe(outcome)]
+        [
+            t.id.to_string(),
+            t.status.to_string(),
+            t.priority.to_string(),
+            blockers.join(","),
+            t.description.clone() + from(&t.origin),
+            maybe(outcome),
+        ]
     };
     table(["id", "status", "priority", "blockedBy", "task", "outcome"], tasks.iter().map(row))
 }
@@ -182,7 +199,7 @@ fn task(task: &Task) -> String {
 fn bug_table(bugs: &[Bug]) -> String {
     let row = |b: &Bug| {
         let (severity, status) = (b.severity.to_string(), b.status.to_string());
-        [b.id.to_string(), severity, status, time(b.created_at), b.session.clone(), b.title.clone(), page(b)]
+        [b.id.to_string(), severity, status, time(b.created_at), b.session.clone() + from(&b.origin), b.title.clone(), page(b)]
     };
     table(["id", "severity", "status", "found", "session", "title", "page"], bugs.iter().map(row))
 }
@@ -246,7 +263,7 @@ fn results(list: &Results) -> String {
         format!("test results: {} total; {} passed, {} failed, {} skipped, {} errors", c.total, c.passed, c.failed, c.skipped, c.error);
     let row = |r: &TestResult| {
         let (id, at, ms) = (r.id.to_string(), time(r.created_at), maybe(&r.duration_ms));
-        [id, r.status.to_string(), at, r.session.clone(), r.name.clone(), ms, maybe(&r.summary)]
+        [id, r.status.to_string(), at, r.session.clone() + from(&r.origin), r.name.clone(), ms, maybe(&r.summary)]
     };
     let rows = table(["id", "status", "at", "session", "test", "ms", "summary"], list.results.iter().map(row));
     paint(DIM, &counts) + "\n" + &rows + &more(list.next_cursor)

@@ -9,7 +9,7 @@ use afd_proto::notes::{Note, Notes, SimilarNote, TermMatch};
 use afd_proto::vocabulary::RecordScope;
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
-use crate::store::{Conditions, Page, Reader, Result, new_uid, now_ms, word};
+use crate::store::{Conditions, Page, Reader, Result, elsewhere, new_uid, now_ms, word};
 use crate::text::TokenKind::{App, Topic, TopicPath};
 use crate::text::{self, Query, cut};
 
@@ -33,7 +33,7 @@ const MAX_SIMILAR: usize = 3;
 /// Maximum number of words of a new note that are looked up to find similar ones, and of notes considered per word.
 const PROBES: (usize, usize) = (8, 30);
 
-const COLUMNS: &str = "n.id, n.uid, n.app, n.topic, n.position, n.content, n.scope, s.name, n.created_at";
+const COLUMNS: &str = concat!("n.id, n.uid, n.app, n.topic, n.position, n.content, n.scope, s.name, n.created_at, ", elsewhere!("n"));
 
 /// A note to be saved.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,6 +70,7 @@ fn note(row: &Row<'_>) -> rusqlite::Result<Note> {
     Ok(Note {
         id: row.get("id")?,
         uid: row.get("uid")?,
+        origin: row.get("elsewhere")?,
         app: (!app.is_empty()).then_some(app),
         topic: row.get("topic")?,
         position: row.get("position")?,

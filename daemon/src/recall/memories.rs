@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use crate::belief::{self, Evidence};
 use crate::store::exchange::{Kind, LoadError, Loaded, Loader, Record};
-use crate::store::{Result, json, new_uid, now_ms, word};
+use crate::store::{Result, elsewhere, json, new_uid, now_ms, said_elsewhere, word};
 
 /// A stored memory.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,6 +42,7 @@ pub struct Memory {
 }
 
 fn memory(row: &Row<'_>) -> rusqlite::Result<Memory> {
+    let (origin, source) = (row.get::<_, Option<String>>("elsewhere")?, row.get::<_, String>("source")?);
     Ok(Memory {
         uid: row.get("uid")?,
         session: row.get("session_id")?,
@@ -51,7 +52,7 @@ fn memory(row: &Row<'_>) -> rusqlite::Result<Memory> {
         app: row.get("app")?,
         site: row.get("site")?,
         scope: word(row, "scope")?,
-        source: row.get("source")?,
+        source: if origin.is_some() { said_elsewhere(Some(&source)) } else { source },
         confidence: row.get("confidence")?,
         tags: json(row, "tags")?,
         related: json(row, "related")?,
@@ -109,7 +110,7 @@ pub fn load(connection: &Connection, loader: &mut Loader, mut record: Record) ->
 /// Returns a memory by its row id.
 pub fn get(connection: &Connection, id: i64) -> Result<Option<Memory>> {
     Ok(connection
-        .prepare_cached("SELECT * FROM memories WHERE id = :id AND deleted_at IS NULL")?
+        .prepare_cached(concat!("SELECT m.*, ", elsewhere!("m"), " FROM memories m WHERE id = :id AND deleted_at IS NULL"))?
         .query_row(named_params! {":id": id}, memory)
         .optional()?)
 }

@@ -8,7 +8,7 @@ use rusqlite::{Connection, Row, named_params};
 
 use super::findings::{self, Finding, Place};
 use super::{json, parse_list};
-use crate::store::{Conditions, Page, Reader, Result, new_uid, now_ms, word};
+use crate::store::{Conditions, Page, Reader, Result, elsewhere, new_uid, now_ms, word};
 use crate::text;
 
 /// Minimum word overlap (Jaccard index) of two titles for their bugs to count as similar.
@@ -71,13 +71,17 @@ impl Filter {
 
 impl Finding for Bug {
     const TABLE: &'static str = "bugs";
-    const COLUMNS: &'static str = "f.id, f.uid, s.name, f.title, f.severity, f.description, f.steps, f.expected, f.actual, f.app, f.page,
-        f.state, f.scope, f.screenshot, f.task_uid, f.status, f.resolution, f.created_at, f.resolved_at";
+    const COLUMNS: &'static str = concat!(
+        "f.id, f.uid, s.name, f.title, f.severity, f.description, f.steps, f.expected, f.actual, f.app, f.page,
+        f.state, f.scope, f.screenshot, f.task_uid, f.status, f.resolution, f.created_at, f.resolved_at, ",
+        elsewhere!("f")
+    );
 
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(Bug {
             id: row.get("id")?,
             uid: row.get("uid")?,
+            origin: row.get("elsewhere")?,
             session: row.get("name")?,
             scope: word::<RecordScope>(row, "scope")?.narrowed(),
             title: row.get("title")?,

@@ -29,7 +29,7 @@ pub use columns::json;
 use columns::{parse_list, touch};
 pub use error::SessionError;
 
-use crate::store::{Conditions, Page, Result, new_uid, now_ms, word};
+use crate::store::{Conditions, Page, Result, elsewhere, new_uid, now_ms, word};
 
 /// Returns the row id of a session. Creates the session if necessary.
 pub fn row_id(connection: &Connection, origin: &str, name: &str) -> Result<i64> {
@@ -81,6 +81,8 @@ pub struct Session {
     pub id: i64,
     /// Id that is the same in every copy of this memory.
     pub uid: String,
+    /// Uid of the memory that it came from; `None` for this one.
+    pub origin: Option<String>,
     /// Unique name.
     pub name: String,
     /// Goal, as stated by the caller.
@@ -121,15 +123,17 @@ impl Session {
     }
 }
 
-const COLUMNS: &str =
-    "id, uid, name, goal, app, scope, directory, progress_dir, next_steps, blockers, summary, created_at, started_at, ended_at,
-    updated_at";
+const COLUMNS: &str = concat!(
+    "id, uid, name, goal, app, scope, directory, progress_dir, next_steps, blockers, summary, created_at, started_at, ended_at, updated_at, ",
+    elsewhere!("sessions")
+);
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Session> {
     let path = |name: &str| Ok::<_, rusqlite::Error>(row.get::<_, Option<String>>(name)?.map(PathBuf::from));
     Ok(Session {
         id: row.get("id")?,
         uid: row.get("uid")?,
+        origin: row.get("elsewhere")?,
         name: row.get("name")?,
         goal: row.get("goal")?,
         app: row.get("app")?,
@@ -251,6 +255,7 @@ pub fn info(connection: &Connection, session: &Session, last_activity: Option<i6
     Ok(SessionInfo {
         session: session.name.clone(),
         uid: session.uid.clone(),
+        origin: session.origin.clone(),
         status: session.status(),
         goal: session.goal.clone(),
         app: session.app.clone(),

@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension, Row, named_params};
 use super::json;
 use crate::belief::{self, Evidence};
 use crate::store::exchange::Record;
-use crate::store::{Reader, Result, new_uid, now_ms, word};
+use crate::store::{Reader, Result, elsewhere, new_uid, now_ms, said_elsewhere, word};
 
 /// Prior confidence of a pattern that is saved without one.
 const DEFAULT_PRIOR: f64 = 0.5;
@@ -52,20 +52,24 @@ fn evidence_of(connection: &Connection, id: i64) -> Result<Option<Evidence>> {
     Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":id": id}, evidence).optional()?)
 }
 
-const SELECT: &str =
+const SELECT: &str = concat!(
     "SELECT p.id, p.uid, p.kind, p.text, p.scope, p.source, p.app, p.page, p.data, p.confidence, p.usage_count, p.success_count, p.failure_count,
-        p.last_used_at, s.name, p.created_at
-     FROM patterns p LEFT JOIN sessions s ON s.id = p.session_id";
+        p.last_used_at, s.name, p.created_at, ",
+    elsewhere!("p"),
+    " FROM patterns p LEFT JOIN sessions s ON s.id = p.session_id"
+);
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Pattern> {
     let some = |name: &str| row.get::<_, String>(name).map(|text| (!text.is_empty()).then_some(text));
+    let (origin, source) = (row.get::<_, Option<String>>("elsewhere")?, row.get::<_, Option<String>>("source")?);
     Ok(Pattern {
         id: row.get("id")?,
         uid: row.get("uid")?,
+        source: if origin.is_some() { Some(said_elsewhere(source.as_deref())) } else { source },
+        origin,
         kind: word(row, "kind")?,
         text: row.get("text")?,
         scope: word(row, "scope")?,
-        source: row.get("source")?,
         app: some("app")?,
         page: some("page")?,
         data: row.get::<_, Option<String>>("data")?.and_then(|text| serde_json::from_str(&text).ok()),
@@ -98,10 +102,12 @@ fn weight(source: Option<&str>) -> u8 {
 pub fn save(connection: &Connection, origin: &str, new: &New<'_>) -> Result<Pattern> {
     let (now, prior) = (now_ms(), new.prior.unwrap_or(DEFAULT_PRIOR));
     let known = connection
-        .prepare_cached(
-            "SELECT id, source FROM patterns WHERE kind = :kind AND app = :app AND page = :page
-            AND text = :text AND scope = :scope AND (scope <> 'session' OR session_id IS :session) AND deleted_at IS NULL",
-        )?
+        .prepare_cached(concat!(
+            "SELECT p.id, p.source, ",
+            elsewhere!("p"),
+            " FROM patterns p WHERE kind = :kind AND app = :app AND page = :page AND text = :text AND scope = :scope
+                    AND (scope <> 'session' OR session_id IS :session) AND deleted_at IS NULL"
+        ))?
         .query_row(
             named_params! {
                 ":kind": new.kind.word(),
@@ -111,12 +117,12 @@ pub fn save(connection: &Connection, origin: &str, new: &New<'_>) -> Result<Patt
                 ":scope": new.scope.word(),
                 ":session": new.session,
             },
-            |row| Ok((row.get::<_, i64>("id")?, row.get::<_, Option<String>>("source")?)),
+            |row| Ok((row.get::<_, i64>("id")?, row.get::<_, Option<String>>("source")?, row.get::<_, Option<String>>("elsewhere")?)),
         )
         .optional()?;
     let id = match known {
-        Some((id, source)) => {
-            let known = weight(source.as_deref());
+        Some((id, source, elsewhere)) => {
+            let known = if elsewhere.is_some() { 0 } else { weight(source.as_deref()) };
             if weight(new.source) >= known {
                 save_again(connection, id, new, known, now)?;
             }

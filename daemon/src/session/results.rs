@@ -5,7 +5,7 @@ use afd_proto::vocabulary::RecordScope;
 use rusqlite::{Connection, Row, named_params};
 
 use super::findings::{self, Finding, Place};
-use crate::store::{Conditions, Page, Reader, Result, new_uid, now_ms, word};
+use crate::store::{Conditions, Page, Reader, Result, elsewhere, new_uid, now_ms, word};
 
 /// A new test result.
 #[derive(Debug, Clone)]
@@ -54,13 +54,17 @@ impl Filter {
 
 impl Finding for TestResult {
     const TABLE: &'static str = "test_results";
-    const COLUMNS: &'static str = "f.id, f.uid, s.name AS session, f.name, f.status, f.app, f.page, f.state, f.duration_ms, f.summary,
-        f.evidence, f.bug_uid, f.task_uid, f.scope, f.created_at";
+    const COLUMNS: &'static str = concat!(
+        "f.id, f.uid, s.name AS session, f.name, f.status, f.app, f.page, f.state, f.duration_ms, f.summary,
+        f.evidence, f.bug_uid, f.task_uid, f.scope, f.created_at, ",
+        elsewhere!("f")
+    );
 
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(TestResult {
             id: row.get("id")?,
             uid: row.get("uid")?,
+            origin: row.get("elsewhere")?,
             session: row.get("session")?,
             scope: word::<RecordScope>(row, "scope")?.narrowed(),
             name: row.get("name")?,

@@ -7,21 +7,24 @@ use afd_proto::vocabulary::RecordScope;
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use super::{SessionError, json, parse_list};
-use crate::store::{Result, new_uid, now_ms, word};
+use crate::store::{Result, elsewhere, new_uid, now_ms, word};
 
 /// Result of an operation on a task.
 pub type Outcome<T> = Result<T, SessionError>;
 
-const SELECT: &str =
+const SELECT: &str = concat!(
     "SELECT t.id, t.uid, s.name, t.description, t.status, t.priority, t.blocked_by, t.progress, t.summary, t.scope, t.created_at,
-        t.started_at, t.finished_at
-     FROM tasks t JOIN sessions s ON s.id = t.session_id";
+        t.started_at, t.finished_at, ",
+    elsewhere!("t"),
+    " FROM tasks t JOIN sessions s ON s.id = t.session_id"
+);
 
 /// Maps a row to a task and the uids of all tasks it was declared to be blocked by.
 fn read(row: &Row<'_>) -> rusqlite::Result<(Task, Vec<String>)> {
     let task = Task {
         id: row.get("id")?,
         uid: row.get("uid")?,
+        origin: row.get("elsewhere")?,
         session: row.get("name")?,
         scope: word::<RecordScope>(row, "scope")?.narrowed(),
         description: row.get("description")?,

@@ -56,7 +56,7 @@ pub fn load(connection: &Connection, loader: &mut Loader, kind: &Kind, mut recor
         "conversation" => load_conversation(connection, loader, kind, record),
         // What was said stays as it is; a message that was deleted here stays deleted.
         "message" if loader.knows(connection, kind, &record)? => Ok(Loaded::Present),
-        "message" if text(&record, "role") == Role::System.word() && !loader.is_ours(&record) => {
+        "message" if speaks_as_system(&record, loader.ours()) => {
             Err(LoadError::Taken("a message of the system is not taken from another memory".to_owned()))
         }
         "summary" if summaries::quotes_deleted(connection, &record)? => Ok(Loaded::Present),
@@ -76,6 +76,11 @@ pub fn load(connection: &Connection, loader: &mut Loader, kind: &Kind, mut recor
         }
         _ => loader.load(connection, kind, record),
     }
+}
+
+/// Returns whether a message is one of the system, and another memory made it. `ours` are the uids of this store and of those that it replaced.
+pub fn speaks_as_system(record: &Record, ours: &[String]) -> bool {
+    text(record, "role") == Role::System.word() && !ours.iter().any(|origin| origin == text(record, "origin"))
 }
 
 /// Returns whether records may change the goal, tasks, steps and blockers of a session: it is new here, or the caller wants that.

@@ -1,4 +1,4 @@
-//! Readers for columns whose types SQLite does not know: enum words and JSON.
+//! Readers for columns whose types SQLite does not know: enum words and JSON; and where rows come from.
 
 use std::fmt::Display;
 
@@ -6,6 +6,26 @@ use afd_proto::Word;
 use rusqlite::types::Type;
 use rusqlite::{Row, RowIndex};
 use serde::de::DeserializeOwned;
+
+/// The column `elsewhere` of a query: the origin of a row of the table with this alias, if another memory made the row; null for rows of this store
+/// and of those that it replaced.
+macro_rules! elsewhere {
+    ($alias:literal) => {
+        concat!(
+            "CASE WHEN ",
+            $alias,
+            ".origin NOT IN (SELECT origin FROM store UNION ALL SELECT origin FROM former_origins) AND EXISTS (SELECT 1 FROM store) THEN ",
+            $alias,
+            ".origin END AS elsewhere"
+        )
+    };
+}
+pub(crate) use elsewhere;
+
+/// Names who said something that came from another memory: nobody here did.
+pub fn said_elsewhere(source: Option<&str>) -> String {
+    source.map_or_else(|| "another memory".to_owned(), |source| format!("{source} of another memory"))
+}
 
 fn conversion_error(row: &Row<'_>, column: impl RowIndex, why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> rusqlite::Error {
     let index = column.idx(row.as_ref()).unwrap_or_default();

@@ -27,7 +27,8 @@ use rusqlite::{Connection, OpenFlags};
 use crate::file::with_suffix;
 use crate::task::{Tasks, run_blocking};
 
-pub use columns::{json, skip_unreadable, word};
+pub(crate) use columns::elsewhere;
+pub use columns::{json, said_elsewhere, skip_unreadable, word};
 pub use copy::{copy, open_copy, open_foreign, open_scratch};
 use damage::Damage;
 pub use damage::{Failing, damage_mark};

@@ -55,20 +55,33 @@ pub(super) fn load(recall: &Recall, c: &Connection, session: &Session, conversat
     let (knowledge, omitted_bugs) = knowledge(c, session, &app)?;
     let mut now = now(c, session, &app, page, seen, asked)?;
     now.extend(for_request(recall, c, cut::head(asked, MAX_QUERY_CHARS), &app, session.id)?.iter().map(remembered));
-    Ok(Background { rules, omitted_rules, task: task(c, session)?, knowledge, omitted_bugs, now, context })
+    let (task, told) = stated(c, session)?;
+    Ok(Background { rules, omitted_rules, task, told, knowledge, omitted_bugs, now, context })
 }
 
-/// Returns goal, current task, blockers, next steps and queued tasks, most important first.
-fn task(c: &Connection, session: &Session) -> Stored<Vec<Item>> {
-    let mut items: Vec<Item> = session.goal.iter().map(|goal| item("goal", format!("Goal: {goal}"))).collect();
-    if let Some(current) = tasks::current(c, session.id)? {
-        let progress = current.progress.map_or(String::new(), |p| format!(" (so far: {p})"));
-        items.push(item("tasks", format!("Current task: {}{progress}", current.description)));
+/// Returns the goal and tasks, and apart from them what stands nearby but was not asked for by the user: progress, blockers and next steps, and the
+/// goal and tasks of another memory. Both with the most important first.
+fn stated(c: &Connection, session: &Session) -> Stored<(Vec<Item>, Vec<Item>)> {
+    let (mut asked, mut told) = (Vec::new(), Vec::new());
+    let mut put = |kind, origin: &Option<String>, text: String| match origin {
+        None => asked.push(item(kind, text)),
+        Some(_) => told.push(item(kind, format!("{text} (of another memory)"))),
+    };
+    if let Some(goal) = &session.goal {
+        put("goal", &session.origin, format!("Goal: {goal}"));
     }
-    items.extend(session.blockers.iter().map(|b| item("blockers", format!("Blocked: {b}"))));
-    items.extend(session.next_steps.iter().map(|s| item("next steps", format!("Next step: {s}"))));
-    items.extend(tasks::queue(c, session.id)?.into_iter().take(MAX_TASKS).map(|t| item("tasks", format!("Then: {}", t.description))));
-    Ok(items)
+    let current = tasks::current(c, session.id)?;
+    if let Some(task) = &current {
+        put("tasks", &task.origin, format!("Current task: {}", task.description));
+    }
+    for task in tasks::queue(c, session.id)?.into_iter().take(MAX_TASKS) {
+        put("tasks", &task.origin, format!("Then: {}", task.description));
+    }
+    let mark = session.origin.as_ref().map_or("", |_| " (of another memory)");
+    told.extend(current.and_then(|task| task.progress).map(|progress| item("tasks", format!("Current task so far: {progress}"))));
+    told.extend(session.blockers.iter().map(|blocker| item("blockers", format!("Blocked: {blocker}{mark}"))));
+    told.extend(session.next_steps.iter().map(|step| item("next steps", format!("Next step: {step}{mark}"))));
+    Ok((asked, told))
 }
 
 /// Returns what is known about the app regardless of the current request and page: open bugs, worst first, then patterns and the newest
@@ -85,7 +98,12 @@ fn knowledge(c: &Connection, session: &Session, app: &str) -> Stored<(Vec<Item>,
     let more = bugs::counts(c, &own)?.total - i64::try_from(open.len()).unwrap_or(0);
     let mut items: Vec<Item> = open
         .iter()
-        .map(|b| item("bugs", format!("Open {} bug: {} (session {}, {})", b.severity.word(), b.title, b.session, day(b.created_at))))
+        .map(|b| {
+            item(
+                "bugs",
+                format!("Open {} bug: {} (session {}{}, {})", b.severity.word(), b.title, b.session, from(&b.origin), day(b.created_at)),
+            )
+        })
         .collect();
     let wanted = patterns::Filter {
         page: Some(String::new()),
@@ -103,10 +121,22 @@ fn knowledge(c: &Connection, session: &Session, app: &str) -> Stored<(Vec<Item>,
     Ok((items, more))
 }
 
+/// Names the memory that something came from, if it is another one.
+fn from(elsewhere: &Option<String>) -> &'static str {
+    if elsewhere.is_some() { " of another memory" } else { "" }
+}
+
 fn note(note: &Note) -> Item {
     item(
         "notes",
-        format!("Note {}: {} (saved by the agent of session {}, {})", note.topic, note.content, note.session, day(note.created_at)),
+        format!(
+            "Note {}: {} (saved by the agent of session {}{}, {})",
+            note.topic,
+            note.content,
+            note.session,
+            from(&note.origin),
+            day(note.created_at)
+        ),
     )
 }
 

@@ -13,7 +13,7 @@ use crate::page::fingerprint::activity_of;
 use crate::recall::entries::Source;
 use crate::recall::{Described, memories};
 use crate::session::{self, bugs, page_models, patterns, results, tasks};
-use crate::store::Result;
+use crate::store::{Result, said_elsewhere};
 use crate::visual::{scope, states};
 
 /// What sessions recorded on purpose is said by nobody in particular.
@@ -65,6 +65,11 @@ fn blank(kind: EntryType, at: i64) -> Described {
     }
 }
 
+/// Names who recorded something, given the memory that it came from, if it is another one.
+fn recorded(elsewhere: Option<String>) -> String {
+    elsewhere.map_or_else(|| RECORDED.to_owned(), |_| said_elsewhere(None))
+}
+
 /// Returns whether only its session may be told something that was recorded.
 fn is_own(scope: Option<RecordScope>) -> bool {
     scope == Some(RecordScope::Session)
@@ -92,7 +97,7 @@ fn parts(parts: &[(&str, Option<&str>)]) -> String {
 fn note(c: &Connection, id: i64) -> Result<Option<Described>> {
     let Some(note) = notes::one(c, id)? else { return Ok(None) };
     let session = session::find(c, &note.session)?;
-    let of = Described { private: is_own(note.scope), ..blank(EntryType::Note, note.created_at) };
+    let of = Described { private: is_own(note.scope), source: recorded(note.origin), ..blank(EntryType::Note, note.created_at) };
     Ok(Some(Described { title: note.topic, text: note.content, app: note.app.unwrap_or_default(), session, ..of }))
 }
 
@@ -119,6 +124,7 @@ fn bug(c: &Connection, id: i64) -> Result<Option<Described>> {
         app: bug.app.unwrap_or_default(),
         session: session::find(c, &bug.session)?,
         private: is_own(bug.scope),
+        source: recorded(bug.origin),
         tags: vec![bug.severity.word().to_owned(), bug.status.word().to_owned()],
         ..blank(EntryType::Bug, bug.created_at)
     }))
@@ -137,6 +143,7 @@ fn result(c: &Connection, id: i64) -> Result<Option<Described>> {
         app: result.app.unwrap_or_default(),
         session: session::find(c, &result.session)?,
         private: is_own(result.scope),
+        source: recorded(result.origin),
         tags: vec![result.status.word().to_owned()],
         ..blank(EntryType::Result, result.created_at)
     }))
@@ -196,7 +203,8 @@ fn of_session(c: &Connection, source: &Source) -> Result<Option<Described>> {
         return Ok(None);
     }
     let at = session.ended_at.unwrap_or(session.began());
-    let of = Described { is_current: session.ended_at.is_none(), private, ..blank(EntryType::Session, at) };
+    let source = recorded(session.origin);
+    let of = Described { is_current: session.ended_at.is_none(), private, source, ..blank(EntryType::Session, at) };
     Ok(Some(Described { title: session.name, text, app: session.app.unwrap_or_default(), session: Some(session.id), ..of }))
 }
 

@@ -19,10 +19,10 @@ use super::lifecycle::{check_restored, check_times};
 use crate::file;
 use crate::memory::notes::{self, NewNote};
 use crate::memory::sessions;
-use crate::session::elsewhere;
 use crate::session::records::{Loader, SessionRecord};
+use crate::session::{elsewhere, transfer};
 use crate::store::exchange::{LoadError, Loaded, Record};
-use crate::store::{SCHEMA, StoreError, new_uid, now_ms};
+use crate::store::{SCHEMA, StoreError, new_uid, now_ms, origins_of};
 use crate::task::run_blocking;
 use afd_proto::vocabulary::RecordScope;
 
@@ -60,7 +60,7 @@ pub async fn import(core: &Arc<Core>, params: &ImportParams) -> Result<Imported>
     let s = &content.session;
     check_restored((s.goal.as_deref(), s.app.as_deref()), &[&s.next_steps, &s.blockers], s.elsewhere.pages.len())?;
     check_times(&[Some(s.created_at), s.started_at, s.ended_at])?;
-    let (origin, trace, wanted) = (core.store.origin().to_owned(), current_trace().unwrap_or_else(new_uid), name.clone());
+    let (trace, wanted) = (current_trace().unwrap_or_else(new_uid), name.clone());
     let (merge, asked) = (params.merge, params.name.clone());
     let work = move |c: &Connection| {
         let before = crate::session::by_uid(c, &content.session.uid)?;
@@ -73,12 +73,18 @@ pub async fn import(core: &Arc<Core>, params: &ImportParams) -> Result<Imported>
             elsewhere::set(c, id, &content.session.elsewhere.clone().bounded())?;
         }
         let session = before.map_or(wanted.clone(), |here| here.name);
-        let mut done = Imported { session, uid: content.session.uid.clone(), inserted: BTreeMap::new(), renewed: 0, present: 0 };
+        let mut done =
+            Imported { session, uid: content.session.uid.clone(), inserted: BTreeMap::new(), renewed: 0, present: 0, left_out: 0 };
         let loader = Loader::new(c, &content.session.uid)?;
         count(&mut done, "session", if new { Loaded::Inserted } else { Loaded::Present });
+        let ours = origins_of(c)?;
         for (line, kind, record) in content.records {
+            if kind == "message" && transfer::speaks_as_system(&record, &ours) {
+                done.left_out += 1;
+                continue;
+            }
             let loaded = match kind.as_str() {
-                "note" => load_note(c, &origin, id, &trace, record).map_err(|error| refused(line, error, &wanted))?,
+                "note" => load_note(c, &content.session.origin, id, &trace, record).map_err(|error| refused(line, error, &wanted))?,
                 _ => loader.load(c, &kind, record, merge).map_err(|error| refused(line, error, &wanted))?,
             };
             count(&mut done, &kind, loaded);

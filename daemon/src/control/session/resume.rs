@@ -52,12 +52,12 @@ pub async fn resume(core: &Arc<Core>, params: &ResumeParams) -> Result<ResumeRes
         })
         .await?;
     }
-    let id = session.id;
+    let (id, is_ours) = (session.id, session.origin.is_none());
     let digest = digest(core, session).await?;
     let (git, _) = progress::git_state(&digest).await;
     let mut current_progress = session::progress::of(&digest, git);
     let said = core.store.read_all(move |c| said(c, id)).await?;
-    let prompt = prompt::resumption(&current_progress, &said);
+    let prompt = prompt::resumption(&current_progress, &said, is_ours);
     // The prompt says what matters of these; `session.show` and the progress file have them.
     (current_progress.results, current_progress.tested, current_progress.pages) = (Vec::new(), Vec::new(), Vec::new());
     let bugs = digest.info.bugs;

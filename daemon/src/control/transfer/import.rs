@@ -75,10 +75,7 @@ fn checked_copy(path: &Path, database: &Path, stop: &AtomicBool) -> Result<Named
         if stop.load(Ordering::Relaxed) {
             return Err(io::ErrorKind::Interrupted.into());
         }
-        out.write_all(bytes).map_err(|error| {
-            failure = Some(io::Error::from(error.kind()));
-            error
-        })
+        out.write_all(bytes).inspect_err(|error| failure = Some(io::Error::from(error.kind())))
     });
     if let Some(failure) = failure {
         return Err(failed(failure));

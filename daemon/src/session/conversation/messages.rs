@@ -12,7 +12,7 @@ use super::facts::{self, Candidate};
 use super::kept::{self, Said, TermCounts};
 use super::search;
 use crate::model::Counter;
-use crate::store::{Page, Result, new_uid, now_ms, word};
+use crate::store::{Page, Result, elsewhere, new_uid, now_ms, word};
 
 /// Tokens a message costs in addition to its content.
 const MESSAGE_OVERHEAD: i64 = 4;
@@ -254,13 +254,17 @@ pub fn append(
     derive(connection, origin, said, message, &prepared.facts, seen)
 }
 
-const COLUMNS: &str = "uid, position, turn, role, content, tool_calls, tool_call_id, name, extra, failed, tokens, tokenizer, at";
+const COLUMNS: &str = concat!(
+    "uid, position, turn, role, content, tool_calls, tool_call_id, name, extra, failed, tokens, tokenizer, at, ",
+    elsewhere!("messages")
+);
 
 fn read(row: &Row<'_>) -> rusqlite::Result<RecordedMessage> {
     let content: String = row.get("content")?;
     let calls: Vec<ToolCall> = row.get::<_, Option<String>>("tool_calls")?.map(|text| parse_list(&text)).unwrap_or_default();
     Ok(RecordedMessage {
         uid: row.get("uid")?,
+        origin: row.get("elsewhere")?,
         position: row.get("position")?,
         turn: row.get("turn")?,
         message: Message {

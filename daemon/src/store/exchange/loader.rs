@@ -60,10 +60,9 @@ impl Loader {
         })
     }
 
-    /// Returns whether a record was made by this store, or by one that it replaced.
-    pub fn is_ours(&self, record: &Record) -> bool {
-        let origin = record.get("origin").and_then(Value::as_str);
-        origin.is_some_and(|origin| self.ours.iter().any(|ours| ours == origin))
+    /// Returns the uids of this store and of those that it replaced.
+    pub fn ours(&self) -> &[String] {
+        &self.ours
     }
 
     /// Returns whether records may change sessions that were here before.

@@ -3,7 +3,17 @@ use afd_proto::conversation::ToolCall;
 
 fn recorded(position: i64, message: Message) -> RecordedMessage {
     let tokens = tokens(&message, &Counter::estimate());
-    RecordedMessage { uid: String::new(), position, turn: position, message, tokens, tokenizer: "estimate".into(), in_context: true, at: 0 }
+    RecordedMessage {
+        uid: String::new(),
+        position,
+        turn: position,
+        message,
+        tokens,
+        tokenizer: "estimate".into(),
+        in_context: true,
+        origin: None,
+        at: 0,
+    }
 }
 
 fn call(id: &str, arguments: serde_json::Map<String, serde_json::Value>) -> ToolCall {
