@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::connection::{CallError, Connection, Interrupted, Unresponsive};
 use crate::options::Global;
 use crate::outcome::{FAILED, Failure, INTERRUPTED, NO_DAEMON};
-use crate::spawn;
+use crate::{own_settings, spawn};
 
 fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
@@ -28,8 +28,7 @@ pub fn socket(global: &Global) -> PathBuf {
     if std::env::var_os("AFD_SOCKET").is_some_and(|named| !named.is_empty()) || default.exists() || spawn::is_locked(&default) {
         return default;
     }
-    let database = global.memory_db.as_deref().filter(|p| !p.as_os_str().is_empty());
-    spawn::socket_of(&database.map_or_else(afd_proto::paths::database, absolute)).unwrap_or(default)
+    spawn::socket_of(&own_settings::database(global)).unwrap_or(default)
 }
 
 /// Default interval of liveness probes while waiting for a response; `AFD_PROBE_MS` overrides it.
@@ -42,6 +41,8 @@ const FIRST_PAUSE: Duration = Duration::from_millis(20);
 const MAX_PAUSE: Duration = Duration::from_millis(100);
 /// Maximum time for a daemon to stop: draining its calls and finishing its writes.
 const STOP_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a daemon may take to answer that it will stop.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a locked socket may be missing: a daemon that starts makes it, and one that leaves gives up its lock.
 const ORPHAN_WAIT: Duration = Duration::from_secs(5);
 /// Interval at which a stopping daemon is polled.
@@ -82,12 +83,15 @@ pub fn connect(global: &Global, purpose: Purpose) -> Result<Connection, Failure>
 /// Opens a connection, starting the daemon if necessary and allowed.
 fn open(global: &Global, purpose: Purpose) -> Result<Connection, Failure> {
     let socket = socket(global);
-    let mut connection = match Connection::open(&socket) {
+    let mut opened = Connection::open(&socket);
+    if opened.as_ref().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) && is_made_again(global, &socket) {
+        opened = Connection::open(&socket);
+    }
+    let is_absent = |error: &std::io::Error| spawn::is_not_listening(error) && (socket.exists() || held_lock(global, &socket).is_none());
+    let mut connection = match opened {
         Ok(connection) => connection,
-        Err(error) if spawn::is_not_listening(&error) && purpose == Purpose::Call && !global.no_spawn && !is_orphaned(&socket, &error) => {
-            start(global)?
-        }
-        Err(error) => return Err(unreachable(&socket, &error)),
+        Err(error) if purpose == Purpose::Call && !global.no_spawn && is_absent(&error) => start(global)?,
+        Err(error) => return Err(unreachable(global, &socket, &error)),
     };
     let timeout = global.timeout_ms.filter(|ms| *ms > 0).map(Duration::from_millis);
     connection.set_timeout(timeout).map_err(|e| Failure::new("INTERNAL", e.to_string(), FAILED))?;
@@ -118,21 +122,28 @@ fn start(global: &Global) -> Result<Connection, Failure> {
     })
 }
 
-/// Returns whether a daemon runs whose socket file was deleted.
-fn is_orphaned(socket: &Path, error: &std::io::Error) -> bool {
-    // A daemon that is starting, or leaving, has the lock but no socket for a moment.
+/// Returns the lock of the running daemon that serves a socket: the one beside the socket, or, where that was removed with its directory, the one
+/// beside the database.
+fn held_lock(global: &Global, socket: &Path) -> Option<PathBuf> {
+    if spawn::is_locked(socket) {
+        return Some(socket.to_owned());
+    }
+    let database = own_settings::database(global);
+    (spawn::socket_of(&database).as_deref() == Some(socket)).then_some(database)
+}
+
+/// Waits while a running daemon has no socket: one that starts, or leaves, has none for a moment, and a socket that was removed is made again. Returns
+/// whether it is there.
+fn is_made_again(global: &Global, socket: &Path) -> bool {
     let waited = std::time::Instant::now();
-    while error.kind() == std::io::ErrorKind::NotFound && spawn::is_locked(socket) && !socket.exists() {
-        if waited.elapsed() > ORPHAN_WAIT {
-            return true;
-        }
+    while waited.elapsed() < ORPHAN_WAIT && !socket.exists() && held_lock(global, socket).is_some() {
         std::thread::sleep(STOP_POLL_INTERVAL);
     }
-    false
+    socket.exists()
 }
 
 /// Returns the failure for a connection that could not be opened.
-fn unreachable(socket: &Path, error: &std::io::Error) -> Failure {
+fn unreachable(global: &Global, socket: &Path, error: &std::io::Error) -> Failure {
     let at = socket.display();
     let (what, hint) = match error.kind() {
         std::io::ErrorKind::PermissionDenied => (
@@ -140,10 +151,9 @@ fn unreachable(socket: &Path, error: &std::io::Error) -> Failure {
             "remove the untrusted socket or directory, or choose another path with --socket or AFD_SOCKET".to_owned(),
         ),
         std::io::ErrorKind::TimedOut => (format!("the daemon at {at} accepts no connections"), unresponsive_hint(socket)),
-        std::io::ErrorKind::NotFound if spawn::is_locked(socket) => {
-            let pid = spawn::daemon_pid(socket).map_or_else(|| "its process".to_owned(), |pid| pid.to_string());
+        std::io::ErrorKind::NotFound if held_lock(global, socket).is_some() => {
             let what = format!("a daemon is running, but its socket {at} is missing: it was deleted, or the daemon is still starting");
-            (what, format!("end it with `kill {pid}`: it finishes its calls, and the next command starts a new one"))
+            (what, "`afctl daemon restart` ends it after its calls, and starts a new one".to_owned())
         }
         _ => (format!("cannot connect to the daemon at {at}: {error}"), spawn::start_hint(false)),
     };
@@ -226,32 +236,63 @@ fn is_older(version: &str, than: &str) -> bool {
     parts(version) < parts(than)
 }
 
-/// Waits until the daemon with process id `pid`, which was asked to stop, has exited.
-pub fn wait_for_exit(socket: &Path, pid: Option<u32>) -> Result<(), Failure> {
-    let deadline = std::time::Instant::now() + STOP_TIMEOUT;
+/// Waits until the daemon with process id `pid`, which was asked to stop, gives up a lock. Returns whether it did in time.
+fn is_released(lock: &Path, pid: Option<u32>, within: Duration) -> bool {
+    let deadline = std::time::Instant::now() + within;
     // Another daemon may have been started in the meantime.
-    while spawn::is_locked(socket) && spawn::daemon_pid(socket) == pid {
+    while spawn::is_locked(lock) && spawn::daemon_pid(lock) == pid {
         if std::time::Instant::now() >= deadline {
-            return Err(Failure::new("TIMEOUT", "the daemon was asked to stop and has not exited yet", FAILED)
-                .with_hint("its log says what it is waiting for; `afctl status` shows whether it is still running"));
+            return false;
         }
         std::thread::sleep(STOP_POLL_INTERVAL);
     }
-    Ok(())
+    true
 }
 
-/// Stops the daemon, if one is running, after its calls in flight; returns whether one was.
+/// Waits until the daemon with process id `pid`, which was asked to stop, has exited.
+pub fn wait_for_exit(socket: &Path, pid: Option<u32>) -> Result<(), Failure> {
+    if is_released(socket, pid, STOP_TIMEOUT) {
+        return Ok(());
+    }
+    Err(Failure::new("TIMEOUT", "the daemon was asked to stop and has not exited yet", FAILED)
+        .with_hint("its log says what it is waiting for; `afctl status` shows whether it is still running"))
+}
+
+/// Stops the daemon, if one is running, after its calls in flight; returns whether one was. One that cannot be asked, because its socket is gone or
+/// it does not answer, is stopped by signals.
 pub fn stop(global: &Global) -> Result<bool, Failure> {
     // Once: what the lock of the database says of the socket ends with the daemon.
     let socket = socket(global);
-    let pid = spawn::daemon_pid(&socket);
-    let mut connection = match Connection::open(&socket) {
+    let Some(lock) = held_lock(global, &socket) else { return stop_by_call(global, &socket) };
+    let pid = spawn::daemon_pid(&lock);
+    let asked = Connection::open(&socket).and_then(|mut connection| {
+        connection.set_timeout(Some(ANSWER_TIMEOUT))?;
+        connection.call_as::<DaemonShutdown>(&NoParams {}).map_err(|error| std::io::Error::other(format!("{error:?}")))
+    });
+    if asked.is_ok() && is_released(&lock, pid, STOP_TIMEOUT) {
+        return Ok(true);
+    }
+    for signal in [rustix::process::Signal::TERM, rustix::process::Signal::KILL] {
+        let process = pid.and_then(|pid| rustix::process::Pid::from_raw(i32::try_from(pid).ok()?));
+        if is_released(&lock, pid, Duration::ZERO) || process.is_none_or(|process| rustix::process::kill_process(process, signal).is_err())
+        {
+            break;
+        }
+        if is_released(&lock, pid, STOP_TIMEOUT) {
+            return Ok(true);
+        }
+    }
+    wait_for_exit(&lock, pid).map(|()| true)
+}
+
+/// Stops the daemon of a socket whose lock nobody holds: one that was started otherwise, if there is any.
+fn stop_by_call(global: &Global, socket: &Path) -> Result<bool, Failure> {
+    let mut connection = match Connection::open(socket) {
         Ok(connection) => connection,
         Err(error) if spawn::is_not_listening(&error) => return Ok(false),
-        Err(error) => return Err(unreachable(&socket, &error)),
+        Err(error) => return Err(unreachable(global, socket, &error)),
     };
     connection.call_as::<DaemonShutdown>(&NoParams {}).map_err(|e| failure(e, global))?;
-    wait_for_exit(&socket, pid)?;
     Ok(true)
 }
 

@@ -24,6 +24,7 @@ pub mod man;
 pub mod options;
 pub mod outcome;
 pub mod output;
+pub mod own_settings;
 pub mod rewrite;
 pub mod run;
 pub mod safe;

@@ -21,6 +21,7 @@ use crate::human;
 use crate::options::{Address, Context, Format, Global, af_database, is_typed, typed_config};
 use crate::outcome::{FAILED, Failure, INTERRUPTED, Outcome, USAGE};
 use crate::output::{effective, print};
+use crate::own_settings;
 use crate::{rewrite, spawn};
 
 /// Runs a command line and returns the exit code.
@@ -96,12 +97,8 @@ fn output_of(global: &Global) -> Format {
     if global.output != Format::Auto {
         return global.output;
     }
-    let path = typed_config(global).cloned().unwrap_or_else(afd_proto::paths::config);
-    // Most files do not set it and need not be parsed.
-    let text = std::fs::read_to_string(path).unwrap_or_default();
-    let table: Option<toml::Table> = text.contains("output").then(|| text.parse().ok()).flatten();
-    let format = table.as_ref().and_then(|t| t.get("output")?.get("default")?.as_str());
-    format.and_then(|format| clap::ValueEnum::from_str(format, true).ok()).unwrap_or(Format::Auto)
+    let format = own_settings::text(global, "output", "default");
+    format.and_then(|format| clap::ValueEnum::from_str(&format, true).ok()).unwrap_or(Format::Auto)
 }
 
 /// Returns the output format of a command line that may be invalid: from its option, else from the environment.

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use afd_phone::fault::Kind;
 use afd_tests::daemon::send_signal;
-use afd_tests::{TestPhone, World, programs};
+use afd_tests::{TestPhone, World, programs, wait};
 use serde_json::{Value, json};
 
 use crate::command_line::{afctl, envelope, run_afctl, temporary_home};
@@ -70,6 +70,58 @@ fn command_after_a_kill_starts_a_new_daemon() {
     }
     assert_eq!(home.phone.hits("home").len(), 3, "each act was sent once");
     assert_eq!(home.ok(&["memory", "search", "--query", "c"])["notes"].as_array().map(Vec::len), Some(3));
+}
+
+#[test]
+fn removed_socket_is_made_again_with_its_directory_and_its_lock() {
+    let home = Home::new();
+    home.ok(&["observe", "top"]);
+    let pid = home.pid().expect("a daemon");
+    let run = home.dir.path().join("run/afd");
+    for removed in [run.join("afd.sock"), run.join("afd.sock.lock"), run.clone()] {
+        let is_dir = removed.is_dir();
+        if is_dir { std::fs::remove_dir_all(&removed) } else { std::fs::remove_file(&removed) }.expect("removes");
+        assert_eq!(home.pid(), Some(pid), "after {} was removed", removed.display());
+        wait::until("all of it", || (run.join("afd.sock").exists() && run.join("afd.sock.lock").exists()).then_some(()));
+        assert_eq!(std::fs::metadata(&run).expect("a directory").permissions().mode() & 0o777, 0o700);
+    }
+    std::fs::remove_dir_all(&run).expect("removes");
+    home.ok(&["daemon", "restart"]);
+    let next = home.pid().expect("a daemon");
+    assert_ne!(next, pid);
+    std::fs::remove_dir_all(&run).expect("removes");
+    home.ok(&["daemon", "shutdown"]);
+    assert!(!run.join("afd.sock").exists(), "what was made again is removed at the end");
+}
+
+#[test]
+fn daemon_that_does_not_answer_is_restarted() {
+    let home = Home::new();
+    home.ok(&["observe", "top"]);
+    let pid = home.pid().expect("a daemon");
+    send_signal(pid, "STOP");
+    // It stops as soon as it runs again, which is what a signal brings about here.
+    let waker = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_secs(7));
+        send_signal(pid, "CONT");
+    });
+    home.ok(&["daemon", "restart"]);
+    waker.join().expect("does not panic");
+    assert!(home.pid().is_some_and(|next| next != pid));
+}
+
+#[test]
+fn daemon_is_found_by_the_memory_that_the_settings_name() {
+    let home = Home::new();
+    let settings = home.dir.path().join(".config/afd/config.toml");
+    let text = std::fs::read_to_string(&settings).expect("reads");
+    std::fs::write(&settings, format!("{text}\n[memory]\ndb = \"elsewhere/own.db\"\n")).expect("writes");
+    home.ok(&["observe", "top"]);
+    let pid = home.pid().expect("a daemon");
+    let other = home.dir.path().join("other");
+    let mut command = afctl(home.dir.path());
+    let (output, code) = envelope(&command.env("XDG_RUNTIME_DIR", other).args(["status"]).output().expect("runs"));
+    assert_eq!((output["data"]["pid"].as_u64(), code), (Some(u64::from(pid)), 0), "{output}");
 }
 
 #[test]

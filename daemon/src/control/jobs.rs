@@ -66,7 +66,7 @@ pub fn rebuild_experience(core: &Arc<Core>) {
         let weak = weak.clone();
         async move {
             while let Some(core) = weak.upgrade() {
-                match core.store.write(|c| rebuild::some(c, REBUILD_BATCH)).await {
+                match core.store.write_long(|c| rebuild::some(c, REBUILD_BATCH)).await {
                     Ok(true) => return,
                     Ok(false) => tokio::task::yield_now().await,
                     Err(error) => {
@@ -87,7 +87,7 @@ pub fn index_messages(core: &Arc<Core>) {
         async move {
             while let Some(core) = weak.upgrade() {
                 let origin = core.store.origin().to_owned();
-                match core.store.write(move |c| messages::index_some(c, &origin)).await {
+                match core.store.write_long(move |c| messages::index_some(c, &origin)).await {
                     Ok(true) => return,
                     Ok(false) => tokio::task::yield_now().await,
                     Err(error) => {

@@ -52,6 +52,16 @@ impl Locks {
         }
     }
 
+    /// Takes the lock of the socket again if its file, or the directory that it is in, was removed; the directory is made again.
+    pub(super) fn keep_socket_lock(&mut self, socket: &Path) -> Result<(), StartError> {
+        let held = self.files[0].metadata().map(|meta| (meta.dev(), meta.ino())).ok();
+        let here = std::fs::symlink_metadata(with_suffix(socket, ".lock")).map(|meta| (meta.dev(), meta.ino())).ok();
+        if held.is_none() || held != here {
+            self.files[0] = lock_socket(socket)?;
+        }
+        Ok(())
+    }
+
     /// Marks the lock files, so that a daemon waiting for them knows that they will be released soon.
     pub(super) fn mark_leaving(&self) {
         let [socket, database] = &self.files;

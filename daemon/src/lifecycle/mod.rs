@@ -16,13 +16,14 @@ use std::io::Write;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use crate::config::{Config, Overrides};
 use crate::control::{Core, backups};
 use crate::rpc;
 use crate::store::Store;
-use crate::task::failpoint;
+use crate::task::{failpoint, run_blocking};
 
 pub use args::Args;
 pub use error::StartError;
@@ -87,7 +88,7 @@ fn restore(overrides: Overrides, name: Option<&str>) -> Result<(), StartError> {
     Ok(())
 }
 
-type Started = (tokio::runtime::Runtime, Arc<Core>, socket::BoundSocket, instance::Locks);
+type Started = (tokio::runtime::Runtime, Arc<Core>, socket::BoundSocket, Arc<Mutex<instance::Locks>>);
 
 fn start(overrides: Overrides) -> Result<Started, StartError> {
     afd_proto::paths::check().map_err(StartError::System)?;
@@ -121,11 +122,16 @@ fn start(overrides: Overrides) -> Result<Started, StartError> {
     core.runtime.set_socket(served);
     let listener = socket::bind(&socket_path, inherited)?;
     drop(entered);
-    Ok((runtime, core, listener, locks))
+    Ok((runtime, core, listener, Arc::new(Mutex::new(locks))))
 }
 
 /// Serves until the daemon is asked to stop; calls `ready` once it watches its settings and the socket is about to be served.
-async fn serve(core: Arc<Core>, listener: socket::BoundSocket, locks: &instance::Locks, ready: impl FnOnce()) -> Result<(), StartError> {
+async fn serve(
+    core: Arc<Core>,
+    socket: socket::BoundSocket,
+    locks: &Arc<Mutex<instance::Locks>>,
+    ready: impl FnOnce(),
+) -> Result<(), StartError> {
     // A database that is known to be damaged can still be read.
     let unfinished = match core.close_open_intents().await {
         Err(error) if core.damage().is_some() => {
@@ -158,17 +164,20 @@ async fn serve(core: Arc<Core>, listener: socket::BoundSocket, locks: &instance:
     ready();
     tracing::info!(socket = %core.runtime.socket().display(), database = %core.store.path().display(), "ready");
     let methods = rpc::methods(&core);
-    let (listener, cleanup) = listener.into_parts();
+    let place = Arc::new(Mutex::new(socket.place));
+    let (again, listeners) = tokio::sync::mpsc::channel(1);
+    let (kept, lock) = (place.clone(), locks.clone());
+    core.tasks.spawn("socket", move || socket::keep(kept.clone(), lock.clone(), again.clone()));
     let mut stopping = core.runtime.stopping();
     let on_stop = async {
         // An error means that the sender, and with it the daemon, is gone.
         let _ = stopping.wait_for(|stop| *stop).await;
-        locks.mark_leaving();
+        locks.lock().mark_leaving();
         systemd::stopping();
     };
-    let (deadline, ()) = tokio::join!(rpc::serve(core.clone(), methods, listener), on_stop);
+    let (deadline, ()) = tokio::join!(rpc::serve(core.clone(), methods, socket.listener, listeners), on_stop);
     drain(&core, deadline).await;
-    cleanup.remove();
+    place.lock().remove();
     let failed = core.tasks.fatal().borrow().clone();
     tracing::info!("stopped");
     failed.map_or(Ok(()), |why| Err(StartError::Failed(why)))
@@ -210,14 +219,23 @@ async fn check_integrity(core: Weak<Core>) {
     }
 }
 
+/// How long the database may take to be closed after the drain deadline.
+const LAST_MOMENT: Duration = Duration::from_millis(500);
+
 /// Waits for actions that outlive their connections and for the last writes, until the deadline.
 async fn drain(core: &Core, deadline: Instant) {
     while core.runtime.in_flight() > 0 && Instant::now() < deadline {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    if let Err(error) = core.store.flush().await {
-        tracing::warn!(%error, "cannot flush the database; the last writes may be lost");
+    match tokio::time::timeout_at(deadline, core.store.flush()).await {
+        Ok(Ok(())) | Err(_) => {}
+        Ok(Err(error)) => tracing::warn!(%error, "cannot flush the database; the last writes may be lost"),
     }
-    core.store.close();
+    let store = core.store.clone();
+    // Even after the deadline there is a moment to end in good order.
+    let deadline = deadline.into_std().max(std::time::Instant::now() + LAST_MOMENT);
+    if let Err(error) = run_blocking(move || store.close(Some(deadline))).await {
+        tracing::error!(%error, "cannot close the database");
+    }
     core.delete_substitute();
 }

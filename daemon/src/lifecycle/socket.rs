@@ -3,19 +3,21 @@
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixListener as StdListener;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use tokio::net::UnixListener;
+use tokio::sync::mpsc;
 
 use super::StartError;
+use super::instance::Locks;
+use crate::task::run_blocking;
 
-/// A listener and its clean-up.
-pub(super) struct BoundSocket {
-    listener: UnixListener,
-    cleanup: Cleanup,
-}
-
-/// Removes the socket file that [`bind`] created, if the path still refers to it. An inherited socket is left alone.
-pub(super) struct Cleanup(Option<(PathBuf, FileId)>);
+/// How often it is looked whether the socket is still there.
+const CHECKED_EVERY: Duration = Duration::from_millis(500);
+/// Minimum interval between log lines about a socket that cannot be made again.
+const LOG_EVERY: Duration = Duration::from_secs(60);
 
 /// Device and inode numbers.
 type FileId = (u64, u64);
@@ -24,20 +26,71 @@ fn file_id(path: &Path) -> Option<FileId> {
     std::fs::symlink_metadata(path).ok().map(|m| (m.dev(), m.ino()))
 }
 
-impl Cleanup {
-    pub(super) fn remove(self) {
-        if let Some((path, id)) = self.0
-            && file_id(&path) == Some(id)
-        {
+/// A listener, and where clients find it.
+pub(super) struct BoundSocket {
+    pub(super) listener: UnixListener,
+    pub(super) place: Place,
+}
+
+/// The socket file of a listener.
+pub(super) struct Place {
+    /// `None` where an inherited socket has no path.
+    path: Option<PathBuf>,
+    id: Option<FileId>,
+    is_ours: bool,
+}
+
+impl Place {
+    fn is_there(&self) -> bool {
+        self.path.as_ref().is_none_or(|path| file_id(path).is_some_and(|id| Some(id) == self.id))
+    }
+
+    /// Removes the socket file that was made here, if the path still leads to it, and lets nobody make it again. An inherited socket is left alone.
+    pub(super) fn remove(&mut self) {
+        let is_there = self.is_ours && self.is_there();
+        if let Some(path) = self.path.take().filter(|_| is_there) {
             let _ = std::fs::remove_file(path);
         }
     }
 }
 
-impl BoundSocket {
-    pub(super) fn into_parts(self) -> (UnixListener, Cleanup) {
-        (self.listener, self.cleanup)
+/// Watches the socket file, and makes it again when it was removed, with its lock and its directory. Sends new listeners.
+pub(super) async fn keep(place: Arc<Mutex<Place>>, locks: Arc<Mutex<Locks>>, listeners: mpsc::Sender<UnixListener>) {
+    let Some(path) = place.lock().path.clone() else { return };
+    let mut logged: Option<Instant> = None;
+    loop {
+        tokio::time::sleep(CHECKED_EVERY).await;
+        let (place, locks, path) = (place.clone(), locks.clone(), path.clone());
+        match run_blocking(move || again(&place, &locks, &path)).await {
+            Ok(Ok(None)) => {}
+            Ok(Ok(Some(listener))) => {
+                tracing::warn!("the socket was removed, and has been made again");
+                if listeners.send(listener).await.is_err() {
+                    return;
+                }
+            }
+            Ok(Err(error)) if logged.is_none_or(|at| at.elapsed() >= LOG_EVERY) => {
+                tracing::error!(%error, "the socket was removed, and cannot be made again; it is tried until it can");
+                logged = Some(Instant::now());
+            }
+            Ok(Err(_)) => {}
+            Err(panic) => std::panic::panic_any(panic.to_string()),
+        }
     }
+}
+
+/// Makes the socket again if it is not there.
+fn again(place: &Mutex<Place>, locks: &Mutex<Locks>, path: &Path) -> Result<Option<UnixListener>, StartError> {
+    let mut place = place.lock();
+    if place.path.is_some() {
+        locks.lock().keep_socket_lock(path)?;
+    }
+    if place.is_there() {
+        return Ok(None);
+    }
+    let bound = bind(path, None)?;
+    *place = bound.place;
+    Ok(Some(bound.listener))
 }
 
 /// Takes the socket that the service manager passed, if there is one.
@@ -55,9 +108,11 @@ pub(super) fn path_of(listener: &StdListener) -> Option<PathBuf> {
 pub(super) fn bind(path: &Path, inherited: Option<StdListener>) -> Result<BoundSocket, StartError> {
     let refuse = |why: String| StartError::Socket { path: path.display().to_string(), why };
     if let Some(listener) = inherited {
+        let named = path_of(&listener);
         listener.set_nonblocking(true).map_err(|e| refuse(e.to_string()))?;
         let listener = UnixListener::from_std(listener).map_err(|e| refuse(e.to_string()))?;
-        return Ok(BoundSocket { listener, cleanup: Cleanup(None) });
+        let path = named;
+        return Ok(BoundSocket { listener, place: Place { id: path.as_deref().and_then(file_id), path, is_ours: false } });
     }
     if std::os::unix::net::UnixStream::connect(path).is_ok() {
         // A daemon answers although we hold the lock: its lock file was probably deleted.
@@ -70,6 +125,5 @@ pub(super) fn bind(path: &Path, inherited: Option<StdListener>) -> Result<BoundS
     }
     let listener = UnixListener::bind(path).map_err(|e| refuse(e.to_string()))?;
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).map_err(|e| refuse(e.to_string()))?;
-    let cleanup = Cleanup(file_id(path).map(|id| (path.to_owned(), id)));
-    Ok(BoundSocket { listener, cleanup })
+    Ok(BoundSocket { listener, place: Place { path: Some(path.to_owned()), id: file_id(path), is_ours: true } })
 }

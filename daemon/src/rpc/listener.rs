@@ -12,6 +12,7 @@ use jsonrpsee::types::ErrorObjectOwned;
 use jsonrpsee::{ConnectionId, Methods};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
@@ -46,8 +47,8 @@ fn detect_protocol(first: u8) -> Protocol {
 }
 
 /// Serves the socket until the daemon is asked to stop, then waits for the connections to finish what is in flight. Returns the
-/// deadline by which all remaining work must end.
-pub async fn serve(core: Arc<Core>, methods: Methods, listener: UnixListener) -> Instant {
+/// deadline by which all remaining work must end. A listener of `others` takes the place of the one before.
+pub async fn serve(core: Arc<Core>, methods: Methods, mut listener: UnixListener, mut others: mpsc::Receiver<UnixListener>) -> Instant {
     let mut stopping = core.runtime.stopping();
     let mut connections = JoinSet::new();
     let slots = Arc::new(Slots::default());
@@ -57,6 +58,10 @@ pub async fn serve(core: Arc<Core>, methods: Methods, listener: UnixListener) ->
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
+            Some(other) = others.recv() => {
+                listener = other;
+                continue;
+            }
             Some(_) = connections.join_next() => {
                 // What ended keeps its memory until it is collected.
                 while connections.try_join_next().is_some() {}

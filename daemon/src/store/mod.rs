@@ -19,7 +19,7 @@ mod writer;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use r2d2_sqlite::SqliteConnectionManager;
 use rusqlite::{Connection, OpenFlags};
@@ -202,6 +202,19 @@ impl Store {
         self.writer.submit(Turn::Lane(lane()), work, |_| {}).await
     }
 
+    /// Like [`Store::write_or_refuse`], for work of some milliseconds, such as a piece of something larger: no other write has to wait for its
+    /// commit, and what follows from it is derived later.
+    ///
+    /// # Errors
+    /// The error of the work or of the commit; nothing of it is in the database then.
+    pub async fn write_long<T, E>(&self, work: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
+        self.writer.submit(Turn::Long(lane()), work, |_| {}).await
+    }
+
     /// Like [`Store::write`], for work with an error type of its own: an error rolls the work back and is returned to the caller.
     ///
     /// # Errors
@@ -279,9 +292,10 @@ impl Store {
         self.writer.flush(None).await
     }
 
-    /// Finishes all writes and stops the writer; later writes are refused.
-    pub fn close(&self) {
-        self.writer.close();
+    /// Finishes all writes and stops the writer; later writes are refused. Writes that are not done at the deadline are rolled back, and their
+    /// callers get an error.
+    pub fn close(&self, deadline: Option<Instant>) {
+        self.writer.close(deadline);
     }
 
     /// Like [`Store::read`], but sees all writes submitted so far, except those that other callers are still waiting for.

@@ -1,7 +1,8 @@
 //! The order in which queued writes and reads are taken.
 //!
 //! What was done on devices comes first, in the order in which it was submitted. The rest takes turns: each caller has a lane, in which its
-//! work keeps its order, so that somebody who submits many holds nobody else up. Now and then the lanes come before the devices.
+//! work keeps its order, so that somebody who submits many holds nobody else up. Now and then the lanes come before the devices. Long work is in no
+//! group with other writes, which would have to wait for it.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::future::Future;
@@ -39,14 +40,24 @@ pub(super) enum Turn {
     Device,
     /// It takes turns with those of other lanes.
     Lane(u64),
-    /// The same, and nobody waits for it: its call has been answered, or will be before it is done.
+    /// The same, and it takes some milliseconds.
+    Long(u64),
+    /// Like [`Turn::Lane`], and nobody waits for it: its call has been answered, or will be before it is done.
     Behind(u64),
 }
 
 /// A queued write with its place among all that were submitted.
 struct Ticketed<W> {
     ticket: u64,
+    is_long: bool,
     write: W,
+}
+
+/// A write that was taken from the queue.
+pub(super) struct Next<W> {
+    pub(super) write: W,
+    /// Whether the group ends with it.
+    pub(super) is_long: bool,
 }
 
 /// The queued writes.
@@ -70,10 +81,10 @@ impl<W> Default for Queue<W> {
 impl<W> Queue<W> {
     pub(super) fn push(&mut self, turn: Turn, write: W) {
         self.tickets += 1;
-        let ticketed = Ticketed { ticket: self.tickets, write };
+        let ticketed = Ticketed { ticket: self.tickets, is_long: matches!(turn, Turn::Long(_)), write };
         match turn {
             Turn::Device => self.devices.push_back(ticketed),
-            Turn::Lane(lane) | Turn::Behind(lane) => {
+            Turn::Lane(lane) | Turn::Long(lane) | Turn::Behind(lane) => {
                 if turn == Turn::Behind(lane) {
                     self.behind.insert(self.tickets);
                 }
@@ -86,11 +97,21 @@ impl<W> Queue<W> {
         }
     }
 
+    /// Takes what is next.
     pub(super) fn pop(&mut self) -> Option<W> {
+        self.pop_into_group(true).map(|next| next.write)
+    }
+
+    /// Takes the next write of a group; `None` if there is none, or if it begins another group.
+    pub(super) fn pop_into_group(&mut self, is_first: bool) -> Option<Next<W>> {
         let lanes_first = self.in_a_row >= IN_A_ROW && !self.turns.is_empty();
         if !lanes_first && let Some(next) = self.devices.pop_front() {
             self.in_a_row += 1;
-            return Some(next.write);
+            return Some(Next { write: next.write, is_long: false });
+        }
+        let is_long = self.turns.front().and_then(|lane| self.lanes.get(lane)?.front()).is_some_and(|next| next.is_long);
+        if is_long && !is_first {
+            return None;
         }
         self.in_a_row = 0;
         let lane = self.turns.pop_front()?;
@@ -103,7 +124,7 @@ impl<W> Queue<W> {
         }
         let next = next?;
         self.behind.remove(&next.ticket);
-        Some(next.write)
+        Some(Next { write: next.write, is_long: next.is_long })
     }
 
     pub(super) fn len(&self) -> usize {
@@ -134,6 +155,35 @@ mod tests {
 
     fn drain(queue: &mut Queue<&'static str>) -> Vec<&'static str> {
         std::iter::from_fn(|| queue.pop()).collect()
+    }
+
+    #[test]
+    fn long_work_shares_no_group_and_is_not_starved() {
+        let mut queue = Queue::default();
+        queue.push(Turn::Long(1), "import");
+        queue.push(Turn::Device, "tap");
+        queue.push(Turn::Lane(2), "note");
+        let mut group = || take_group(&mut queue);
+        assert_eq!((group(), group(), group()), (vec!["tap"], vec!["import"], vec!["note"]));
+        let mut queue = Queue::default();
+        queue.push(Turn::Long(1), "import");
+        (0..100).for_each(|_| queue.push(Turn::Device, "tap"));
+        let mut groups = 0;
+        while take_group(&mut queue).first() != Some(&"import") {
+            groups += 1;
+        }
+        assert_eq!(groups, 1, "it has its turn after {IN_A_ROW} writes about devices");
+    }
+
+    fn take_group(queue: &mut Queue<&'static str>) -> Vec<&'static str> {
+        let mut group = Vec::new();
+        while let Some(next) = queue.pop_into_group(group.is_empty()) {
+            group.push(next.write);
+            if next.is_long {
+                break;
+            }
+        }
+        group
     }
 
     #[test]

@@ -18,6 +18,33 @@ async fn failed_write_does_not_affect_others_of_its_group() {
 }
 
 #[tokio::test]
+async fn closing_ends_at_its_deadline_even_if_a_write_does_not() {
+    let (dir, store) = temporary();
+    store.write(|c| Ok(c.execute_batch("CREATE TABLE t (n INTEGER) STRICT")?)).await.expect("creates");
+    let store = Arc::new(store);
+    let (started, is_started) = std::sync::mpsc::channel();
+    let endless = {
+        let store = store.clone();
+        tokio::spawn(async move {
+            let work = move |c: &Connection| {
+                started.send(()).expect("the test waits");
+                Ok(c.execute("INSERT INTO t WITH RECURSIVE e(n) AS (VALUES (1) UNION ALL SELECT n FROM e) SELECT n FROM e", [])?)
+            };
+            store.write(work).await
+        })
+    };
+    crate::task::run_blocking(move || is_started.recv()).await.expect("runs").expect("started");
+    let closing = store.clone();
+    crate::task::run_blocking(move || closing.close(Some(Instant::now()))).await.expect("closes");
+    assert!(endless.await.expect("ends").is_err(), "what was not written is not acknowledged");
+    let rows: i64 = Connection::open(dir.path().join("m.db"))
+        .expect("opens")
+        .query_row("SELECT count(*) FROM t", [], |row| row.get(0))
+        .expect("counts");
+    assert_eq!(rows, 0);
+}
+
+#[tokio::test]
 async fn panicking_write_is_rolled_back_and_the_writer_continues() {
     let (_dir, store) = temporary();
     store.write(|c| Ok(c.execute_batch("CREATE TABLE t (n INTEGER) STRICT")?)).await.expect("creates");

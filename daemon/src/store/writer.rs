@@ -2,17 +2,18 @@
 
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use rusqlite::Connection;
+use rusqlite::{Connection, InterruptHandle};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use super::damage::{Damage, Files};
-use super::queue::{Queue, Turn, lane};
+use super::queue::{Next, Queue, Turn, lane};
 use super::{Result, Risk, StoreError};
 use crate::task::{Tasks, failpoint, panic_message};
 
@@ -25,6 +26,9 @@ const MAX_QUEUED: usize = 4096;
 const LINGER: Duration = Duration::from_micros(300);
 /// How long the writes of a group may take before it is committed: whoever comes next waits no longer than for this and one write.
 const MAX_GROUP_TIME: Duration = Duration::from_millis(10);
+
+/// How often it is looked whether the thread has ended.
+const CLOSE_POLL: Duration = Duration::from_millis(5);
 
 /// Reports the result of a write to its caller, once it is known whether the commit succeeded.
 type Acknowledge = Box<dyn FnOnce(Result<()>) + Send>;
@@ -55,7 +59,14 @@ pub(super) struct Writer {
     sender: Mutex<Option<Sender<Request>>>,
     free_slots: Arc<Semaphore>,
     thread: Mutex<Option<JoinHandle<()>>>,
+    ending: Arc<Ending>,
     follower: Arc<OnceLock<Follower>>,
+}
+
+/// How the thread is ended when it takes too long.
+struct Ending {
+    interrupt: InterruptHandle,
+    is_late: AtomicBool,
 }
 
 impl Writer {
@@ -63,15 +74,18 @@ impl Writer {
     pub(super) fn start(connection: Connection, path: &Path, damage: Damage, rescue: Rescue, tasks: &Tasks) -> Result<Self> {
         let follower = Arc::new(OnceLock::new());
         let (sender, receiver) = channel();
+        let ending = Arc::new(Ending { interrupt: connection.get_interrupt_handle(), is_late: AtomicBool::new(false) });
+        let own = ending.clone();
         let (tasks, mut watch) = (tasks.clone(), Watch { files: Files::of(path), damage, rescue, follower: follower.clone() });
         let thread = std::thread::Builder::new()
             .name("store-writer".into())
-            .spawn(move || tasks.run_critical("store-writer", || run(&connection, &receiver, &mut watch)))
+            .spawn(move || tasks.run_critical("store-writer", || run(&connection, &receiver, &mut watch, &own.is_late)))
             .map_err(|e| StoreError::Unavailable(format!("cannot start the writer: {e}")))?;
         Ok(Self {
             sender: Mutex::new(Some(sender)),
             free_slots: Arc::new(Semaphore::new(MAX_QUEUED)),
             thread: Mutex::new(Some(thread)),
+            ending,
             follower,
         })
     }
@@ -172,11 +186,22 @@ impl Writer {
         let _ = self.sender.lock().as_ref().map(|sender| sender.send(Request::Write(turn, Queued { work: job, _permit: permit })));
     }
 
-    /// Finishes the queued work, optimises the database and ends the thread. Later work is refused.
-    pub(super) fn close(&self) {
+    /// Finishes the queued work, optimises the database and ends the thread. Later work is refused. What is not done at the deadline is rolled back
+    /// or not begun; its callers get an error.
+    pub(super) fn close(&self, deadline: Option<Instant>) {
         *self.sender.lock() = None;
-        let thread = self.thread.lock().take();
-        if thread.is_some_and(|t| t.join().is_err()) {
+        let Some(thread) = self.thread.lock().take() else { return };
+        while let Some(deadline) = deadline.filter(|_| !thread.is_finished()) {
+            if Instant::now() >= deadline && !self.ending.is_late.swap(true, Ordering::SeqCst) {
+                tracing::warn!("the last writes did not finish in time, and are not done");
+            }
+            if self.ending.is_late.load(Ordering::SeqCst) {
+                // Again and again: it ends the statement that runs, and there may be another one.
+                self.ending.interrupt.interrupt();
+            }
+            std::thread::sleep(CLOSE_POLL);
+        }
+        if thread.join().is_err() {
             tracing::error!("the writer thread panicked");
         }
     }
@@ -195,7 +220,7 @@ pub(super) fn catch_panic<T, E: From<StoreError>>(work: impl FnOnce() -> Result<
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        self.close();
+        self.close(None);
     }
 }
 
@@ -272,10 +297,13 @@ impl Waiting {
     }
 }
 
-fn run(connection: &Connection, receiver: &Receiver<Request>, watch: &mut Watch) {
+fn run(connection: &Connection, receiver: &Receiver<Request>, watch: &mut Watch, is_late: &AtomicBool) {
     let mut waiting = Waiting::default();
     let mut expected = 1;
     loop {
+        if is_late.load(Ordering::SeqCst) {
+            return;
+        }
         if waiting.is_empty() {
             match receiver.recv() {
                 Ok(request) => waiting.add(request),
@@ -330,9 +358,10 @@ fn commit_group(connection: &Connection, queue: &mut Queue<Queued>, watch: &mut 
     };
     let (mut acknowledgements, mut permits): (Vec<Acknowledge>, Vec<_>) = (Vec::new(), Vec::new());
     let changes = connection.total_changes();
-    let started = Instant::now();
+    let (started, mut has_long) = (Instant::now(), false);
     while permits.len() < MAX_GROUP && started.elapsed() < MAX_GROUP_TIME {
-        let Some(Queued { work, _permit: permit }) = queue.pop() else { break };
+        let Some(Next { write: Queued { work, _permit: permit }, is_long }) = queue.pop_into_group(permits.is_empty()) else { break };
+        has_long |= is_long;
         permits.push(permit);
         acknowledgements.push(match &begun {
             Ok(()) => in_savepoint(connection, work, damage),
@@ -342,8 +371,12 @@ fn commit_group(connection: &Connection, queue: &mut Queue<Queued>, watch: &mut 
         if begun.is_ok() && connection.is_autocommit() {
             begun = Err(StoreError::Unavailable("a write of the same group failed, and the group was rolled back".to_owned()));
         }
+        if is_long {
+            break;
+        }
     }
-    if begun.is_ok() && connection.total_changes() > changes {
+    // What follows from long work is derived behind.
+    if begun.is_ok() && !has_long && connection.total_changes() > changes {
         watch.follow(connection);
     }
     let committed = begun.and_then(|()| connection.execute_batch("COMMIT").map_err(StoreError::from));

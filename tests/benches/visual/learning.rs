@@ -204,7 +204,7 @@ fn ours(dir: &Path, db: &Path, steps: &[Vec<usize>]) -> (Times, f64, f64) {
             futures_util::future::join_all(eight.iter().map(step)).await;
         }
         let together = started.elapsed().as_secs_f64() * 1e6 / STEPS as f64;
-        store.close();
+        store.close(None);
         (Times::new(times), together, Times::new(minimal_commit).p50())
     })
 }

@@ -3,6 +3,7 @@
 //! The writer derives the entries of the rows that a group of writes changed before it commits them, so that what was answered with success
 //! is found at once. More than a few, as after an import or an upgrade, are derived behind, some at a time.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -14,8 +15,10 @@ use super::describe::describe;
 use crate::recall::entries::{self, Source};
 use crate::store::{Result, StoreError};
 
-/// Maximum number of entries that are derived within the group of writes that changed their rows, and within a write of their own.
+/// Maximum number of entries that are derived within the group of writes that changed their rows, while many others are due, and within a write of
+/// their own.
 const WITH_WRITES: i64 = 32;
+const WHILE_BEHIND: i64 = 8;
 const BEHIND: i64 = 200;
 /// How long entries are derived at a time, as other writes wait.
 const MAX_TIME: Duration = Duration::from_millis(10);
@@ -60,9 +63,14 @@ fn derive(c: &Connection, source: &Source) -> Result<()> {
 pub fn start(core: &Arc<Core>) {
     let more = core.recall.due.clone();
     let (wake, embed, send) = (more.clone(), core.recall.wake.clone(), core.recall.changed.clone());
+    // The newest come first, so what a group changed is derived with it although others are due.
+    let is_behind = Arc::new(AtomicBool::new(false));
+    let behind = is_behind.clone();
     core.store.set_follower(Box::new(move |c| {
-        let done = some(c, WITH_WRITES)?;
-        if done == WITH_WRITES {
+        let limit = if behind.load(Ordering::Relaxed) { WHILE_BEHIND } else { WITH_WRITES };
+        let done = some(c, limit)?;
+        if done == limit {
+            behind.store(true, Ordering::Relaxed);
             wake.notify_one();
         }
         if done > 0 {
@@ -78,14 +86,18 @@ pub fn start(core: &Arc<Core>) {
     core.tasks.spawn("check-entries", move || check(weak.clone(), found.clone()));
     let weak = Arc::downgrade(core);
     core.tasks.spawn("entries", move || {
-        let (weak, more) = (weak.clone(), more.clone());
+        let (weak, more, is_behind) = (weak.clone(), more.clone(), is_behind.clone());
         async move {
             loop {
                 more.notified().await;
                 while let Some(core) = weak.upgrade() {
-                    match core.store.write(|c| some(c, BEHIND)).await {
-                        Ok(BEHIND) => tokio::task::yield_now().await,
+                    match core.store.write_long(|c| some(c, BEHIND)).await {
+                        Ok(BEHIND) => {
+                            is_behind.store(true, Ordering::Relaxed);
+                            tokio::task::yield_now().await;
+                        }
                         Ok(_) => {
+                            is_behind.store(false, Ordering::Relaxed);
                             core.recall.nudge();
                             break;
                         }

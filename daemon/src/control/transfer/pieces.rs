@@ -21,7 +21,7 @@ use crate::store::{self, StoreError};
 use crate::task::run_blocking;
 
 /// How long records are taken in at a time, as other writes wait.
-const MAX_TIME: Duration = Duration::from_millis(8);
+const MAX_TIME: Duration = Duration::from_millis(6);
 /// How many records are read at a time, and how many bytes of them.
 const MAX_RECORDS: usize = 1_000;
 const MAX_BYTES: usize = 1 << 20;
@@ -105,8 +105,9 @@ pub(super) async fn take_in(core: &Arc<Core>, import: Import, path: &Path, goes_
                 take_some(c, &mut taking, &mut waiting)?;
                 Ok::<_, Error>((taking, waiting))
             };
-            (taking, waiting) = core.store.write_or_refuse(work).await?;
+            (taking, waiting) = core.store.write_long(work).await?;
         }
+        core.recall.catch_up();
         scope::report(bytes, Some(size), "taken in");
     }
     let counts_again = taking.counts_again || goes_on;
