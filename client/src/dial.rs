@@ -132,6 +132,13 @@ fn held_lock(global: &Global, socket: &Path) -> Option<PathBuf> {
     (spawn::socket_of(&database).as_deref() == Some(socket)).then_some(database)
 }
 
+/// Returns the running daemon by the lock that it holds, and its process id.
+pub fn holder(global: &Global) -> Option<(PathBuf, Option<u32>)> {
+    let lock = held_lock(global, &socket(global))?;
+    let pid = spawn::daemon_pid(&lock);
+    Some((lock, pid))
+}
+
 /// Waits while a running daemon has no socket: one that starts, or leaves, has none for a moment, and a socket that was removed is made again. Returns
 /// whether it is there.
 fn is_made_again(global: &Global, socket: &Path) -> bool {
@@ -249,9 +256,12 @@ fn is_released(lock: &Path, pid: Option<u32>, within: Duration) -> bool {
     true
 }
 
-/// Waits until the daemon with process id `pid`, which was asked to stop, has exited.
-pub fn wait_for_exit(socket: &Path, pid: Option<u32>) -> Result<(), Failure> {
-    if is_released(socket, pid, STOP_TIMEOUT) {
+/// Waits until the daemon with process id `pid`, which was asked to stop and holds a lock, has exited.
+///
+/// # Errors
+/// `TIMEOUT` if it takes too long.
+pub fn wait_for_exit(lock: &Path, pid: Option<u32>) -> Result<(), Failure> {
+    if is_released(lock, pid, STOP_TIMEOUT) {
         return Ok(());
     }
     Err(Failure::new("TIMEOUT", "the daemon was asked to stop and has not exited yet", FAILED)
@@ -263,8 +273,7 @@ pub fn wait_for_exit(socket: &Path, pid: Option<u32>) -> Result<(), Failure> {
 pub fn stop(global: &Global) -> Result<bool, Failure> {
     // Once: what the lock of the database says of the socket ends with the daemon.
     let socket = socket(global);
-    let Some(lock) = held_lock(global, &socket) else { return stop_by_call(global, &socket) };
-    let pid = spawn::daemon_pid(&lock);
+    let Some((lock, pid)) = holder(global) else { return stop_by_call(global, &socket) };
     let asked = Connection::open(&socket).and_then(|mut connection| {
         connection.set_timeout(Some(ANSWER_TIMEOUT))?;
         connection.call_as::<DaemonShutdown>(&NoParams {}).map_err(|error| std::io::Error::other(format!("{error:?}")))

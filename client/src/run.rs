@@ -22,7 +22,7 @@ use crate::options::{Address, Context, Format, Global, af_database, is_typed, ty
 use crate::outcome::{FAILED, Failure, INTERRUPTED, Outcome, USAGE};
 use crate::output::{effective, print};
 use crate::own_settings;
-use crate::{rewrite, spawn};
+use crate::rewrite;
 
 /// Runs a command line and returns the exit code.
 pub fn run(args: impl IntoIterator<Item = std::ffi::OsString>) -> u8 {
@@ -173,8 +173,8 @@ fn send(context: &Context, mut call: Call) -> Result<Box<RawValue>, Failure> {
             connection.set_progress(Box::new(human::show_progress));
         }
     };
-    let socket = dial::socket(&global);
-    let pid = spawn::daemon_pid(&socket);
+    // Found out before the daemon leaves.
+    let leaving = (call.method == DaemonShutdown::INFO.name).then(|| dial::holder(&global)).flatten();
     let mut result = dial::call(&global, purpose, retry, prepare, &call.method, &json!(params));
     if own_key && result.as_ref().is_err_and(refuses_keys) {
         // Without a memory nothing can be promised for a key, and nothing is tried again.
@@ -185,8 +185,8 @@ fn send(context: &Context, mut call: Call) -> Result<Box<RawValue>, Failure> {
         human::end_progress();
     }
     let result = result?;
-    if call.method == DaemonShutdown::INFO.name {
-        dial::wait_for_exit(&socket, pid)?;
+    if let Some((lock, pid)) = leaving {
+        dial::wait_for_exit(&lock, pid)?;
     }
     Ok(result)
 }

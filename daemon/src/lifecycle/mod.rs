@@ -21,6 +21,7 @@ use tokio::time::Instant;
 
 use crate::config::{Config, Overrides};
 use crate::control::{Core, backups};
+use crate::model::embed::trial;
 use crate::rpc;
 use crate::store::Store;
 use crate::task::{failpoint, run_blocking};
@@ -48,6 +49,10 @@ fn check_descriptors() -> Result<(), StartError> {
 /// # Errors
 /// When it cannot start, or ends because a critical thread panicked. Both are also reported to the readiness socket.
 pub fn run(args: Args) -> Result<(), StartError> {
+    if let Some(directory) = &args.try_model {
+        trial::run(directory);
+        return Ok(());
+    }
     let log = logging::start(&args);
     if args.detached {
         // A daemon started from a terminal must survive the terminal.

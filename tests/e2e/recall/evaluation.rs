@@ -123,6 +123,87 @@ fn a_directory_that_holds_no_model_is_refused_by_name() {
     std::fs::remove_file(dir.join("model.safetensors")).expect("removes");
     std::fs::write(dir.join("model.safetensors"), "").expect("writes");
     let refused = client.fails("model.add", json!({"directory": dir}), "INVALID_PARAMS");
+    assert!(format!("{refused:?}").contains("model.safetensors"), "{refused:?}");
+    std::fs::write(dir.join("model.safetensors"), [2, 0, 0, 0, 0, 0, 0, 0, b'{', b'}']).expect("writes");
+    let refused = client.fails("model.add", json!({"directory": dir}), "INVALID_PARAMS");
     assert!(format!("{refused:?}").contains("type bert"), "{refused:?}");
     assert_eq!(client.ok("config.get", json!({"key": "recall.model_dir"}))["value"], Value::Null);
+}
+
+/// Writes a model of the right form whose weights are all zero, with this tokenizer.
+fn tiny_model(dir: &std::path::Path, tokenizer: &Value) {
+    std::fs::create_dir_all(dir).expect("creates");
+    let shape = json!({"model_type": "bert", "hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 8,
+        "max_position_embeddings": 16});
+    std::fs::write(dir.join("config.json"), shape.to_string()).expect("writes");
+    std::fs::write(dir.join("tokenizer.json"), tokenizer.to_string()).expect("writes");
+    let of_layer = |name: &str| format!("encoder.layer.0.{name}");
+    let squares = [
+        "attention.self.query",
+        "attention.self.key",
+        "attention.self.value",
+        "attention.output.dense",
+        "intermediate.dense",
+        "output.dense",
+    ];
+    let norms = ["attention.output.LayerNorm", "output.LayerNorm"];
+    let mut tensors: Vec<(String, Vec<usize>)> = vec![
+        ("embeddings.word_embeddings.weight".into(), vec![4, 8]),
+        ("embeddings.position_embeddings.weight".into(), vec![16, 8]),
+        ("embeddings.token_type_embeddings.weight".into(), vec![2, 8]),
+        ("embeddings.LayerNorm.weight".into(), vec![8]),
+        ("embeddings.LayerNorm.bias".into(), vec![8]),
+    ];
+    for (names, shape) in [(&squares[..], vec![8, 8]), (&norms[..], vec![8])] {
+        for name in names {
+            tensors.push((of_layer(&format!("{name}.weight")), shape.clone()));
+            tensors.push((of_layer(&format!("{name}.bias")), vec![8]));
+        }
+    }
+    let (mut header, mut at) = (serde_json::Map::new(), 0);
+    for (name, shape) in tensors {
+        let bytes = shape.iter().product::<usize>() * 4;
+        header.insert(name, json!({"dtype": "F32", "shape": shape, "data_offsets": [at, at + bytes]}));
+        at += bytes;
+    }
+    let header = Value::Object(header).to_string();
+    let mut file = (header.len() as u64).to_le_bytes().to_vec();
+    file.extend(header.as_bytes());
+    file.resize(file.len() + at, 0);
+    std::fs::write(dir.join("model.safetensors"), file).expect("writes");
+}
+
+#[test]
+fn a_model_that_would_take_the_daemon_down_is_refused() {
+    let world = World::process();
+    let mut client = world.client();
+    let dir = world.dir().join("model");
+    let tokenizer = |normalizer: Value| {
+        json!({"version": "1.0", "added_tokens": [], "normalizer": normalizer, "pre_tokenizer": {"type": "Whitespace"}, "post_processor": null,
+            "decoder": null, "truncation": null, "padding": null,
+            "model": {"type": "WordLevel", "vocab": {"[UNK]": 0, "fox": 1}, "unk_token": "[UNK]"}})
+    };
+    // Each step doubles the text: one of 40 characters would have 40 TiB.
+    let step = json!({"type": "Replace", "pattern": {"Regex": "."}, "content": "xx"});
+    tiny_model(&dir, &tokenizer(json!({"type": "Sequence", "normalizers": vec![step; 40]})));
+    assert!(std::fs::metadata(dir.join("tokenizer.json")).expect("is there").len() < 4_096);
+    let refused = client.fails("model.add", json!({"directory": dir}), "INVALID_PARAMS");
+    assert!(format!("{refused:?}").contains("memory"), "{refused:?}");
+    assert_eq!(client.ok("daemon.status", json!({}))["pid"], world.daemon.pid());
+    // So it is where the settings name it.
+    client.ok("config.set", json!({"key": "recall.model_dir", "value": dir.display().to_string()}));
+    client.ok("memory.save", json!({"topic": "t", "content": "the application terminates unexpectedly"}));
+    until_for("the reason", Duration::from_secs(120), || {
+        let found = client.ok("recall.search", json!({"query": "application"}));
+        found["missing"].to_string().contains("memory").then_some(())
+    });
+    assert_eq!(client.ok("daemon.status", json!({}))["pid"], world.daemon.pid());
+    let mut weights = std::fs::read(dir.join("model.safetensors")).expect("reads");
+    weights[..8].copy_from_slice(&u64::MAX.to_le_bytes());
+    std::fs::write(dir.join("model.safetensors"), weights).expect("writes");
+    let refused = client.fails("model.add", json!({"directory": dir}), "INVALID_PARAMS");
+    assert!(format!("{refused:?}").contains("header"), "{refused:?}");
+    tiny_model(&dir, &tokenizer(Value::Null));
+    let added = client.ok("model.add", json!({"directory": dir}));
+    assert_eq!(added["dimensions"], 8, "a model in order is taken");
 }

@@ -11,7 +11,8 @@ use afd_proto::recall_upkeep::{EntryCount, RecallStatus, RecallStatusParams};
 use super::super::artifacts::absolute;
 use super::super::{Core, Error, Result, config};
 use super::{Recall, outside};
-use crate::model::embed::{self, BUILTIN};
+use crate::model::embed::BUILTIN;
+use crate::model::embed::trial::{self, Trial};
 use crate::recall::{entries, vectors};
 use crate::task::run_blocking;
 
@@ -29,9 +30,9 @@ const ENDPOINT: &str = "recall.endpoint_url";
 pub async fn add(core: &Arc<Core>, params: &ModelAddParams) -> Result<ModelAdded> {
     let directory = absolute("directory", &params.directory)?;
     let dir = directory.clone();
-    let checked = run_blocking(move || embed::check(&dir)).await?;
-    let (identity, dimensions, took) =
-        checked.map_err(|why| Error::param("directory", "a sentence model (config.json, tokenizer.json, model.safetensors)", why))?;
+    let tried = run_blocking(move || trial::in_child(&dir)).await?;
+    let Trial { identity, dimensions, sentence_ms } =
+        tried.map_err(|why| Error::param("directory", "a sentence model (config.json, tokenizer.json, model.safetensors)", why))?;
     config::unset(core, KeyParams { key: ENDPOINT.to_owned() }).await?;
     let value = Secret::from(directory.display().to_string());
     config::set(core, SetParams { key: SETTING.to_owned(), value }).await?;
@@ -42,7 +43,7 @@ pub async fn add(core: &Arc<Core>, params: &ModelAddParams) -> Result<ModelAdded
     Ok(ModelAdded {
         identity,
         dimensions: u32::try_from(dimensions).unwrap_or(u32::MAX),
-        sentence_ms: (took.as_secs_f64() * 1e4).round() / 10.0,
+        sentence_ms,
         directory: directory.display().to_string(),
         pending,
     })

@@ -7,6 +7,7 @@ mod builtin;
 mod concepts;
 mod endpoint;
 mod sentence;
+pub mod trial;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -14,7 +15,7 @@ use std::pin::Pin;
 use super::ModelError;
 pub use builtin::{BUILTIN, Builtin};
 pub use endpoint::EmbeddingEndpoint;
-pub use sentence::{SentenceModel, check};
+pub use sentence::SentenceModel;
 
 /// Pending vectors, one for each text.
 pub type Embedding<'a> = Pin<Box<dyn Future<Output = Result<Vec<Vec<f32>>, ModelError>> + Send + 'a>>;

@@ -11,6 +11,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tokenizers::{Tokenizer, TruncationParams};
 
+use super::trial::{self, Trial};
 use super::{EmbeddedQuery, Embedder, Embedding, ModelError, normalize};
 use crate::task::run_blocking;
 use crate::text::cut;
@@ -62,14 +63,30 @@ fn json(file: &Path) -> Option<Value> {
 /// Files of a model that must be there, and their maximum sizes, bytes.
 const FILES: [(&str, u64); 3] = [("config.json", 1 << 20), ("tokenizer.json", 256 << 20), ("model.safetensors", 4 << 30)];
 
+/// Maximum length of the header of the weights, bytes.
+const MAX_HEADER: u64 = 100 << 20;
+
 /// Checks that the files are regular and not larger than any model of this kind, before they are read whole.
-fn check_files(directory: &Path) -> Result<(), String> {
+pub(super) fn check_files(directory: &Path) -> Result<(), String> {
     for (name, most) in FILES {
         let file = directory.join(name);
         let meta = std::fs::metadata(&file).map_err(|e| format!("{}: {e}", file.display()))?;
         if !meta.is_file() || meta.len() > most {
             return Err(format!("{}: expected a regular file of at most {} MiB", file.display(), most >> 20));
         }
+    }
+    check_header(&directory.join("model.safetensors"))
+}
+
+/// Checks that the header of the weights, whose length stands at their start, fits the file.
+fn check_header(file: &Path) -> Result<(), String> {
+    let failed = |e: std::io::Error| format!("{}: {e}", file.display());
+    let mut opened = crate::file::open_regular(file).map_err(failed)?;
+    let (size, mut length) = (opened.metadata().map_err(failed)?.len(), [0; 8]);
+    std::io::Read::read_exact(&mut opened, &mut length).map_err(failed)?;
+    let length = u64::from_le_bytes(length);
+    if length.saturating_add(8) > size || length > MAX_HEADER {
+        return Err(format!("{}: its header has {length} bytes, and the file {size}", file.display()));
     }
     Ok(())
 }
@@ -156,28 +173,27 @@ impl Loaded {
     }
 }
 
-/// Checks that the model in a directory can be used. Returns its identity, its number of dimensions, and how long a sentence took.
+/// Checks that the model in a directory can be used.
 ///
 /// # Errors
 /// If a file is missing or does not fit; the message names it.
-pub fn check(directory: &Path) -> Result<(String, usize, Duration), String> {
+pub(super) fn check(directory: &Path) -> Result<Trial, String> {
     let identity = identity_of(directory)?;
     let model = Loaded::read(directory)?;
     let started = Instant::now();
     let vector = model.embed("The quick brown fox jumps over the lazy dog.")?;
-    Ok((identity, vector.len(), started.elapsed()))
+    Ok(Trial { identity, dimensions: vector.len(), sentence_ms: (started.elapsed().as_secs_f64() * 1e4).round() / 10.0 })
 }
 
 impl SentenceModel {
-    /// Returns the model in a directory, without loading it.
+    /// Tries the model in a directory, and returns it without loading it.
     ///
     /// # Errors
-    /// If a file cannot be read.
+    /// If it cannot be used.
     pub fn open(directory: &Path) -> Result<Self, String> {
         // Taken first: files that change meanwhile are noticed.
         let stamp = stamp_of(directory);
-        let identity = identity_of(directory)?;
-        Shape::read(&directory.join("config.json"))?;
+        let identity = trial::in_child(directory)?.identity;
         Ok(Self { directory: directory.to_owned(), identity, stamp, loaded: Arc::default(), used: Mutex::new(Instant::now()) })
     }
 

@@ -1,0 +1,105 @@
+//! Trying a model in a process of its own: files that nobody has looked at may make their reader run out of memory, or never end.
+
+use std::io::Read as _;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Resource, Rlimit, setrlimit};
+use serde::{Deserialize, Serialize};
+
+use super::sentence;
+
+/// Argument of the daemon's program with which it tries the model in a directory, prints a [`Trial`] or an error as JSON, and exits.
+pub const ARGUMENT: &str = "--try-model";
+/// Memory that a trial may use, bytes: a fixed part, and this many times the size of the weights.
+const MEMORY: u64 = 1 << 30;
+const TIMES_WEIGHTS: u64 = 4;
+/// Processor time of a trial, and how long it may take at all.
+const CPU_SECONDS: u64 = 60;
+const MAX_TIME: Duration = Duration::from_secs(120);
+/// How often it is looked whether a trial has ended.
+const POLL: Duration = Duration::from_millis(5);
+/// Maximum length of what a trial prints, bytes.
+const MAX_OUTPUT: u64 = 64 << 10;
+
+/// What was found out about a model that can be used.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    /// A hash of its files.
+    pub identity: String,
+    /// Components of a vector.
+    pub dimensions: usize,
+    /// Time that a sentence took, milliseconds.
+    pub sentence_ms: f64,
+}
+
+static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+
+/// Names the daemon's program, where that is not the one that runs.
+pub fn use_program(path: PathBuf) {
+    let _ = PROGRAM.set(path);
+}
+
+/// Tries the model in a directory, in another process. Blocking.
+///
+/// # Errors
+/// Why it cannot be used; the message names the file where one is at fault.
+pub fn in_child(directory: &Path) -> Result<Trial, String> {
+    // What can be told without reading much is told at once.
+    sentence::check_files(directory)?;
+    let program =
+        PROGRAM.get().cloned().map_or_else(std::env::current_exe, Ok).map_err(|e| format!("cannot find the program of afd: {e}"))?;
+    let mut command = Command::new(&program);
+    command.arg(ARGUMENT).arg(directory).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().map_err(|e| format!("cannot start {}: {e}", program.display()))?;
+    let status = wait(&mut child)?;
+    let mut printed = Vec::new();
+    if let Some(out) = child.stdout.take() {
+        out.take(MAX_OUTPUT).read_to_end(&mut printed).map_err(|e| format!("cannot read what the trial printed: {e}"))?;
+    }
+    let told = serde_json::from_slice::<Result<Trial, String>>(&printed);
+    match told {
+        Ok(told) if status.success() => told,
+        _ => Err(format!("{}: reading the model failed: {}", directory.display(), cause(status))),
+    }
+}
+
+/// Waits for a trial; ends one that takes too long.
+fn wait(child: &mut Child) -> Result<ExitStatus, String> {
+    let deadline = Instant::now() + MAX_TIME;
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return Ok(status),
+            Ok(None) if Instant::now() < deadline => std::thread::sleep(POLL),
+            ended => {
+                let _ = child.kill();
+                let _ = child.wait();
+                let why = ended.map_or_else(|error| error.to_string(), |_| format!("it took more than {} s", MAX_TIME.as_secs()));
+                return Err(format!("the model cannot be tried: {why}"));
+            }
+        }
+    }
+}
+
+fn cause(status: ExitStatus) -> String {
+    match status.signal() {
+        Some(libc::SIGXCPU | libc::SIGKILL) => format!("it took more than {CPU_SECONDS} s of processor time"),
+        Some(libc::SIGABRT | libc::SIGSEGV) => "it needs more memory than a model of this size should, or its files are damaged".to_owned(),
+        Some(signal) => format!("it was ended by signal {signal}"),
+        None => status.to_string(),
+    }
+}
+
+/// Tries the model in a directory within the limits of a trial, and prints what was found out.
+pub fn run(directory: &Path) {
+    let weights = std::fs::metadata(directory.join("model.safetensors")).map_or(0, |meta| meta.len());
+    let most = MEMORY + TIMES_WEIGHTS * weights;
+    for (what, limit) in [(Resource::As, most), (Resource::Cpu, CPU_SECONDS), (Resource::Core, 0)] {
+        let _ = setrlimit(what, Rlimit { current: Some(limit), maximum: Some(limit) });
+    }
+    let tried = sentence::check(directory);
+    println!("{}", serde_json::to_string(&tried).unwrap_or_default());
+}
