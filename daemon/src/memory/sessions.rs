@@ -43,15 +43,25 @@ pub(super) fn sums(row: &Row<'_>) -> rusqlite::Result<Totals> {
     })
 }
 
-/// Returns the totals of a session, by its row id.
+/// Returns the totals of a session, by its row id. They are counted with each event and observation, so this takes the same time for every session.
 pub fn totals(connection: &Connection, session: i64) -> Result<Totals> {
-    let of_events = connection
-        .prepare_cached(&format!("SELECT {SUMS} FROM events WHERE session_id = :session_id AND deleted_at IS NULL"))?
-        .query_row(named_params! {":session_id": session}, sums)?;
-    let (observations, seen_at) = connection
-        .prepare_cached("SELECT count(*) AS count, max(observed_at) AS max_observed_at FROM observations WHERE session_id = :session_id")?
-        .query_row(named_params! {":session_id": session}, |row| Ok((row.get("count")?, row.get::<_, Option<i64>>("max_observed_at")?)))?;
-    Ok(Totals { observations, last_at: of_events.last_at.max(seen_at), ..of_events })
+    let row = |row: &Row<'_>| {
+        Ok(Totals {
+            done: row.get("done")?,
+            passed_checks: row.get("passed_checks")?,
+            failed_checks: row.get("failed_checks")?,
+            errors: row.get("errors")?,
+            observations: row.get("observations")?,
+            last_at: None,
+        })
+    };
+    let counted = connection
+        .prepare_cached(
+            "SELECT done, passed_checks, failed_checks, errors, observations FROM session_totals WHERE session_id = :session_id",
+        )?
+        .query_row(named_params! {":session_id": session}, row)
+        .optional()?;
+    Ok(Totals { last_at: last_at(connection, session)?, ..counted.unwrap_or_default() })
 }
 
 /// Returns the time of a session's last event or observation, UTC milliseconds.
@@ -67,11 +77,11 @@ pub fn last_at(connection: &Connection, session: i64) -> Result<Option<i64>> {
 pub fn pages(connection: &Connection, session: i64) -> Result<Vec<(VisitedPage, Option<String>)>> {
     // With max(), SQLite takes the other columns from the row that holds the maximum.
     let mut statement = connection.prepare_cached(
-        "SELECT p.app, nullif(p.activity, '') AS activity, p.page_key, count(*) AS count, min(o.observed_at) AS min_observed_at,
+        "SELECT p.app, nullif(p.activity, '') AS activity, p.page_key, sum(v.observations) AS count, min(v.first_at) AS min_observed_at,
             o.observed_at, o.uid, p.fingerprint, o.content_hash, o.node_count, o.ref_count, nullif(p.structure_key, '') AS structure_key,
-            max(o.seq) AS max_seq
-         FROM observations o JOIN pages p ON p.id = o.page_id WHERE o.session_id = :session_id AND p.page_key <> ''
-         GROUP BY p.page_key ORDER BY max(o.seq) DESC",
+            max(v.last_seq) AS max_seq
+         FROM session_pages v JOIN pages p ON p.id = v.page_id JOIN observations o ON o.id = v.last_id
+         WHERE v.session_id = :session_id AND p.page_key <> '' GROUP BY p.page_key ORDER BY max(v.last_seq) DESC",
     )?;
     let found = statement.query_map(named_params! {":session_id": session}, |row| {
         let page = VisitedPage {
@@ -122,8 +132,8 @@ pub fn recent(connection: &Connection, session: i64, limit: usize) -> Result<Vec
 /// Returns the keys of all structures that a session saw.
 pub fn structures(connection: &Connection, session: i64) -> Result<Vec<String>> {
     let mut statement = connection.prepare_cached(
-        "SELECT DISTINCT p.structure_key FROM observations o JOIN pages p ON p.id = o.page_id
-             WHERE o.session_id = :session_id AND p.structure_key <> ''",
+        "SELECT DISTINCT p.structure_key FROM session_pages v JOIN pages p ON p.id = v.page_id
+             WHERE v.session_id = :session_id AND p.structure_key <> ''",
     )?;
     let found = statement.query_map(named_params! {":session_id": session}, |row| row.get("structure_key"))?;
     Ok(found.collect::<rusqlite::Result<_>>()?)

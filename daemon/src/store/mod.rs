@@ -4,6 +4,7 @@
 //! commit. Writes about devices run first and in the order in which they were submitted, those of other callers take turns (`queue`). Each
 //! has a savepoint of its own, so that a failed write does not affect the others of its group.
 
+mod checkpoints;
 mod columns;
 mod copy;
 mod damage;

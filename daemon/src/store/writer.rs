@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 use rusqlite::{Connection, InterruptHandle};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
+use super::checkpoints::Checkpoints;
 use super::damage::{Damage, Files};
 use super::queue::{Next, Queue, Turn, lane};
 use super::{Result, Risk, StoreError};
@@ -76,10 +77,16 @@ impl Writer {
         let (sender, receiver) = channel();
         let ending = Arc::new(Ending { interrupt: connection.get_interrupt_handle(), is_late: AtomicBool::new(false) });
         let own = ending.clone();
+        let mut checkpoints = Checkpoints::start(path, tasks)?;
         let (tasks, mut watch) = (tasks.clone(), Watch { files: Files::of(path), damage, rescue, follower: follower.clone() });
         let thread = std::thread::Builder::new()
             .name("store-writer".into())
-            .spawn(move || tasks.run_critical("store-writer", || run(&connection, &receiver, &mut watch, &own.is_late)))
+            .spawn(move || {
+                tasks.run_critical("store-writer", || {
+                    Checkpoints::count_pages(&connection);
+                    run(&connection, &receiver, &mut watch, (&mut checkpoints, &own.is_late));
+                })
+            })
             .map_err(|e| StoreError::Unavailable(format!("cannot start the writer: {e}")))?;
         Ok(Self {
             sender: Mutex::new(Some(sender)),
@@ -297,7 +304,7 @@ impl Waiting {
     }
 }
 
-fn run(connection: &Connection, receiver: &Receiver<Request>, watch: &mut Watch, is_late: &AtomicBool) {
+fn run(connection: &Connection, receiver: &Receiver<Request>, watch: &mut Watch, (log, is_late): (&mut Checkpoints, &AtomicBool)) {
     let mut waiting = Waiting::default();
     let mut expected = 1;
     loop {
@@ -322,6 +329,7 @@ fn run(connection: &Connection, receiver: &Receiver<Request>, watch: &mut Watch,
             acknowledge(group.committed.as_ref().copied().map_err(StoreError::duplicate));
         }
         waiting.answer_flushes(group.committed.as_ref().err());
+        log.committed(connection);
         std::mem::take(&mut waiting.alone).into_iter().for_each(|work| work(connection));
     }
     if let Err(error) = connection.execute_batch("PRAGMA optimize; PRAGMA wal_checkpoint(TRUNCATE);") {

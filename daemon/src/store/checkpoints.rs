@@ -1,0 +1,131 @@
+//! Moving the write-ahead log into the database, on a thread of its own: in the writer, every write that meets it would wait for it.
+
+use std::cell::Cell;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use parking_lot::{Condvar, Mutex};
+use rusqlite::{Connection, OpenFlags};
+
+use super::{Result, StoreError};
+use crate::task::Tasks;
+
+/// Pages of the log from which it is moved, and after how many more it is moved again.
+const FIRST: i32 = 1_000;
+const STEP: i32 = 500;
+/// Pages from which the writer moves the rest itself: while it goes on writing, nobody else ever reaches the end of the log, and it grows.
+const MAX: i32 = 8_000;
+
+thread_local! {
+    /// Pages of the log after the last commit of this thread.
+    static PAGES: Cell<i32> = const { Cell::new(0) };
+}
+
+/// What the thread is asked to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    Nothing,
+    Move,
+    End,
+}
+
+struct Shared {
+    wanted: Mutex<Wanted>,
+    changed: Condvar,
+}
+
+/// The thread that moves the log, as the writer sees it.
+pub(super) struct Checkpoints {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+    /// Pages at which it was asked last.
+    asked: i32,
+}
+
+impl Checkpoints {
+    /// Starts the thread for the database of the writer's connection, which no longer moves the log at its commits.
+    pub(super) fn start(path: &Path, tasks: &Tasks) -> Result<Self> {
+        let shared = Arc::new(Shared { wanted: Mutex::new(Wanted::Nothing), changed: Condvar::new() });
+        let (own, path, tasks) = (shared.clone(), path.to_owned(), tasks.clone());
+        let thread = std::thread::Builder::new()
+            .name("checkpoints".into())
+            .spawn(move || serve(&own, &path, &tasks))
+            .map_err(|e| StoreError::Unavailable(format!("cannot start the thread that moves the write-ahead log: {e}")))?;
+        Ok(Self { shared, thread: Some(thread), asked: 0 })
+    }
+
+    /// Lets a connection count the pages of the log instead of moving it. Call it on the thread that commits.
+    pub(super) fn count_pages(connection: &Connection) {
+        connection.wal_hook(Some(|_, pages| {
+            PAGES.set(pages);
+            Ok(())
+        }));
+    }
+
+    /// Has the log moved if it has grown. Call it after commits, on the thread that made them.
+    pub(super) fn committed(&mut self, connection: &Connection) {
+        let pages = PAGES.get();
+        if pages < self.asked {
+            self.asked = 0;
+        }
+        if pages >= MAX {
+            if let Err(error) = move_log(connection) {
+                tracing::debug!(%error, "cannot move the write-ahead log");
+            }
+        } else if pages >= FIRST && pages >= self.asked + STEP {
+            self.asked = pages;
+            self.ask(Wanted::Move);
+        }
+    }
+
+    fn ask(&self, wanted: Wanted) {
+        *self.shared.wanted.lock() = wanted;
+        self.shared.changed.notify_one();
+    }
+}
+
+impl Drop for Checkpoints {
+    fn drop(&mut self) {
+        self.ask(Wanted::End);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn move_log(connection: &Connection) -> rusqlite::Result<()> {
+    connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
+}
+
+fn open(path: &PathBuf) -> rusqlite::Result<Connection> {
+    Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+}
+
+fn serve(shared: &Shared, path: &Path, tasks: &Tasks) {
+    let supervised = tasks.thread("checkpoints");
+    let path = path.to_owned();
+    let mut connection = None;
+    loop {
+        {
+            let mut wanted = shared.wanted.lock();
+            while *wanted == Wanted::Nothing {
+                shared.changed.wait(&mut wanted);
+            }
+            if *wanted == Wanted::End {
+                return;
+            }
+            *wanted = Wanted::Nothing;
+        }
+        let moved = supervised.catch_panic(|| {
+            if connection.is_none() {
+                connection = Some(open(&path)?);
+            }
+            connection.as_ref().map_or(Ok(()), move_log)
+        });
+        if let Some(Err(error)) = moved {
+            tracing::debug!(%error, "cannot move the write-ahead log; the writer does it when it gets long");
+            connection = None;
+        }
+    }
+}
