@@ -91,3 +91,7 @@ INSERT INTO session_totals (session_id, observations) SELECT session_id, count(*
 ON CONFLICT (session_id) DO UPDATE SET observations = excluded.observations;
 INSERT INTO session_pages (session_id, page_id, observations, first_at, last_seq, last_id)
 SELECT session_id, page_id, count(*), min(observed_at), max(seq), id FROM observations WHERE page_id IS NOT NULL GROUP BY session_id, page_id;
+
+-- Whether anything was sent to an index outside, or may have been: only such a one is named as still holding what was deleted.
+ALTER TABLE outboxes ADD COLUMN reached INTEGER NOT NULL DEFAULT 0 CHECK (reached IN (0, 1));
+UPDATE outboxes SET reached = position > 0 OR round > 1;

@@ -21,6 +21,8 @@ pub struct Outbox {
     pub round: i64,
     /// Whether the round is through.
     pub whole: bool,
+    /// Whether anything was sent, or may have been.
+    pub reached: bool,
 }
 
 impl Outbox {
@@ -39,6 +41,7 @@ fn outbox(row: &Row<'_>) -> rusqlite::Result<Outbox> {
         forgotten: row.get("forgotten")?,
         round: row.get("round")?,
         whole: row.get("whole")?,
+        reached: row.get("reached")?,
     })
 }
 
@@ -46,7 +49,7 @@ fn outbox(row: &Row<'_>) -> rusqlite::Result<Outbox> {
 pub fn find(connection: &Connection, url: &str, collection: &str, origin: &str) -> Result<Option<Outbox>> {
     Ok(connection
         .prepare_cached(
-            "SELECT id, origin, collection, position, forgotten, round, whole FROM outboxes
+            "SELECT id, origin, collection, position, forgotten, round, whole, reached FROM outboxes
              WHERE url = :url AND collection = :collection AND origin = :origin",
         )?
         .query_row(named_params! {":url": url, ":collection": collection, ":origin": origin}, outbox)
@@ -64,19 +67,30 @@ pub fn open(connection: &Connection, url: &str, collection: &str, origin: &str) 
 /// Returns the outboxes of this store, and of those that it replaced, at a URL, except one: those of earlier models and settings.
 pub fn others(connection: &Connection, url: &str, origin: &str, except: i64) -> Result<Vec<Outbox>> {
     let mut statement = connection.prepare_cached(
-        "SELECT id, origin, collection, position, forgotten, round, whole FROM outboxes
+        "SELECT id, origin, collection, position, forgotten, round, whole, reached FROM outboxes
          WHERE url = :url AND id <> :except AND (origin = :origin OR origin IN (SELECT origin FROM former_origins))",
     )?;
     let rows = statement.query_map(named_params! {":url": url, ":origin": origin, ":except": except}, outbox)?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
+/// Records that something is about to be sent.
+pub fn reach(connection: &Connection, id: i64) -> Result<()> {
+    connection.prepare_cached("UPDATE outboxes SET reached = 1 WHERE id = :id")?.execute(named_params! {":id": id})?;
+    Ok(())
+}
+
+/// Returns whether anything was sent to a URL, or may have been.
+pub fn was_reached(connection: &Connection, url: &str, origin: &str) -> Result<bool> {
+    Ok(connection
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM outboxes WHERE url = :url AND origin = :origin AND reached = 1) AS reached")?
+        .query_row(named_params! {":url": url, ":origin": origin}, |row| row.get("reached"))?)
+}
+
 /// Returns another URL to which something was sent, if there is one.
 pub fn elsewhere(connection: &Connection, url: &str, origin: &str) -> Result<Option<String>> {
     Ok(connection
-        .prepare_cached(
-            "SELECT url FROM outboxes WHERE url <> :url AND origin = :origin AND (position > 0 OR round > 1) ORDER BY updated_at DESC LIMIT 1",
-        )?
+        .prepare_cached("SELECT url FROM outboxes WHERE url <> :url AND origin = :origin AND reached = 1 ORDER BY updated_at DESC LIMIT 1")?
         .query_row(named_params! {":url": url, ":origin": origin}, |row| row.get("url"))
         .optional()?)
 }

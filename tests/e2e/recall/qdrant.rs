@@ -388,3 +388,19 @@ fn what_it_refuses_is_told_without_the_key() {
         client.fails("config.set", json!({"key": key, "value": value}), "INVALID_PARAMS");
     }
 }
+
+#[test]
+fn a_qdrant_that_was_never_reached_is_not_named_as_holding_anything() {
+    let Some(qdrant) = TestQdrant::new() else { return };
+    qdrant.shut();
+    let world = world(&qdrant);
+    let mut client = world.client();
+    let uid = store(&mut client, "the ferry leaves at noon");
+    until("the failure", || Some(client.ok("recall.status", json!({}))["qdrant"].clone()).filter(|q| q["error"].is_string()));
+    assert_eq!(client.ok("recall.delete", json!({"uid": uid}))["qdrant"], Value::Null);
+    let uid = store(&mut client, "the ferry is late on Sundays");
+    client.ok("config.unset", json!({"key": "recall.qdrant_url"}));
+    assert_eq!(client.ok("recall.delete", json!({"uid": uid}))["qdrant"], Value::Null);
+    qdrant.open();
+    assert_eq!(qdrant.points(), Vec::<Value>::new());
+}

@@ -115,7 +115,7 @@ fn count(done: &mut Imported, kind: &str, loaded: Loaded) {
 /// Returns the error for a file that would change a session that is here.
 fn here_already(name: &str, differing: i64) -> Error {
     Error::new(ErrorCode::Conflict, format!("session {name:?} is here already, and {differing} records of the file are not, or are newer"))
-        .hint("pass `merge` (`--merge`) to take them over, if you trust the file: it can add rules, tasks and messages to the session")
+        .hint("pass `merge` (`--merge`) to take them over, if you trust the file: it can change the goal and tasks of the session, and add messages to it")
         .details(json!({"session": name, "records": differing}))
 }
 

@@ -93,7 +93,11 @@ pub async fn still_holding(core: &Arc<Core>) -> Option<String> {
         match status {
             Some(status) if status.pending > 0 => {
                 if status.error.is_some() || started.elapsed() >= TOLD.0 {
-                    return Some(status.url);
+                    let (url, origin) = (status.url.clone(), core.store.origin().to_owned());
+                    if core.store.read_all(move |c| outbox::was_reached(c, &url, &origin)).await.unwrap_or(true) {
+                        return Some(status.url);
+                    }
+                    break;
                 }
             }
             _ => break,

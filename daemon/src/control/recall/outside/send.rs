@@ -146,6 +146,13 @@ impl Sender {
         let (from, model_id) = (origin.clone(), model.id);
         let batch = core.store.read_all(move |c| batch(c, model_id, position, &from, round)).await?;
         let Some(batch) = batch else { return self.all_sent(core, qdrant, target).await };
+        if !outbox.reached && !batch.points.is_empty() {
+            core.store.write(move |c| outbox::reach(c, row)).await?;
+        }
+        // The settings may have changed since.
+        if core.config.get().recall.qdrant() != Some(qdrant.url()) {
+            return Ok(true);
+        }
         if !batch.gone.is_empty() {
             qdrant.delete(collection, &batch.gone).await?;
         }
