@@ -140,7 +140,7 @@ pub fn holder(global: &Global) -> Option<(PathBuf, Option<u32>)> {
 }
 
 /// Waits while a running daemon has no socket: one that starts, or leaves, has none for a moment, and a socket that was removed is made again. Returns
-/// whether it is there.
+/// whether the socket exists.
 fn is_made_again(global: &Global, socket: &Path) -> bool {
     let waited = std::time::Instant::now();
     while waited.elapsed() < ORPHAN_WAIT && !socket.exists() && held_lock(global, socket).is_some() {

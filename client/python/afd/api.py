@@ -336,6 +336,7 @@ class Bug(TypedDict):
     description: NotRequired[str]
     expected: NotRequired[str]
     id: int
+    origin: NotRequired[str]
     page: NotRequired[str]
     resolution: NotRequired[str]
     resolvedAt: NotRequired[int]
@@ -991,6 +992,7 @@ class Imported(TypedDict):
     """Result of `session.import`."""
 
     inserted: dict[str, int]
+    leftOut: int
     present: int
     renewed: int
     session: str
@@ -1253,6 +1255,7 @@ class Note(TypedDict):
     content: str
     createdAt: int
     id: int
+    origin: NotRequired[str]
     position: int
     scope: NotRequired[RecordScope]
     score: NotRequired[float]
@@ -1422,6 +1425,7 @@ class Pattern(TypedDict):
     id: int
     kind: PatternKind
     lastUsedAt: NotRequired[int]
+    origin: NotRequired[str]
     page: NotRequired[str]
     scope: PatternScope
     session: NotRequired[str]
@@ -1636,6 +1640,7 @@ class RecordedMessage(TypedDict):
     failed: NotRequired[bool]
     inContext: bool
     name: NotRequired[str]
+    origin: NotRequired[str]
     position: int
     role: MessageRole
     tokenizer: str
@@ -2005,6 +2010,7 @@ class SessionDetails(TypedDict):
     lastActivityAt: int
     nextSteps: List[str]
     openBugs: List[Bug]
+    origin: NotRequired[str]
     pages: List[VisitedPage]
     queue: List[Task]
     results: ResultCounts
@@ -2028,6 +2034,7 @@ class SessionInfo(TypedDict):
     endedAt: NotRequired[int]
     goal: NotRequired[str]
     lastActivityAt: int
+    origin: NotRequired[str]
     results: ResultCounts
     scope: NotRequired[RecordScope]
     session: str
@@ -2121,6 +2128,7 @@ class SimilarNote(TypedDict):
     content: str
     createdAt: int
     id: int
+    origin: NotRequired[str]
     position: int
     scope: NotRequired[RecordScope]
     score: NotRequired[float]
@@ -2290,6 +2298,7 @@ class Task(TypedDict):
     description: str
     finishedAt: NotRequired[int]
     id: int
+    origin: NotRequired[str]
     priority: int
     progress: NotRequired[str]
     scope: NotRequired[RecordScope]
@@ -2329,6 +2338,7 @@ class TaskStarted(TypedDict):
     id: int
     known: NotRequired[List[RecallEntry]]
     missing: NotRequired[List[str]]
+    origin: NotRequired[str]
     priority: int
     progress: NotRequired[str]
     scope: NotRequired[RecordScope]
@@ -2356,6 +2366,7 @@ class TestResult(TypedDict):
     evidence: NotRequired[str]
     id: int
     name: str
+    origin: NotRequired[str]
     page: NotRequired[str]
     scope: NotRequired[RecordScope]
     session: str
@@ -3056,9 +3067,9 @@ class MemoryMethods:
         """Writes everything that is known to a file of JSON lines. Artifacts and settings are not in it."""
         return self._call("memory.export", {"file": file})
 
-    def import_(self, *, file: str, dry_run: bool | None = None, request_key: str | None = None) -> ImportedMemory:
+    def import_(self, *, file: str, dry_run: bool | None = None, merge: bool | None = None, request_key: str | None = None) -> ImportedMemory:
         """Takes in what another memory exported; repeating it changes nothing. Only import files that you trust like your own memory."""
-        return self._call("memory.import", {"file": file, "dryRun": dry_run, "requestKey": request_key}, key=True)
+        return self._call("memory.import", {"file": file, "dryRun": dry_run, "merge": merge, "requestKey": request_key}, key=True)
 
 
 class RecoverMethods:

@@ -157,6 +157,7 @@ export interface Bug {
   description?: string;
   expected?: string;
   id: number;
+  origin?: string;
   page?: string;
   resolution?: string;
   resolvedAt?: number;
@@ -831,6 +832,7 @@ export interface ImportReport {
 /** Result of `session.import`. */
 export interface Imported {
   inserted: Record<string, number>;
+  leftOut: number;
   present: number;
   renewed: number;
   session: string;
@@ -1122,6 +1124,7 @@ export interface Note {
   content: string;
   createdAt: number;
   id: number;
+  origin?: string;
   position: number;
   scope?: RecordScope;
   score?: number;
@@ -1300,6 +1303,7 @@ export interface Pattern {
   id: number;
   kind: PatternKind;
   lastUsedAt?: number;
+  origin?: string;
   page?: string;
   scope: PatternScope;
   session?: string;
@@ -1508,6 +1512,7 @@ export interface RecordedMessage {
   failed?: boolean;
   inContext: boolean;
   name?: string;
+  origin?: string;
   position: number;
   role: MessageRole;
   tokenizer: string;
@@ -1889,6 +1894,7 @@ export interface SessionDetails {
   lastActivityAt: number;
   nextSteps: string[];
   openBugs: Bug[];
+  origin?: string;
   pages: VisitedPage[];
   queue: Task[];
   results: ResultCounts;
@@ -1911,6 +1917,7 @@ export interface SessionInfo {
   endedAt?: number;
   goal?: string;
   lastActivityAt: number;
+  origin?: string;
   results: ResultCounts;
   scope?: RecordScope;
   session: string;
@@ -2001,6 +2008,7 @@ export interface SimilarNote {
   content: string;
   createdAt: number;
   id: number;
+  origin?: string;
   position: number;
   scope?: RecordScope;
   score?: number;
@@ -2173,6 +2181,7 @@ export interface Task {
   description: string;
   finishedAt?: number;
   id: number;
+  origin?: string;
   priority: number;
   progress?: string;
   scope?: RecordScope;
@@ -2209,6 +2218,7 @@ export interface TaskStarted {
   id: number;
   known?: RecallEntry[];
   missing?: string[];
+  origin?: string;
   priority: number;
   progress?: string;
   scope?: RecordScope;
@@ -2243,6 +2253,7 @@ export interface TestResult {
   evidence?: string;
   id: number;
   name: string;
+  origin?: string;
   page?: string;
   scope?: RecordScope;
   session: string;
@@ -3054,7 +3065,7 @@ export class MemoryMethods {
   }
 
   /** Takes in what another memory exported; repeating it changes nothing. Only import files that you trust like your own memory. */
-  import(params: { file: string; dryRun?: boolean; requestKey?: string }): Promise<ImportedMemory> {
+  import(params: { file: string; dryRun?: boolean; merge?: boolean; requestKey?: string }): Promise<ImportedMemory> {
     return this.#call("memory.import", params, { key: true });
   }
 }
