@@ -128,7 +128,8 @@ fn held_lock(global: &Global, socket: &Path) -> Option<PathBuf> {
     if spawn::is_locked(socket) {
         return Some(socket.to_owned());
     }
-    let database = own_settings::database(global);
+    // The lock lies beside the file, not beside a link to it.
+    let database = own_settings::database(global).canonicalize().ok()?;
     (spawn::socket_of(&database).as_deref() == Some(socket)).then_some(database)
 }
 
@@ -268,6 +269,12 @@ pub fn wait_for_exit(lock: &Path, pid: Option<u32>) -> Result<(), Failure> {
         .with_hint("its log says what it is waiting for; `afctl status` shows whether it is still running"))
 }
 
+/// Returns whether a process runs the program of the daemon.
+fn is_daemon(pid: u32) -> bool {
+    let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+    name.trim_end() == "afd"
+}
+
 /// Stops the daemon, if one is running, after its calls in flight; returns whether one was. One that cannot be asked, because its socket is gone or
 /// it does not answer, is stopped by signals.
 pub fn stop(global: &Global) -> Result<bool, Failure> {
@@ -278,11 +285,12 @@ pub fn stop(global: &Global) -> Result<bool, Failure> {
         connection.set_timeout(Some(ANSWER_TIMEOUT))?;
         connection.call_as::<DaemonShutdown>(&NoParams {}).map_err(|error| std::io::Error::other(format!("{error:?}")))
     });
-    if asked.is_ok() && is_released(&lock, pid, STOP_TIMEOUT) {
-        return Ok(true);
+    if asked.is_ok() {
+        return wait_for_exit(&lock, pid).map(|()| true);
     }
     for signal in [rustix::process::Signal::TERM, rustix::process::Signal::KILL] {
-        let process = pid.and_then(|pid| rustix::process::Pid::from_raw(i32::try_from(pid).ok()?));
+        // The number may be that of another process, as where the lock is shared with a container.
+        let process = pid.filter(|pid| is_daemon(*pid)).and_then(|pid| rustix::process::Pid::from_raw(i32::try_from(pid).ok()?));
         if is_released(&lock, pid, Duration::ZERO) || process.is_none_or(|process| rustix::process::kill_process(process, signal).is_err())
         {
             break;

@@ -77,10 +77,26 @@ END;
 CREATE TRIGGER observations_uncounted AFTER DELETE ON observations BEGIN
     UPDATE session_totals SET observations = observations - 1 WHERE session_id = OLD.session_id;
     UPDATE session_pages SET observations = observations - 1 WHERE session_id = OLD.session_id AND page_id = OLD.page_id;
-    DELETE FROM session_pages WHERE session_id = OLD.session_id AND page_id = OLD.page_id AND observations <= 0;
-    UPDATE session_pages SET (last_seq, last_id) = (SELECT seq, id FROM observations
-        WHERE session_id = OLD.session_id AND page_id = OLD.page_id ORDER BY seq DESC LIMIT 1)
+    DELETE FROM session_pages WHERE session_id = OLD.session_id AND page_id = OLD.page_id AND (observations <= 0 OR last_id = OLD.id)
+        AND NOT EXISTS (SELECT 1 FROM observations o WHERE o.session_id = session_pages.session_id AND o.page_id = session_pages.page_id);
+    UPDATE session_pages SET (last_seq, last_id) = (SELECT o.seq, o.id FROM observations o
+        WHERE o.session_id = session_pages.session_id AND o.page_id = session_pages.page_id ORDER BY o.seq DESC LIMIT 1)
     WHERE session_id = OLD.session_id AND page_id = OLD.page_id AND last_id = OLD.id;
+END;
+CREATE TRIGGER observations_counted_again AFTER UPDATE OF session_id, page_id, seq ON observations BEGIN
+    UPDATE session_totals SET observations = observations - 1 WHERE session_id = OLD.session_id;
+    UPDATE session_pages SET observations = observations - 1 WHERE session_id = OLD.session_id AND page_id = OLD.page_id;
+    DELETE FROM session_pages WHERE session_id = OLD.session_id AND page_id = OLD.page_id AND (observations <= 0 OR last_id = OLD.id)
+        AND NOT EXISTS (SELECT 1 FROM observations o WHERE o.session_id = session_pages.session_id AND o.page_id = session_pages.page_id);
+    UPDATE session_pages SET (last_seq, last_id) = (SELECT o.seq, o.id FROM observations o
+        WHERE o.session_id = session_pages.session_id AND o.page_id = session_pages.page_id ORDER BY o.seq DESC LIMIT 1)
+    WHERE session_id = OLD.session_id AND page_id = OLD.page_id AND last_id = OLD.id;
+    INSERT INTO session_totals (session_id, observations) VALUES (NEW.session_id, 1)
+    ON CONFLICT (session_id) DO UPDATE SET observations = observations + 1;
+    INSERT INTO session_pages (session_id, page_id, observations, first_at, last_seq, last_id)
+    SELECT NEW.session_id, NEW.page_id, 1, NEW.observed_at, NEW.seq, NEW.id WHERE NEW.page_id IS NOT NULL
+    ON CONFLICT (session_id, page_id) DO UPDATE SET observations = observations + 1, first_at = min(first_at, excluded.first_at),
+        last_id = CASE WHEN excluded.last_seq > last_seq THEN excluded.last_id ELSE last_id END, last_seq = max(last_seq, excluded.last_seq);
 END;
 
 INSERT INTO session_totals (session_id, done, passed_checks, failed_checks, errors)

@@ -8,7 +8,7 @@ use afd_proto::ErrorCode;
 use afd_proto::backup::{Backup, BackupReason, Backups as BackupList, DeleteParams, Deleted, Verified, VerifyParams};
 use rusqlite::Connection;
 
-use super::{Core, Error, Result};
+use super::{Core, Error, Result, transfer};
 use crate::artifact;
 use crate::backup::{ArtifactFiles, BackupError, Backups, Stored};
 use crate::config::Settings;
@@ -84,7 +84,7 @@ async fn make(core: &Arc<Core>, reason: BackupReason) -> Result<Backup> {
             .hint("`afctl backup restore` repairs it from the newest backup"));
     }
     // What is being taken in is copied as a whole.
-    let _turn = core.importing.lock().await;
+    let _turn = transfer::whole(core).await?;
     let (backups, database) = (of(&core.config.get()), core.store.path().to_owned());
     let made = core.store.read_all(move |c| Ok(backups.create(c, &database, reason))).await?;
     if matches!(made, Err(BackupError::Damaged { .. })) {

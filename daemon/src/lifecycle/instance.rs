@@ -31,7 +31,7 @@ pub(super) struct Locks {
 impl Locks {
     /// Locks a socket and a database; waits for a daemon that is shutting down.
     pub(super) fn acquire(socket: &Path, database: &Path) -> Result<Self, StartError> {
-        let socket = lock_socket(socket)?;
+        let socket = lock_socket(socket, SHUTDOWN_WAIT)?;
         let (file, database) = lock_database(database)?;
         Ok(Self { files: [socket, file], _database: database, socket: String::new() })
     }
@@ -57,7 +57,8 @@ impl Locks {
         let held = self.files[0].metadata().map(|meta| (meta.dev(), meta.ino())).ok();
         let here = std::fs::symlink_metadata(with_suffix(socket, ".lock")).map(|meta| (meta.dev(), meta.ino())).ok();
         if held.is_none() || held != here {
-            self.files[0] = lock_socket(socket)?;
+            // Nothing waits here for another holder: the next attempt comes soon.
+            self.files[0] = lock_socket(socket, Duration::ZERO)?;
         }
         Ok(())
     }
@@ -79,7 +80,7 @@ fn write_holder(file: &File, word: &str) -> std::io::Result<()> {
 }
 
 /// Creates or checks the socket's directory, and takes the socket's lock.
-fn lock_socket(socket: &Path) -> Result<File, StartError> {
+fn lock_socket(socket: &Path, most: Duration) -> Result<File, StartError> {
     let refuse = |why: String| StartError::Socket { path: socket.display().to_string(), why };
     // Linux limit for the path of a Unix socket.
     if socket.as_os_str().len() > 107 {
@@ -107,7 +108,7 @@ fn lock_socket(socket: &Path) -> Result<File, StartError> {
             meta.mode() & 0o777
         )));
     }
-    lock(&with_suffix(socket, ".lock"), &format!("serves the socket {}", socket.display()))
+    lock(&with_suffix(socket, ".lock"), &format!("serves the socket {}", socket.display()), most)
 }
 
 /// Takes the lock file of a database, and locks the database file itself.
@@ -121,7 +122,7 @@ fn lock_database(database: &Path) -> Result<(File, File), StartError> {
     }
     let file = open_database(database)?;
     let real = database.canonicalize().map_err(|e| cannot_open(database, &e))?;
-    let lock_file = lock(&with_suffix(&real, ".lock"), &format!("uses the database {}", database.display()))?;
+    let lock_file = lock(&with_suffix(&real, ".lock"), &format!("uses the database {}", database.display()), SHUTDOWN_WAIT)?;
     Ok((lock_file, lock_opened(file, database)?))
 }
 
@@ -180,7 +181,8 @@ fn is_zombie(pid: rustix::process::Pid) -> bool {
     stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['Z', 'X']))
 }
 
-fn lock(path: &Path, what: &str) -> Result<File, StartError> {
+/// Takes a lock; waits for a holder that is about to give it up, but not longer than `most`.
+fn lock(path: &Path, what: &str, most: Duration) -> Result<File, StartError> {
     let fail = |e: std::io::Error| StartError::System(format!("cannot lock {}: {e}", path.display()));
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false).mode(0o600).custom_flags(libc::O_NOFOLLOW);
@@ -191,7 +193,7 @@ fn lock(path: &Path, what: &str) -> Result<File, StartError> {
             Ok(()) => break,
             Err(std::fs::TryLockError::WouldBlock) => {
                 let holder = Holder::read(&file);
-                if started.elapsed() >= holder.max_wait() {
+                if started.elapsed() >= holder.max_wait().min(most) {
                     let who = holder.pid.map_or_else(|| "another daemon".to_owned(), |pid| format!("another daemon (pid {pid})"));
                     return Err(StartError::AlreadyRunning(format!("{who} {what}")));
                 }

@@ -82,7 +82,8 @@ pub(super) async fn keep(place: Arc<Mutex<Place>>, locks: Arc<Mutex<Locks>>, lis
 /// Makes the socket again if it is not there.
 fn again(place: &Mutex<Place>, locks: &Mutex<Locks>, path: &Path) -> Result<Option<UnixListener>, StartError> {
     let mut place = place.lock();
-    if place.path.is_some() {
+    // The lock of an inherited socket is that of another path, until the socket is made here.
+    if place.path.is_some() && (place.is_ours || !place.is_there()) {
         locks.lock().keep_socket_lock(path)?;
     }
     if place.is_there() {

@@ -186,3 +186,55 @@ pub fn deeds(connection: &Connection, session: i64, count: usize) -> Result<Vec<
     deeds.reverse();
     Ok(deeds)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Observations of each page of session 1, counted now.
+    fn counted(c: &Connection) -> Vec<(i64, i64, i64)> {
+        let mut statement = c
+            .prepare("SELECT page_id, count(*), max(seq) FROM observations WHERE session_id = 1 AND page_id IS NOT NULL GROUP BY page_id")
+            .expect("prepares");
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).expect("queries");
+        rows.collect::<rusqlite::Result<_>>().expect("reads")
+    }
+
+    fn kept(c: &Connection) -> Vec<(i64, i64, i64)> {
+        let mut statement =
+            c.prepare("SELECT page_id, observations, last_seq FROM session_pages WHERE session_id = 1 ORDER BY page_id").expect("prepares");
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).expect("queries");
+        rows.collect::<rusqlite::Result<_>>().expect("reads")
+    }
+
+    #[test]
+    fn totals_follow_observations_that_change_and_go() {
+        let c = crate::store::in_memory().expect("a database");
+        c.execute_batch("PRAGMA foreign_keys = OFF").expect("switches");
+        for (id, page) in [(1, Some(1)), (2, Some(1)), (3, Some(2)), (4, None), (5, Some(1))] {
+            c.execute(
+                "INSERT INTO observations (id, uid, origin, seq, session_id, device_id, trace_id, source, settled, reliable, observed_at,
+                    updated_at, page_id) VALUES (?1, ?1, 'o', ?1, 1, 1, 't', 'page', 1, 1, ?1, ?1, ?2)",
+                (id, page),
+            )
+            .expect("inserts");
+        }
+        let changes = [
+            "UPDATE observations SET page_id = 2 WHERE id = 1",
+            "UPDATE observations SET seq = 9 WHERE id = 3",
+            "UPDATE observations SET page_id = NULL WHERE id = 2",
+            "DELETE FROM observations WHERE id = 5",
+            "UPDATE observations SET session_id = 2 WHERE id = 3",
+            "DELETE FROM observations WHERE id = 4",
+            "DELETE FROM observations WHERE id = 1",
+        ];
+        for change in changes {
+            c.execute(change, []).expect(change);
+            assert_eq!(kept(&c), counted(&c), "{change}");
+            let all: i64 = c.query_row("SELECT count(*) FROM observations WHERE session_id = 1", [], |row| row.get(0)).expect("counts");
+            let told: i64 =
+                c.query_row("SELECT observations FROM session_totals WHERE session_id = 1", [], |row| row.get(0)).expect("counts");
+            assert_eq!(told, all, "{change}");
+        }
+    }
+}

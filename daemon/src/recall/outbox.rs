@@ -83,14 +83,18 @@ pub fn reach(connection: &Connection, id: i64) -> Result<()> {
 /// Returns whether anything was sent to a URL, or may have been.
 pub fn was_reached(connection: &Connection, url: &str, origin: &str) -> Result<bool> {
     Ok(connection
-        .prepare_cached("SELECT EXISTS (SELECT 1 FROM outboxes WHERE url = :url AND origin = :origin AND reached = 1) AS reached")?
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM outboxes WHERE url = :url AND reached = 1
+                AND (origin = :origin OR origin IN (SELECT origin FROM former_origins))) AS reached",
+        )?
         .query_row(named_params! {":url": url, ":origin": origin}, |row| row.get("reached"))?)
 }
 
 /// Returns another URL to which something was sent, if there is one.
 pub fn elsewhere(connection: &Connection, url: &str, origin: &str) -> Result<Option<String>> {
     Ok(connection
-        .prepare_cached("SELECT url FROM outboxes WHERE url <> :url AND origin = :origin AND reached = 1 ORDER BY updated_at DESC LIMIT 1")?
+        .prepare_cached("SELECT url FROM outboxes WHERE url <> :url AND reached = 1 AND (origin = :origin OR origin IN (SELECT origin FROM former_origins))
+             ORDER BY updated_at DESC LIMIT 1")?
         .query_row(named_params! {":url": url, ":origin": origin}, |row| row.get("url"))
         .optional()?)
 }

@@ -9,9 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::json;
 use crate::store::Result;
-
-/// Maximum of a figure from a file.
-pub use crate::store::exchange::MAX_FIGURE;
+use crate::store::exchange::MAX_FIGURE;
 
 /// Figures and pages of another copy, which are added to those of this one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

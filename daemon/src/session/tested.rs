@@ -3,7 +3,7 @@
 use afd_proto::findings::TestedElement;
 use rusqlite::{Connection, named_params};
 
-use super::elsewhere::MAX_FIGURE;
+use crate::store::exchange::MAX_FIGURE;
 use crate::store::{Result, new_uid, now_ms};
 
 /// An element to mark as tested.

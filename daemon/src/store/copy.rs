@@ -30,7 +30,7 @@ pub fn copy(from: &Connection, to: &Path) -> Result<()> {
 pub fn open_scratch(path: &Path) -> Result<Connection> {
     let connection = Connection::open(path)?;
     super::prepare(&connection)?;
-    connection.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA secure_delete = OFF;")?;
+    connection.execute_batch("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA secure_delete = OFF;")?;
     Ok(connection)
 }
 

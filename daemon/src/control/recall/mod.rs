@@ -98,6 +98,8 @@ impl Configured {
                 }
                 Err(error) => configured.error = Some(error),
             }
+            // A trial may take long: the pause begins after it.
+            configured.tried = Some(Instant::now());
             return configured;
         }
         match EmbeddingEndpoint::new(settings) {

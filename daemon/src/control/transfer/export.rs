@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::super::artifacts::absolute;
 use super::super::session::export::{LINES_FORMAT, LINES_VERSION};
 use super::super::{Core, Error, Result};
-use super::{END, SCOPE, Subject, kinds};
+use super::{END, SCOPE, Subject, kinds, whole};
 use crate::store::SCHEMA;
 use crate::store::exchange::{Record, dump_kind};
 use crate::{file, visual};
@@ -29,7 +29,7 @@ pub async fn export(core: &Arc<Core>, params: &ExportParams) -> Result<Exported>
         return Err(Error::param("file", "a regular file, or a new one", path.display()));
     }
     // What is being taken in is exported as a whole.
-    let _turn = core.importing.lock().await;
+    let _turn = whole(core).await?;
     let target = path.clone();
     let written = core.store.read_all(move |c| {
         let mut records = BTreeMap::new();

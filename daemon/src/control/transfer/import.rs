@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use afd_proto::ErrorCode;
 use afd_proto::upkeep::{ImportParams, Imported};
 use rusqlite::Connection;
 use tempfile::NamedTempFile;
@@ -22,6 +23,10 @@ use crate::task::run_blocking;
 /// First and longest pause before an import that failed goes on.
 const FIRST_PAUSE: Duration = Duration::from_secs(2);
 const MAX_PAUSE: Duration = Duration::from_secs(300);
+
+/// How long a copy of the whole memory waits for an import that pauses, and how often it looks.
+const MAX_WAIT: Duration = Duration::from_secs(10);
+const POLL: Duration = Duration::from_millis(20);
 
 /// Ends work on another thread when the call that waits for it is dropped.
 #[derive(Default)]
@@ -117,8 +122,8 @@ pub fn rehearse(connection: &Connection, input: &[u8], merge: bool) -> Result<Im
 /// Returns what would become of the records of a checked file: takes them in in a copy of the database that is thrown away.
 async fn rehearse_on_copy(core: &Core, records: NamedTempFile, merge: bool, ended: EndOnDrop) -> Result<Imported> {
     let scratch = temporary(core.store.path()).map_err(StoreError::from_io)?.into_temp_path();
-    let to = scratch.to_path_buf();
-    core.store.read_all(move |c| store::copy(c, &to)).await?;
+    // It moves along, so that it is deleted however this ends.
+    let scratch = core.store.read_all(move |c| store::copy(c, &scratch).map(|()| scratch)).await?;
     let stop = ended.0.clone();
     let done = run_blocking(move || {
         let connection = store::open_scratch(&scratch)?;
@@ -154,6 +159,29 @@ async fn accept(core: &Core, copy: NamedTempFile, merge: bool) -> Result<(Import
 fn remove(path: &Path) {
     if let Err(error) = std::fs::remove_file(path) {
         tracing::warn!(%error, path = %path.display(), "cannot remove the copy of a file that was taken in");
+    }
+}
+
+/// Waits until no file is being taken in, and keeps others from being taken in until the returned guard is dropped: what copies the memory as a whole
+/// copies no part of a file.
+///
+/// # Errors
+/// `STORE_UNAVAILABLE` if an import cannot go on, as on a full disk.
+pub async fn whole(core: &Core) -> Result<tokio::sync::OwnedMutexGuard<()>> {
+    let mut waited = Duration::ZERO;
+    loop {
+        let turn = core.importing.clone().lock_owned().await;
+        if core.store.read_all(imports::incomplete).await?.is_empty() {
+            return Ok(turn);
+        }
+        drop(turn);
+        if waited >= MAX_WAIT {
+            let error =
+                Error::new(ErrorCode::StoreUnavailable, "a file of `memory import` is taken in in part, and its import cannot go on now");
+            return Err(error.hint("the log says why; it is tried again and again"));
+        }
+        tokio::time::sleep(POLL).await;
+        waited += POLL;
     }
 }
 

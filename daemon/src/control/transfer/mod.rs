@@ -15,7 +15,7 @@ use crate::{device, memory, recall, session, visual};
 
 use check::check;
 pub use export::export;
-pub use import::{import, rehearse, resume};
+pub use import::{import, rehearse, resume, whole};
 
 /// What the header of a whole memory says.
 const SCOPE: &str = "memory";

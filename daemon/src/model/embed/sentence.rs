@@ -220,6 +220,10 @@ impl SentenceModel {
         if let Some(model) = &*loaded {
             return Ok(model.clone());
         }
+        // Before they are read: what has changed was not tried.
+        if stamp_of(directory) != *stamp {
+            return Err("its files have changed".to_owned());
+        }
         let model = Arc::new(Loaded::read(directory)?);
         if stamp_of(directory) != *stamp {
             return Err("its files have changed".to_owned());

@@ -50,8 +50,8 @@ pub fn use_program(path: PathBuf) {
 pub fn in_child(directory: &Path) -> Result<Trial, String> {
     // What can be told without reading much is told at once.
     sentence::check_files(directory)?;
-    let program =
-        PROGRAM.get().cloned().map_or_else(std::env::current_exe, Ok).map_err(|e| format!("cannot find the program of afd: {e}"))?;
+    // Not its path: an upgrade may have replaced the file.
+    let program = PROGRAM.get().cloned().unwrap_or_else(|| PathBuf::from("/proc/self/exe"));
     let mut command = Command::new(&program);
     command.arg(ARGUMENT).arg(directory).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().map_err(|e| format!("cannot start {}: {e}", program.display()))?;
@@ -86,7 +86,10 @@ fn wait(child: &mut Child) -> Result<ExitStatus, String> {
 
 fn cause(status: ExitStatus) -> String {
     match status.signal() {
-        Some(libc::SIGXCPU | libc::SIGKILL) => format!("it took more than {CPU_SECONDS} s of processor time"),
+        Some(libc::SIGXCPU) => format!("it took more than {CPU_SECONDS} s of processor time"),
+        Some(libc::SIGKILL) => {
+            format!("it was killed: it took more than {CPU_SECONDS} s of processor time, or the machine ran out of memory")
+        }
         Some(libc::SIGABRT | libc::SIGSEGV) => "it needs more memory than a model of this size should, or its files are damaged".to_owned(),
         Some(signal) => format!("it was ended by signal {signal}"),
         None => status.to_string(),
