@@ -236,6 +236,12 @@ fn rows_of_another_memory_are_marked_and_do_not_speak_for_the_user() {
     let found = whole.client().ok("recall.search", json!({"query": "Wi-Fi password switch", "app": SETTINGS}));
     let entries = found["entries"].as_array().expect("entries");
     assert!(!entries.is_empty() && entries.iter().all(|e| e["source"].as_str().is_some_and(|s| s.contains("another memory"))), "{found}");
+    // What the user wants here stands where the user speaks.
+    let mut own = alone.client_for("check-out");
+    own.ok("session.update", json!({"goal": "test the Bluetooth page"}));
+    let context = own.ok("conversation.context", json!({"budget": 4_000}));
+    assert_eq!((context["messages"][0]["role"].as_str(), own.ok("session.show", json!({}))["origin"].as_str()), (Some("system"), None));
+    assert!(context["messages"][0].to_string().contains("Goal: test the Bluetooth page"), "{context}");
     // Back where it was made, it is its own again.
     let (back, _) = export(&whole, "back.jsonl");
     assert_eq!(sum(&import(&source, &back), "renewed"), 0);

@@ -193,7 +193,9 @@ pub fn update(connection: &Connection, session: &Session) -> Result<()> {
     let text = |path: &Option<PathBuf>| path.as_ref().map(|p| p.display().to_string());
     connection
         .prepare_cached(
-            "UPDATE sessions SET name = :name, goal = :goal, app = :app, scope = :scope, directory = :directory, progress_dir = :progress_dir,
+            // A goal that is set here is not that of the memory that the session came from.
+            "UPDATE sessions SET origin = CASE WHEN goal IS :goal THEN origin ELSE coalesce((SELECT origin FROM store), origin) END,
+                name = :name, goal = :goal, app = :app, scope = :scope, directory = :directory, progress_dir = :progress_dir,
                 next_steps = :next_steps, blockers = :blockers, summary = :summary, started_at = :started_at, ended_at = :ended_at, updated_at = :updated_at WHERE id = :id",
         )?
         .execute(named_params! {

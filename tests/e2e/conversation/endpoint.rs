@@ -34,7 +34,7 @@ fn language_model_writes_the_summary_in_the_background() {
     let endpoint =
         Endpoint::start(vec![Reply::Text(written.into()), Reply::Text("Sure: [\"keys are in boxes\", \"rooms go by sevens\"]".into())]);
     let world = world_with_model(&endpoint, "");
-    std::fs::write(world.dir().join("key"), "sk-secret-4711\n").expect("writes");
+    std::fs::write(world.dir().join("key"), "sk-secret-of-the-test\n").expect("writes");
     let mut client = world.client_for("m");
     client.ok("config.set", json!({"key": "model.key_file", "value": "key"}));
     append_turns(&mut client);
@@ -48,11 +48,11 @@ fn language_model_writes_the_summary_in_the_background() {
     assert!(learned.contains("rooms go by sevens"), "{learned}");
     let requests = endpoint.requests();
     assert_eq!((requests.len(), requests[0].path.as_str()), (2, "/chat/completions"));
-    assert!(requests[0].headers.contains(&("authorization".into(), "Bearer sk-secret-4711".into())));
+    assert!(requests[0].headers.contains(&("authorization".into(), "Bearer sk-secret-of-the-test".into())));
     assert!(requests[0].body["messages"][1]["content"].as_str().is_some_and(|m| m.contains("user: Box 3 holds the key of room 21.")));
     // The API key appears in neither the log nor a response.
     let log = std::fs::read_to_string(world.dir().join("afd.log")).expect("reads");
-    assert!(!log.contains("4711") && !client.ok("config.list", json!({})).to_string().contains("sk-secret"));
+    assert!(!log.contains("sk-secret") && !client.ok("config.list", json!({})).to_string().contains("sk-secret"));
     // The next summary builds on the previous one.
     endpoint.set_replies(vec![Reply::Text("shorter".into())]);
     append_turns(&mut client);
