@@ -140,8 +140,8 @@ pub fn holder(global: &Global) -> Option<(PathBuf, Option<u32>)> {
     Some((lock, pid))
 }
 
-/// Waits while a running daemon has no socket: one that starts, or leaves, has none for a moment, and a socket that was removed is made again. Returns
-/// whether the socket exists.
+/// Waits until a running daemon has a socket: a daemon that starts or stops has none for a moment, and recreates one that was removed. Returns whether
+/// the socket exists.
 fn is_made_again(global: &Global, socket: &Path) -> bool {
     let waited = std::time::Instant::now();
     while waited.elapsed() < ORPHAN_WAIT && !socket.exists() && held_lock(global, socket).is_some() {
@@ -275,8 +275,8 @@ fn is_daemon(pid: u32) -> bool {
     name.trim_end() == "afd"
 }
 
-/// Stops the daemon, if one is running, after its calls in flight; returns whether one was. One that cannot be asked, because its socket is gone or
-/// it does not answer, is stopped by signals.
+/// Stops the daemon, if one is running, after its calls in flight; returns whether one was. Sends signals to a daemon that has no socket or does not
+/// answer.
 pub fn stop(global: &Global) -> Result<bool, Failure> {
     // Once: what the lock of the database says of the socket ends with the daemon.
     let socket = socket(global);
@@ -302,7 +302,7 @@ pub fn stop(global: &Global) -> Result<bool, Failure> {
     wait_for_exit(&lock, pid).map(|()| true)
 }
 
-/// Stops the daemon of a socket whose lock nobody holds: one that was started otherwise, if there is any.
+/// Stops a daemon that listens on the socket without holding its lock. Returns whether there was one.
 fn stop_by_call(global: &Global, socket: &Path) -> Result<bool, Failure> {
     let mut connection = match Connection::open(socket) {
         Ok(connection) => connection,

@@ -1,4 +1,4 @@
--- A file of `memory import` that was checked and is being taken in, some records at a time.
+-- An accepted file of `memory.import` that is being applied in short writes.
 CREATE TABLE imports (
     id INTEGER PRIMARY KEY,
     -- Name of the copy of the file in the directory of the database.
@@ -8,15 +8,15 @@ CREATE TABLE imports (
     created_at INTEGER NOT NULL
 ) STRICT;
 
--- What an import takes from its file although something like it may be here: sessions and conversations by uid, baselines by origin. It goes on
--- by these after a stop, because by then it finds rows of its own.
+-- Sessions and conversations (uid) and baselines (origin) that an import takes from its file. A resumed import needs these, because the database by
+-- then contains rows of the earlier run.
 CREATE TABLE import_choices (
     import_id INTEGER NOT NULL REFERENCES imports ON DELETE CASCADE,
     uid TEXT NOT NULL,
     PRIMARY KEY (import_id, uid)
 ) STRICT, WITHOUT ROWID;
 
--- What a session did and saw, counted with each event and observation: `memory::sessions` reads these instead of all of them.
+-- Counters per session, kept by the triggers below. `memory::sessions` reads them instead of all events and observations.
 CREATE TABLE session_totals (
     session_id INTEGER PRIMARY KEY REFERENCES sessions ON DELETE CASCADE,
     done INTEGER NOT NULL DEFAULT 0,
@@ -108,6 +108,6 @@ ON CONFLICT (session_id) DO UPDATE SET observations = excluded.observations;
 INSERT INTO session_pages (session_id, page_id, observations, first_at, last_seq, last_id)
 SELECT session_id, page_id, count(*), min(observed_at), max(seq), id FROM observations WHERE page_id IS NOT NULL GROUP BY session_id, page_id;
 
--- Whether anything was sent to an index outside, or may have been: only such a one is named as still holding what was deleted.
+-- Whether anything was, or may have been, uploaded. Only then does a deletion name this Qdrant as still holding data.
 ALTER TABLE outboxes ADD COLUMN reached INTEGER NOT NULL DEFAULT 0 CHECK (reached IN (0, 1));
 UPDATE outboxes SET reached = position > 0 OR round > 1;

@@ -1,4 +1,4 @@
-//! Large files of `memory import`: they are checked before anything of them is taken in, and taken in whatever happens then.
+//! `memory.import`: cancellation, crashes, limits, and records of other memories.
 
 use std::io::Write as _;
 use std::os::unix::net::UnixStream;
@@ -48,7 +48,7 @@ fn send(world: &World, file: &Path) -> UnixStream {
     stream
 }
 
-/// Waits until a file is taken in so far that there are some notes.
+/// Waits until an import has inserted this number of notes.
 fn begun(world: &World, least: u64) {
     let mut client = world.client();
     wait::until("the first records", || (notes(&mut client) >= least).then_some(()));
@@ -64,7 +64,7 @@ fn import_goes_on_after_a_crash_or_a_stop_and_ends_as_if_there_had_been_none() {
     assert_eq!(copies(&whole), 0);
     let expected = lines(&export(&whole, "whole.jsonl").0);
     let all = notes(&mut whole.client());
-    // Each round ends the daemon somewhere else in the file: half of them after the records that are compared with what is here were decided.
+    // Each pair of rounds ends the daemon at another place of the file.
     let rounds = std::env::var("AFD_FAULT_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(2_u64).clamp(2, 60);
     for round in 0..rounds {
         let mut world = World::process();

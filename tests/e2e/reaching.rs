@@ -94,15 +94,25 @@ fn removed_socket_is_made_again_with_its_directory_and_its_lock() {
     assert!(!run.join("afd.sock").exists(), "what was made again is removed at the end");
 }
 
+/// Number of SIGTERM on Linux.
+const SIGTERM: i32 = 15;
+
+/// Returns whether a process has a pending signal, by its number.
+fn is_pending(pid: u32, signal: i32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let mask = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("ShdPnd:")?.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+}
+
 #[test]
 fn daemon_that_does_not_answer_is_restarted() {
     let home = Home::new();
     home.ok(&["observe", "top"]);
     let pid = home.pid().expect("a daemon");
     send_signal(pid, "STOP");
-    // It stops as soon as it runs again, which is what a signal brings about here.
+    // A stopped process handles SIGTERM only after SIGCONT.
     let waker = std::thread::spawn(move || {
-        std::thread::sleep(std::time::Duration::from_secs(7));
+        wait::until("SIGTERM", || is_pending(pid, SIGTERM).then_some(()));
         send_signal(pid, "CONT");
     });
     home.ok(&["daemon", "restart"]);

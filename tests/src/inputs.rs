@@ -86,7 +86,7 @@ static MEMORY: LazyLock<(tempfile::TempDir, tokio::runtime::Runtime, Store)> = L
 pub fn records(bytes: &[u8]) {
     let (_, runtime, store) = &*MEMORY;
     let bytes = bytes.to_vec();
-    let done = runtime.block_on(store.write(move |c| Ok(afd::control::transfer::rehearse(c, &bytes, true).is_ok())));
+    let done = runtime.block_on(store.write(move |c| Ok(afd::control::transfer::import_dry_run(c, &bytes, true).is_ok())));
     done.expect("a file of somebody else is no failure of the database");
 }
 

@@ -83,7 +83,7 @@ async fn make(core: &Arc<Core>, reason: BackupReason) -> Result<Backup> {
         return Err(Error::new(ErrorCode::StoreUnavailable, format!("there is no memory to copy: {damage}"))
             .hint("`afctl backup restore` repairs it from the newest backup"));
     }
-    // What is being taken in is copied as a whole.
+    // A backup never contains a part of an import.
     let _turn = transfer::whole(core).await?;
     let (backups, database) = (of(&core.config.get()), core.store.path().to_owned());
     let made = core.store.read_all(move |c| Ok(backups.create(c, &database, reason))).await?;

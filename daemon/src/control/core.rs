@@ -63,7 +63,7 @@ pub struct Core {
     pub(super) sessions: Mutex<HashMap<String, i64>>,
     /// Number of times that a session was renamed or deleted.
     pub(super) sessions_changed: AtomicU64,
-    /// Held while a file is taken in, and by what copies the memory as a whole.
+    /// Held during imports, exports and backups, which exclude each other.
     pub(super) importing: Arc<tokio::sync::Mutex<()>>,
     /// Sizes on disk, and when they were read.
     pub(super) sizes: tokio::sync::Mutex<Option<(Instant, OnDisk)>>,

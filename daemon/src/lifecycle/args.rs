@@ -35,7 +35,7 @@ pub struct Args {
     /// Restore a backup, by default the newest, and exit; what was done is printed as JSON
     #[arg(long, value_name = "BACKUP", num_args = 0..=1, require_equals = true, default_missing_value = NEWEST)]
     pub restore: Option<String>,
-    /// Try the sentence model in a directory within limits of memory and time, and exit; what was found out is printed as JSON
+    /// Try the sentence model in a directory within limits of memory and time, print the result as JSON, and exit
     #[arg(long, value_name = "DIRECTORY", hide = true)]
     pub try_model: Option<PathBuf>,
     /// Detach from the terminal's session

@@ -14,9 +14,9 @@ use super::StartError;
 use super::instance::Locks;
 use crate::task::run_blocking;
 
-/// How often it is looked whether the socket is still there.
+/// Interval at which the socket file is checked.
 const CHECKED_EVERY: Duration = Duration::from_millis(500);
-/// Minimum interval between log lines about a socket that cannot be made again.
+/// Minimum interval between log lines about a socket that cannot be recreated.
 const LOG_EVERY: Duration = Duration::from_secs(60);
 
 /// Device and inode numbers.
@@ -45,7 +45,7 @@ impl Place {
         self.path.as_ref().is_none_or(|path| file_id(path).is_some_and(|id| Some(id) == self.id))
     }
 
-    /// Removes the socket file that was made here, if the path still leads to it, and lets nobody make it again. An inherited socket is left alone.
+    /// Removes the socket file if this daemon created it, and stops recreating it. An inherited socket stays.
     pub(super) fn remove(&mut self) {
         let is_there = self.is_ours && self.is_there();
         if let Some(path) = self.path.take().filter(|_| is_there) {
@@ -54,23 +54,23 @@ impl Place {
     }
 }
 
-/// Watches the socket file, and makes it again when it was removed, with its lock and its directory. Sends new listeners.
+/// Watches the socket file and recreates it when it was removed, with its lock and directory. Sends the new listeners.
 pub(super) async fn keep(place: Arc<Mutex<Place>>, locks: Arc<Mutex<Locks>>, listeners: mpsc::Sender<UnixListener>) {
     let Some(path) = place.lock().path.clone() else { return };
     let mut logged: Option<Instant> = None;
     loop {
         tokio::time::sleep(CHECKED_EVERY).await;
         let (place, locks, path) = (place.clone(), locks.clone(), path.clone());
-        match run_blocking(move || again(&place, &locks, &path)).await {
+        match run_blocking(move || recreate(&place, &locks, &path)).await {
             Ok(Ok(None)) => {}
             Ok(Ok(Some(listener))) => {
-                tracing::warn!("the socket was removed, and has been made again");
+                tracing::warn!("recreated the socket, which was removed");
                 if listeners.send(listener).await.is_err() {
                     return;
                 }
             }
             Ok(Err(error)) if logged.is_none_or(|at| at.elapsed() >= LOG_EVERY) => {
-                tracing::error!(%error, "the socket was removed, and cannot be made again; it is tried until it can");
+                tracing::error!(%error, "cannot recreate the socket, which was removed; retrying");
                 logged = Some(Instant::now());
             }
             Ok(Err(_)) => {}
@@ -79,8 +79,8 @@ pub(super) async fn keep(place: Arc<Mutex<Place>>, locks: Arc<Mutex<Locks>>, lis
     }
 }
 
-/// Makes the socket again if it is not there.
-fn again(place: &Mutex<Place>, locks: &Mutex<Locks>, path: &Path) -> Result<Option<UnixListener>, StartError> {
+/// Recreates the socket if it is missing.
+fn recreate(place: &Mutex<Place>, locks: &Mutex<Locks>, path: &Path) -> Result<Option<UnixListener>, StartError> {
     let mut place = place.lock();
     // The lock of an inherited socket is that of another path, until the socket is made here.
     if place.path.is_some() && (place.is_ours || !place.is_there()) {

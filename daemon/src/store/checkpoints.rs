@@ -1,4 +1,4 @@
-//! Moving the write-ahead log into the database, on a thread of its own: in the writer, every write that meets it would wait for it.
+//! Checkpoints the write-ahead log on a separate thread, because writes would have to wait for a checkpoint in the writer.
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -11,10 +11,10 @@ use rusqlite::{Connection, OpenFlags};
 use super::{Result, StoreError};
 use crate::task::Tasks;
 
-/// Pages of the log from which it is moved, and after how many more it is moved again.
+/// Pages of the log from which it is checkpointed, and the number of further pages until the next checkpoint.
 const FIRST: i32 = 1_000;
 const STEP: i32 = 500;
-/// Pages from which the writer moves the rest itself: while it goes on writing, nobody else ever reaches the end of the log, and it grows.
+/// Pages of the log from which the writer checkpoints it itself: under constant writing the other thread never reaches the end of the log.
 const MAX: i32 = 8_000;
 
 thread_local! {
@@ -22,7 +22,7 @@ thread_local! {
     static PAGES: Cell<i32> = const { Cell::new(0) };
 }
 
-/// What the thread is asked to do.
+/// Request to the thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wanted {
     Nothing,
@@ -35,27 +35,27 @@ struct Shared {
     changed: Condvar,
 }
 
-/// The thread that moves the log, as the writer sees it.
+/// Handle of the checkpoint thread.
 pub(super) struct Checkpoints {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
-    /// Pages at which it was asked last.
+    /// Pages of the log at the last request.
     asked: i32,
 }
 
 impl Checkpoints {
-    /// Starts the thread for the database of the writer's connection, which no longer moves the log at its commits.
+    /// Starts the thread for a database.
     pub(super) fn start(path: &Path, tasks: &Tasks) -> Result<Self> {
         let shared = Arc::new(Shared { wanted: Mutex::new(Wanted::Nothing), changed: Condvar::new() });
         let (own, path, tasks) = (shared.clone(), path.to_owned(), tasks.clone());
         let thread = std::thread::Builder::new()
             .name("checkpoints".into())
             .spawn(move || serve(&own, &path, &tasks))
-            .map_err(|e| StoreError::Unavailable(format!("cannot start the thread that moves the write-ahead log: {e}")))?;
+            .map_err(|e| StoreError::Unavailable(format!("cannot start the checkpoint thread: {e}")))?;
         Ok(Self { shared, thread: Some(thread), asked: 0 })
     }
 
-    /// Lets a connection count the pages of the log instead of moving it. Call it on the thread that commits.
+    /// Makes a connection count the pages of the log instead of checkpointing at its commits. Call it on the thread that commits.
     pub(super) fn count_pages(connection: &Connection) {
         connection.wal_hook(Some(|_, pages| {
             PAGES.set(pages);
@@ -63,15 +63,15 @@ impl Checkpoints {
         }));
     }
 
-    /// Has the log moved if it has grown. Call it after commits, on the thread that made them.
+    /// Requests a checkpoint if the log has grown. Call it after commits, on the thread that made them.
     pub(super) fn committed(&mut self, connection: &Connection) {
         let pages = PAGES.get();
         if pages < self.asked {
             self.asked = 0;
         }
         if pages >= MAX {
-            if let Err(error) = move_log(connection) {
-                tracing::debug!(%error, "cannot move the write-ahead log");
+            if let Err(error) = checkpoint(connection) {
+                tracing::debug!(%error, "cannot checkpoint the write-ahead log");
             }
         } else if pages >= FIRST && pages >= self.asked + STEP {
             self.asked = pages;
@@ -94,7 +94,7 @@ impl Drop for Checkpoints {
     }
 }
 
-fn move_log(connection: &Connection) -> rusqlite::Result<()> {
+fn checkpoint(connection: &Connection) -> rusqlite::Result<()> {
     connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
 }
 
@@ -121,10 +121,10 @@ fn serve(shared: &Shared, path: &Path, tasks: &Tasks) {
             if connection.is_none() {
                 connection = Some(open(&path)?);
             }
-            connection.as_ref().map_or(Ok(()), move_log)
+            connection.as_ref().map_or(Ok(()), checkpoint)
         });
         if let Some(Err(error)) = moved {
-            tracing::debug!(%error, "cannot move the write-ahead log; the writer does it when it gets long");
+            tracing::debug!(%error, "cannot checkpoint the write-ahead log; the writer does so when it gets long");
             connection = None;
         }
     }

@@ -22,7 +22,7 @@ macro_rules! elsewhere {
 }
 pub(crate) use elsewhere;
 
-/// Names who said something that came from another memory: nobody here did.
+/// Returns the source that is shown for a row of another memory.
 pub fn said_elsewhere(source: Option<&str>) -> String {
     source.map_or_else(|| "another memory".to_owned(), |source| format!("{source} of another memory"))
 }

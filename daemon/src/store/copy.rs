@@ -23,7 +23,7 @@ pub fn copy(from: &Connection, to: &Path) -> Result<()> {
     sync(to)
 }
 
-/// Opens a copy that is thrown away afterwards: what is written to it does not survive a crash.
+/// Opens a temporary copy. Its writes do not survive a crash.
 ///
 /// # Errors
 /// When it cannot be opened.

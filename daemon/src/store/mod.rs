@@ -203,8 +203,8 @@ impl Store {
         self.writer.submit(Turn::Lane(lane()), work, |_| {}).await
     }
 
-    /// Like [`Store::write_or_refuse`], for work of some milliseconds, such as a piece of something larger: no other write has to wait for its
-    /// commit, and what follows from it is derived later.
+    /// Like [`Store::write_or_refuse`], for work of some milliseconds, such as a piece of something larger: other writes do not wait for its
+    /// commit, and its entries are indexed in the background.
     ///
     /// # Errors
     /// The error of the work or of the commit; nothing of it is in the database then.

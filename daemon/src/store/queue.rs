@@ -1,8 +1,8 @@
 //! The order in which queued writes and reads are taken.
 //!
 //! What was done on devices comes first, in the order in which it was submitted. The rest takes turns: each caller has a lane, in which its
-//! work keeps its order, so that somebody who submits many holds nobody else up. Now and then the lanes come before the devices. Long work is in no
-//! group with other writes, which would have to wait for it.
+//! work keeps its order, so that somebody who submits many holds nobody else up. Now and then the lanes come before the devices. Long work never
+//! shares a group with other writes, which would wait for it.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::future::Future;

@@ -383,7 +383,7 @@ fn commit_group(connection: &Connection, queue: &mut Queue<Queued>, watch: &mut 
             break;
         }
     }
-    // What follows from long work is derived behind.
+    // Long writes are indexed in the background.
     if begun.is_ok() && !has_long && connection.total_changes() > changes {
         watch.follow(connection);
     }

@@ -55,17 +55,17 @@ pub(super) fn load(recall: &Recall, c: &Connection, session: &Session, conversat
     let (knowledge, omitted_bugs) = knowledge(c, session, &app)?;
     let mut now = now(c, session, &app, page, seen, asked)?;
     now.extend(for_request(recall, c, cut::head(asked, MAX_QUERY_CHARS), &app, session.id)?.iter().map(remembered));
-    let (task, told) = stated(c, session)?;
-    Ok(Background { rules, omitted_rules, task, told, knowledge, omitted_bugs, now, context })
+    let (task, recorded) = task(c, session)?;
+    Ok(Background { rules, omitted_rules, task, recorded, knowledge, omitted_bugs, now, context })
 }
 
-/// Returns the goal and tasks, and apart from them what stands nearby but was not asked for by the user: progress, blockers and next steps, and the
-/// goal and tasks of another memory. Both with the most important first.
-fn stated(c: &Connection, session: &Session) -> Stored<(Vec<Item>, Vec<Item>)> {
-    let (mut asked, mut told) = (Vec::new(), Vec::new());
+/// Returns the goal and tasks of this store for the system part. The second list is recorded data: progress, blockers, next steps, and the goal and
+/// tasks of another memory. Both lists start with the most important item.
+fn task(c: &Connection, session: &Session) -> Stored<(Vec<Item>, Vec<Item>)> {
+    let (mut instructions, mut recorded) = (Vec::new(), Vec::new());
     let mut put = |kind, origin: &Option<String>, text: String| match origin {
-        None => asked.push(item(kind, text)),
-        Some(_) => told.push(item(kind, format!("{text} (of another memory)"))),
+        None => instructions.push(item(kind, text)),
+        Some(_) => recorded.push(item(kind, format!("{text} (of another memory)"))),
     };
     if let Some(goal) = &session.goal {
         put("goal", &session.origin, format!("Goal: {goal}"));
@@ -78,10 +78,10 @@ fn stated(c: &Connection, session: &Session) -> Stored<(Vec<Item>, Vec<Item>)> {
         put("tasks", &task.origin, format!("Then: {}", task.description));
     }
     let mark = session.origin.as_ref().map_or("", |_| " (of another memory)");
-    told.extend(current.and_then(|task| task.progress).map(|progress| item("tasks", format!("Current task so far: {progress}"))));
-    told.extend(session.blockers.iter().map(|blocker| item("blockers", format!("Blocked: {blocker}{mark}"))));
-    told.extend(session.next_steps.iter().map(|step| item("next steps", format!("Next step: {step}{mark}"))));
-    Ok((asked, told))
+    recorded.extend(current.and_then(|task| task.progress).map(|progress| item("tasks", format!("Current task so far: {progress}"))));
+    recorded.extend(session.blockers.iter().map(|blocker| item("blockers", format!("Blocked: {blocker}{mark}"))));
+    recorded.extend(session.next_steps.iter().map(|step| item("next steps", format!("Next step: {step}{mark}"))));
+    Ok((instructions, recorded))
 }
 
 /// Returns what is known about the app regardless of the current request and page: open bugs, worst first, then patterns and the newest

@@ -1,4 +1,4 @@
-//! Checking a file before anything of it is taken in.
+//! Checks a file before anything of it is imported.
 
 use std::io::{self, BufRead};
 

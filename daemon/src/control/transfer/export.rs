@@ -28,7 +28,7 @@ pub async fn export(core: &Arc<Core>, params: &ExportParams) -> Result<Exported>
     if std::fs::symlink_metadata(&path).is_ok_and(|meta| !meta.is_file() && !meta.is_symlink()) {
         return Err(Error::param("file", "a regular file, or a new one", path.display()));
     }
-    // What is being taken in is exported as a whole.
+    // An export never contains a part of an import.
     let _turn = whole(core).await?;
     let target = path.clone();
     let written = core.store.read_all(move |c| {

@@ -1,4 +1,4 @@
-//! `memory.import`, and what goes on of it after a stop.
+//! `memory.import`, and the imports that a stopped daemon left incomplete.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Write as _};
@@ -20,15 +20,15 @@ use crate::store::exchange::imports::{self, Import};
 use crate::store::{self, StoreError};
 use crate::task::run_blocking;
 
-/// First and longest pause before an import that failed goes on.
+/// First and longest pause before a failed import is retried.
 const FIRST_PAUSE: Duration = Duration::from_secs(2);
 const MAX_PAUSE: Duration = Duration::from_secs(300);
 
-/// How long a copy of the whole memory waits for an import that pauses, and how often it looks.
+/// Maximum time to wait for an import that is about to be retried, and the polling interval.
 const MAX_WAIT: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_millis(20);
 
-/// Ends work on another thread when the call that waits for it is dropped.
+/// Sets a flag when dropped, to end work on another thread.
 #[derive(Default)]
 struct EndOnDrop(Arc<AtomicBool>);
 
@@ -41,7 +41,7 @@ impl Drop for EndOnDrop {
 /// `memory.import`
 ///
 /// # Errors
-/// `INVALID_PARAMS` if the file cannot be read or a line does not fit; nothing was taken in.
+/// `INVALID_PARAMS` if the file cannot be read or a line does not fit; nothing was imported.
 pub async fn import(core: &Arc<Core>, params: &ImportParams) -> Result<Imported> {
     let path = absolute("file", &params.file)?;
     let (dry_run, merge) = (params.dry_run.unwrap_or(false), params.merge.unwrap_or(false));
@@ -51,14 +51,14 @@ pub async fn import(core: &Arc<Core>, params: &ImportParams) -> Result<Imported>
     scope::report(0, None, "checking the file");
     let copy = run_blocking(move || checked_copy(&path, &database, &stop)).await??;
     if dry_run {
-        let records = rehearse_on_copy(core, copy, merge, ended).await?;
+        let records = import_dry_run_on_copy(core, copy, merge, ended).await?;
         return Ok(Imported { dry_run, ..records });
     }
     let own = core.clone();
     core.finish(async move {
         let _turn = turn;
         let (import, path) = accept(&own, copy, merge).await?;
-        let done = pieces::take_in(&own, import, &path, false).await;
+        let done = pieces::apply(&own, import, &path, false).await;
         match &done {
             Ok(_) => remove(&path),
             Err(_) => resume(&own),
@@ -107,22 +107,22 @@ fn temporary(database: &Path) -> io::Result<NamedTempFile> {
     tempfile::Builder::new().prefix(&prefix(database)).tempfile_in(directory(database))
 }
 
-/// Takes in the records of a file in a database, and takes them back.
+/// Imports the records of a file and rolls them back.
 ///
 /// # Errors
 /// If a line does not fit.
-pub fn rehearse(connection: &Connection, input: &[u8], merge: bool) -> Result<Imported> {
+pub fn import_dry_run(connection: &Connection, input: &[u8], merge: bool) -> Result<Imported> {
     check(input, |_| Ok(()))?;
-    connection.execute_batch("SAVEPOINT rehearsal").map_err(StoreError::from)?;
+    connection.execute_batch("SAVEPOINT dry_run").map_err(StoreError::from)?;
     let done = pieces::at_once(connection, input, merge);
-    connection.execute_batch("ROLLBACK TO rehearsal; RELEASE rehearsal").map_err(StoreError::from)?;
+    connection.execute_batch("ROLLBACK TO dry_run; RELEASE dry_run").map_err(StoreError::from)?;
     done
 }
 
-/// Returns what would become of the records of a checked file: takes them in in a copy of the database that is thrown away.
-async fn rehearse_on_copy(core: &Core, records: NamedTempFile, merge: bool, ended: EndOnDrop) -> Result<Imported> {
+/// Imports a checked file into a temporary copy of the database, and returns the counts.
+async fn import_dry_run_on_copy(core: &Core, records: NamedTempFile, merge: bool, ended: EndOnDrop) -> Result<Imported> {
     let scratch = temporary(core.store.path()).map_err(StoreError::from_io)?.into_temp_path();
-    // It moves along, so that it is deleted however this ends.
+    // Moved into the closure, so that the file is deleted even if the call is cancelled.
     let scratch = core.store.read_all(move |c| store::copy(c, &scratch).map(|()| scratch)).await?;
     let stop = ended.0.clone();
     let done = run_blocking(move || {
@@ -137,7 +137,7 @@ async fn rehearse_on_copy(core: &Core, records: NamedTempFile, merge: bool, ende
     done
 }
 
-/// Records that a checked file is taken in, whatever happens. Returns the import and the path of its copy.
+/// Accepts a checked file: from now on its import survives crashes. Returns the import and the path of its copy.
 async fn accept(core: &Core, copy: NamedTempFile, merge: bool) -> Result<(Import, PathBuf)> {
     let (file, path) = copy.keep().map_err(|error| StoreError::from_io(error.error))?;
     drop(file);
@@ -158,15 +158,14 @@ async fn accept(core: &Core, copy: NamedTempFile, merge: bool) -> Result<(Import
 
 fn remove(path: &Path) {
     if let Err(error) = std::fs::remove_file(path) {
-        tracing::warn!(%error, path = %path.display(), "cannot remove the copy of a file that was taken in");
+        tracing::warn!(%error, path = %path.display(), "cannot remove the copy of an imported file");
     }
 }
 
-/// Waits until no file is being taken in, and keeps others from being taken in until the returned guard is dropped: what copies the memory as a whole
-/// copies no part of a file.
+/// Waits until no import is incomplete. No other import starts until the returned guard is dropped.
 ///
 /// # Errors
-/// `STORE_UNAVAILABLE` if an import cannot go on, as on a full disk.
+/// `STORE_UNAVAILABLE` if an import keeps failing, for example because the disk is full.
 pub async fn whole(core: &Core) -> Result<tokio::sync::OwnedMutexGuard<()>> {
     let mut waited = Duration::ZERO;
     loop {
@@ -176,28 +175,27 @@ pub async fn whole(core: &Core) -> Result<tokio::sync::OwnedMutexGuard<()>> {
         }
         drop(turn);
         if waited >= MAX_WAIT {
-            let error =
-                Error::new(ErrorCode::StoreUnavailable, "a file of `memory import` is taken in in part, and its import cannot go on now");
-            return Err(error.hint("the log says why; it is tried again and again"));
+            let error = Error::new(ErrorCode::StoreUnavailable, "an accepted import is incomplete and keeps failing");
+            return Err(error.hint("the log has the cause; the daemon retries the import"));
         }
         tokio::time::sleep(POLL).await;
         waited += POLL;
     }
 }
 
-/// Lets imports that were stopped go on, and removes copies of files that were not accepted.
+/// Resumes incomplete imports in the background, and removes copies of files that were not accepted.
 pub fn resume(core: &Arc<Core>) {
     let weak = Arc::downgrade(core);
-    core.tasks.spawn("import", move || go_on(weak.clone()));
+    core.tasks.spawn("import", move || retry_until_complete(weak.clone()));
 }
 
-async fn go_on(core: Weak<Core>) {
+async fn retry_until_complete(core: Weak<Core>) {
     let mut pause = FIRST_PAUSE;
     while let Some(core) = core.upgrade() {
-        match go_on_once(&core).await {
+        match complete_all(&core).await {
             Ok(()) => return,
             Err(_) if *core.runtime.stopping().borrow() => return,
-            Err(error) => tracing::warn!(error = %error.message, "an import that was stopped cannot go on; it is tried again"),
+            Err(error) => tracing::warn!(error = %error.message, "cannot complete an import; it is retried"),
         }
         drop(core);
         tokio::time::sleep(pause).await;
@@ -205,8 +203,8 @@ async fn go_on(core: Weak<Core>) {
     }
 }
 
-/// Takes in what is missing of all files that were accepted.
-async fn go_on_once(core: &Arc<Core>) -> Result<()> {
+/// Completes all accepted imports.
+async fn complete_all(core: &Arc<Core>) -> Result<()> {
     let _turn = core.importing.lock().await;
     let waiting = core.store.read_all(imports::incomplete).await?;
     let dir = directory(core.store.path());
@@ -220,12 +218,12 @@ async fn go_on_once(core: &Arc<Core>) -> Result<()> {
     for import in waiting {
         let path = dir.join(&import.file);
         if !path.is_file() {
-            tracing::error!(file = %path.display(), "the copy of a file that was being taken in is gone; what is in stays, the rest is not taken in");
+            tracing::error!(file = %path.display(), "the copy of an accepted file is missing; the rest of it is not imported");
             core.store.write(move |c| imports::complete(c, import.id)).await?;
             continue;
         }
-        tracing::info!(file = %path.display(), "an import goes on where it was stopped");
-        pieces::take_in(core, import, &path, true).await?;
+        tracing::info!(file = %path.display(), "resuming an import");
+        pieces::apply(core, import, &path, true).await?;
         remove(&path);
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! `memory.export` and `memory.import`: everything that is known as lines, and back into another memory.
 //!
-//! The format is described in `ARCHITECTURE.md`. A file is checked as a whole before anything of it is taken in, and is then taken in as a whole,
-//! some records at a time so that nobody waits for it; a stop or a crash does not end that. Taking it in again changes nothing.
+//! The format is described in `ARCHITECTURE.md`. The daemon checks a file before it imports anything of it. It then applies the file in
+//! short writes, and completes it after a stop or a crash. Importing a file again changes nothing.
 
 mod check;
 mod export;
@@ -15,11 +15,11 @@ use crate::{device, memory, recall, session, visual};
 
 use check::check;
 pub use export::export;
-pub use import::{import, rehearse, resume, whole};
+pub use import::{import, import_dry_run, resume, whole};
 
 /// What the header of a whole memory says.
 const SCOPE: &str = "memory";
-/// Type of the last line, by which a file that was cut off is told.
+/// Type of the last line. A file without it is truncated.
 const END: &str = "end";
 
 /// Which module knows a kind.

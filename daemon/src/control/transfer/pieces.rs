@@ -1,4 +1,4 @@
-//! Taking in a file that was accepted, some records at a time.
+//! Applies an accepted file in short writes.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -20,7 +20,7 @@ use crate::store::exchange::imports::{self, Import};
 use crate::store::{self, StoreError};
 use crate::task::run_blocking;
 
-/// How long records are taken in at a time, as other writes wait.
+/// Maximum time of one write: other writes wait for it.
 const MAX_TIME: Duration = Duration::from_millis(6);
 /// How many records are read at a time, and how many bytes of them.
 const MAX_RECORDS: usize = 1_000;
@@ -39,8 +39,8 @@ fn read_some(mut lines: Read) -> Result<(Read, VecDeque<Line>)> {
     Ok((lines, found))
 }
 
-/// Takes in records until it takes too long for others.
-fn take_some(connection: &Connection, taking: &mut Taking, waiting: &mut VecDeque<Line>) -> Result<()> {
+/// Imports records for at most [`MAX_TIME`], and at least one.
+fn apply_some(connection: &Connection, taking: &mut Taking, waiting: &mut VecDeque<Line>) -> Result<()> {
     let started = Instant::now();
     while let Some(line) = waiting.pop_front() {
         taking.take(connection, line)?;
@@ -51,7 +51,7 @@ fn take_some(connection: &Connection, taking: &mut Taking, waiting: &mut VecDequ
     Ok(())
 }
 
-/// Ends an import, once all its records are in. Returns the highest sequence number in use.
+/// Completes an import after its last record. Returns the highest sequence number in use.
 fn finish(connection: &Connection, import: &Import, counts_again: bool) -> store::Result<i64> {
     if counts_again {
         memory::rebuild::begin(connection)?;
@@ -60,7 +60,7 @@ fn finish(connection: &Connection, import: &Import, counts_again: bool) -> store
     memory::last_seq(connection)
 }
 
-/// Takes in the records of a file and ends the import, at once. Used where nobody waits.
+/// Imports a whole file in the current transaction, for dry runs.
 ///
 /// # Errors
 /// If a line does not fit.
@@ -75,11 +75,11 @@ pub(super) fn at_once(connection: &Connection, input: impl BufRead, merge: bool)
     Ok(taking.done)
 }
 
-/// Takes in what is missing of a file that was accepted. `goes_on` says that an earlier run was stopped.
+/// Applies an accepted file. `is_resumed` is true if an earlier run did not complete.
 ///
 /// # Errors
-/// If the database cannot be written, or the daemon is stopping. What is in stays, and the rest is taken in later.
-pub(super) async fn take_in(core: &Arc<Core>, import: Import, path: &Path, goes_on: bool) -> Result<Imported> {
+/// If the database cannot be written, or the daemon is stopping. The records applied so far stay, and a later run applies the rest.
+pub(super) async fn apply(core: &Arc<Core>, import: Import, path: &Path, is_resumed: bool) -> Result<Imported> {
     let opened = path.to_owned();
     let open = move || {
         let file = File::open(&opened).map_err(|error| StoreError::Unavailable(format!("cannot read {}: {error}", opened.display())))?;
@@ -102,15 +102,15 @@ pub(super) async fn take_in(core: &Arc<Core>, import: Import, path: &Path, goes_
                 return Err(stopped());
             }
             let work = move |c: &Connection| {
-                take_some(c, &mut taking, &mut waiting)?;
+                apply_some(c, &mut taking, &mut waiting)?;
                 Ok::<_, Error>((taking, waiting))
             };
             (taking, waiting) = core.store.write_long(work).await?;
         }
         core.recall.catch_up();
-        scope::report(bytes, Some(size), "taken in");
+        scope::report(bytes, Some(size), "imported");
     }
-    let counts_again = taking.counts_again || goes_on;
+    let counts_again = taking.counts_again || is_resumed;
     let last_seq = core.store.write(move |c| finish(c, &import, counts_again)).await?;
     core.store.raise_seq(last_seq);
     core.visual.reload_all();
@@ -121,10 +121,7 @@ pub(super) async fn take_in(core: &Arc<Core>, import: Import, path: &Path, goes_
     Ok(taking.done)
 }
 
-/// Creates the error for an import that a stop interrupts.
+/// Creates the error for an import that the daemon interrupts because it stops.
 fn stopped() -> Error {
-    Error::new(
-        ErrorCode::StoreUnavailable,
-        "the daemon is stopping; the file was accepted, and the rest of it is taken in after the next start",
-    )
+    Error::new(ErrorCode::StoreUnavailable, "the daemon is stopping; the file was accepted, and the next start imports the rest of it")
 }

@@ -1,4 +1,4 @@
-//! Taking in one record after the other.
+//! Imports single records.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ use crate::store::exchange::imports::Import;
 use crate::store::exchange::{Kind, LoadError, Loaded, Loader, Record};
 use crate::{device, memory, recall, session, store, visual};
 
-/// Maximum number of records that are told to have been left out.
+/// Maximum number of remarks about skipped records.
 const MAX_REMARKS: usize = 20;
 
-/// Takes in the records of an import, or checks them.
+/// Imports records, or only checks them.
 pub(super) struct Taking {
     kinds: Vec<(Subject, Kind)>,
     loader: Loader,
@@ -25,12 +25,12 @@ pub(super) struct Taking {
     is_check: bool,
     /// What became of the records so far.
     pub done: Imported,
-    /// Whether what was counted from recorded events has to be counted again.
+    /// Whether the counters of experience must be rebuilt.
     pub counts_again: bool,
 }
 
 impl Taking {
-    /// Takes in the records of an import.
+    /// Returns an importer for the records of an import.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -40,7 +40,7 @@ impl Taking {
         Ok(Self::of(kinds, loader, false))
     }
 
-    /// Only checks the fields of records, in a database without rows.
+    /// Returns an importer that only checks the fields of records, in a database without rows.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -55,10 +55,10 @@ impl Taking {
         Self { kinds, loader, folds: memory::transfer::Folds::default(), is_check, done, counts_again: false }
     }
 
-    /// Takes in a record.
+    /// Imports a record.
     ///
     /// # Errors
-    /// If it does not fit; nothing of it was taken in.
+    /// If it does not fit; nothing of it was imported.
     pub(super) fn take(&mut self, connection: &Connection, line: Line) -> Result<()> {
         let Line { number, kind: name, record, .. } = line;
         let Some((subject, kind)) = self.kinds.iter().find(|(_, kind)| kind.name == name).copied() else {
@@ -83,7 +83,7 @@ impl Taking {
         Ok(())
     }
 
-    /// Takes in a record as a whole or not at all.
+    /// Imports a record in a savepoint, so that a failure leaves nothing of it.
     fn load_whole(
         &mut self,
         connection: &Connection,

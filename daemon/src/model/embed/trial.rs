@@ -1,4 +1,4 @@
-//! Trying a model in a process of its own: files that nobody has looked at may make their reader run out of memory, or never end.
+//! Tries a sentence model in a child process: loading files of unknown content may exhaust the memory, or never end.
 
 use std::io::Read as _;
 use std::os::unix::process::ExitStatusExt as _;
@@ -20,12 +20,12 @@ const TIMES_WEIGHTS: u64 = 4;
 /// Processor time of a trial, and how long it may take at all.
 const CPU_SECONDS: u64 = 60;
 const MAX_TIME: Duration = Duration::from_secs(120);
-/// How often it is looked whether a trial has ended.
+/// Interval at which a trial is polled.
 const POLL: Duration = Duration::from_millis(5);
-/// Maximum length of what a trial prints, bytes.
+/// Maximum length of the output of a trial, bytes.
 const MAX_OUTPUT: u64 = 64 << 10;
 
-/// What was found out about a model that can be used.
+/// Properties of a usable model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
     /// A hash of its files.
@@ -48,7 +48,7 @@ pub fn use_program(path: PathBuf) {
 /// # Errors
 /// Why it cannot be used; the message names the file where one is at fault.
 pub fn in_child(directory: &Path) -> Result<Trial, String> {
-    // What can be told without reading much is told at once.
+    // Cheap checks first, without a child process.
     sentence::check_files(directory)?;
     // Not its path: an upgrade may have replaced the file.
     let program = PROGRAM.get().cloned().unwrap_or_else(|| PathBuf::from("/proc/self/exe"));
@@ -96,7 +96,7 @@ fn cause(status: ExitStatus) -> String {
     }
 }
 
-/// Tries the model in a directory within the limits of a trial, and prints what was found out.
+/// Runs in the child process: tries the model within the limits, and prints the result.
 pub fn run(directory: &Path) {
     let weights = std::fs::metadata(directory.join("model.safetensors")).map_or(0, |meta| meta.len());
     let most = MEMORY + TIMES_WEIGHTS * weights;

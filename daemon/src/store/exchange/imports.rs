@@ -1,5 +1,5 @@
-//! Imports that were accepted and are being taken in, some records at a time. After a stop they go on from the beginning of their file: records
-//! that are here already change nothing, and what was decided before is kept.
+//! Accepted imports and their decisions. A resumed import starts at the beginning of its file: records that are in the database already change
+//! nothing, and it keeps the decisions of the earlier run.
 
 use std::collections::HashSet;
 
@@ -18,7 +18,7 @@ pub struct Import {
     pub merge: bool,
 }
 
-/// Records that a file was accepted: from now on it is taken in, whatever happens.
+/// Inserts an accepted import.
 ///
 /// # Errors
 /// When the database cannot be written.
@@ -39,7 +39,7 @@ pub fn incomplete(connection: &Connection) -> Result<Vec<Import>> {
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Forgets an import that is complete.
+/// Deletes a completed import and its decisions.
 ///
 /// # Errors
 /// When the database cannot be written.
@@ -48,7 +48,7 @@ pub fn complete(connection: &Connection, import: i64) -> Result<()> {
     Ok(())
 }
 
-/// Records that an import takes something from its file.
+/// Stores a decision of an import in favour of its file.
 pub(super) fn choose(connection: &Connection, import: i64, uid: &str) -> Result<()> {
     connection
         .prepare_cached("INSERT OR IGNORE INTO import_choices (import_id, uid) VALUES (:import_id, :uid)")?
@@ -56,7 +56,7 @@ pub(super) fn choose(connection: &Connection, import: i64, uid: &str) -> Result<
     Ok(())
 }
 
-/// Returns what an import took from its file so far.
+/// Returns the decisions of an import.
 pub(super) fn choices(connection: &Connection, import: i64) -> Result<HashSet<String>> {
     let mut statement = connection.prepare_cached("SELECT uid FROM import_choices WHERE import_id = :import_id")?;
     let found = statement.query_map(named_params! {":import_id": import}, |row| row.get("uid"))?;

@@ -27,7 +27,7 @@ impl Limits {
     /// Checks the lengths and ranges of the fields of a record.
     ///
     /// # Errors
-    /// The field, what was expected, and what came.
+    /// Names the field, the expected range or length, and the received value.
     pub fn check(&self, kind: &str, record: &Record) -> Result<(), String> {
         for (field, value) in record {
             match value {

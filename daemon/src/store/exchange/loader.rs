@@ -13,7 +13,7 @@ use crate::store::{Result, StoreError, origins_of};
 pub struct Loader {
     tables: HashMap<&'static str, Table>,
     references: References,
-    /// Uids of records that were left out, and why, where that is to be told; what refers to them is left out, too.
+    /// Uids of skipped records, with the reason to report, if any. Records that refer to them are skipped, too.
     unwanted: HashMap<String, Option<&'static str>>,
     /// `None` where records are only checked.
     import: Option<Import>,
@@ -70,7 +70,7 @@ impl Loader {
         self.import.as_ref().is_none_or(|import| import.merge)
     }
 
-    /// Records that the import takes something from its file: `uid` is that of a session or conversation, or the origin of a baseline.
+    /// Stores the decision to use the file for a session or conversation (its uid), or a baseline (its origin).
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -83,7 +83,7 @@ impl Loader {
         Ok(())
     }
 
-    /// Returns whether the import took something from its file, now or before a stop.
+    /// Returns whether this or an earlier run of the import decided so.
     pub fn chose(&self, uid: &str) -> bool {
         self.chosen.contains(uid)
     }
@@ -108,7 +108,7 @@ impl Loader {
         Ok(table.state_of(connection, uid)?.is_none_or(|(here, deleted)| !deleted && at.is_some_and(|at| at > here)))
     }
 
-    /// Leaves out a record. `why` is told of what refers to it; without it that is as good as present.
+    /// Skips a record. Records that refer to it are reported with the reason `why`; without one they count as present.
     pub fn leave_out(&mut self, record: &Record, why: Option<&'static str>) {
         self.unwanted.extend(record.get("uid").and_then(Value::as_str).map(|uid| (uid.to_owned(), why)));
     }

@@ -54,8 +54,8 @@ pub struct Background {
     pub omitted_rules: (i64, i64),
     /// Goal and tasks, in order of importance.
     pub task: Vec<Item>,
-    /// What else is stated about the work, and need not come from the user: progress, blockers and next steps, in order of importance.
-    pub told: Vec<Item>,
+    /// Progress, blockers and next steps, in order of importance. They are data: the user need not have written them.
+    pub recorded: Vec<Item>,
     /// Knowledge about the app (bugs, patterns, notes), in order of importance.
     pub knowledge: Vec<Item>,
     /// Number of open bugs that are not in `knowledge`.
@@ -180,9 +180,9 @@ impl<'a> Draft<'a> {
             .map(|(key, value)| Item { kind: "context keys", text: cut::one_line(&format!("{key}: {value}")) })
             .collect();
         let keys = self.section(KEYS, &keys, now);
-        let told = self.section("## Progress and next steps", &background.told, system / 2);
+        let recorded = self.section("## Progress and next steps", &background.recorded, system / 2);
         let now = self.section("## Right now", &background.now, now - keys.as_ref().map_or(0, |text| self.counter.count(text)));
-        let parts: Vec<String> = [told, now].into_iter().flatten().collect();
+        let parts: Vec<String> = [recorded, now].into_iter().flatten().collect();
         let state = (!parts.is_empty()).then(|| parts.join("\n"));
         let counter = self.counter;
         let cost = |text: &Option<String>| text.as_ref().map_or(0, |text| counter.count(text) + 2);
