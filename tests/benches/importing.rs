@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use afd_tests::copies::multiply;
-use afd_tests::{Client, World, wait};
+use afd_tests::{World, wait};
 use serde_json::json;
 
 use crate::month::{SESSION, SETTINGS, hour};
