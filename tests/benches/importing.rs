@@ -12,6 +12,7 @@ use crate::month::{SESSION, SETTINGS, hour};
 use crate::{Times, report};
 
 const DAY_MS: i64 = 86_400_000;
+const HOUR_MS: i64 = 3_600_000;
 /// Looks and acts that are timed without an import.
 const QUIET_CALLS: usize = 60;
 
@@ -34,7 +35,7 @@ fn import(lines: &[String], copies: usize) -> (Duration, [Times; 2]) {
     let world = World::process();
     world.phone.scene(SETTINGS, None);
     let file = world.dir().join("large.jsonl");
-    let count = multiply(lines, (SETTINGS, SESSION), 0..copies, 30 * DAY_MS, &file);
+    let count = multiply(lines, (SETTINGS, SESSION), 0..copies, |copy| 400 * DAY_MS - copy as i64 * HOUR_MS, &file);
     let mut client = world.client();
     client.connection.set_timeout(Some(Duration::from_secs(3_600))).expect("sets a timeout");
     let is_imported = AtomicBool::new(false);

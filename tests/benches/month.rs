@@ -62,7 +62,7 @@ pub fn hour() -> (Vec<String>, usize) {
 fn fill(world: &World, client: &mut Client, lines: &[String], hours: usize) {
     let file = world.dir().join("month.jsonl");
     for first in (0..hours).step_by(AT_A_TIME) {
-        let back = DAYS * DAY_MS - first as i64 * DAYS * DAY_MS / hours as i64;
+        let back = |copy| DAYS * DAY_MS - copy as i64 * DAYS * DAY_MS / hours as i64;
         multiply(lines, (SETTINGS, SESSION), first..(first + AT_A_TIME).min(hours), back, &file);
         let taken = client.ok("memory.import", json!({"file": file}));
         assert_eq!(taken["records"]["event"]["leftOut"], 0, "{taken}");

@@ -12,6 +12,7 @@ use super::exchange::{export, import, rich, sum};
 
 const SETTINGS: &str = "com.android.settings";
 const DAY_MS: i64 = 86_400_000;
+const HOUR_MS: i64 = 3_600_000;
 /// Copies of an exported memory with something of every kind.
 const COPIES: usize = 40;
 
@@ -20,7 +21,7 @@ fn large(source: &World, copies: usize, dir: &Path) -> (PathBuf, usize) {
     let (exported, _) = export(source, "one.jsonl");
     let lines: Vec<String> = std::fs::read_to_string(exported).expect("reads").lines().map(str::to_owned).collect();
     let file = dir.join("large.jsonl");
-    let count = multiply(&lines, (SETTINGS, "check-out"), 0..copies, 400 * DAY_MS, &file);
+    let count = multiply(&lines, (SETTINGS, "check-out"), 0..copies, |copy| 400 * DAY_MS - copy as i64 * HOUR_MS, &file);
     (file, count)
 }
 

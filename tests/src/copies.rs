@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 /// Apps that copies are spread over.
 const APPS: usize = 12;
 
-/// Returns a text with other uids, of the same length; that of the phone stays.
-fn with_other_uids(text: &str, copy: usize, phone: &str) -> String {
+/// Returns a text with other uids, which were made `back` milliseconds before, as their first 48 bits say; that of the phone stays.
+fn with_other_uids(text: &str, copy: usize, back: i64, phone: &str) -> String {
     let is_uid =
         |part: &[u8]| part.iter().enumerate().all(|(i, b)| if matches!(i, 8 | 13 | 18 | 23) { *b == b'-' } else { b.is_ascii_hexdigit() });
     let mut bytes = text.as_bytes().to_vec();
@@ -18,6 +18,10 @@ fn with_other_uids(text: &str, copy: usize, phone: &str) -> String {
     while at + 36 <= bytes.len() {
         if is_uid(&bytes[at..at + 36]) {
             if &bytes[at..at + 36] != phone.as_bytes() {
+                let made = i64::from_str_radix(&(text[at..at + 8].to_owned() + &text[at + 9..at + 13]), 16).expect("a time");
+                let made = format!("{:012x}", made - back);
+                bytes[at..at + 8].copy_from_slice(&made.as_bytes()[..8]);
+                bytes[at + 9..at + 13].copy_from_slice(&made.as_bytes()[8..]);
                 bytes[at + 32..at + 36].copy_from_slice(format!("{copy:04x}").as_bytes());
             }
             at += 36;
@@ -53,7 +57,7 @@ fn another(lines: &[String], (app, session): (&str, &str), copy: usize, back: i6
     let phone = phone.as_str().expect("a uid").to_owned();
     let told = |line: &String| {
         let text = line.replace(app, &other_app).replace(session, &format!("agent-{copy}"));
-        let mut record: Value = serde_json::from_str(&with_other_uids(&text, copy, &phone)).expect("JSON");
+        let mut record: Value = serde_json::from_str(&with_other_uids(&text, copy, back, &phone)).expect("JSON");
         shift(&mut record, -back);
         if let Some(seq) = seq(&record) {
             record["seq"] = json!(seq + copy as i64 * hour);
@@ -63,17 +67,17 @@ fn another(lines: &[String], (app, session): (&str, &str), copy: usize, back: i6
     lines.iter().map(told).collect()
 }
 
-/// Writes a file of `memory.export` with copies of the records of another one, `back` milliseconds before. `names` are those of its app and its
-/// session. Returns the number of records.
+/// Writes a file of `memory.export` with copies of the records of another one. `back` returns how many milliseconds before a copy was recorded;
+/// `names` are those of its app and its session. Returns the number of records.
 ///
 /// # Panics
 /// When the file cannot be written.
-pub fn multiply(exported: &[String], names: (&str, &str), copies: Range<usize>, back: i64, file: &Path) -> usize {
+pub fn multiply(exported: &[String], names: (&str, &str), copies: Range<usize>, back: impl Fn(usize) -> i64, file: &Path) -> usize {
     let records = &exported[1..exported.len() - 1];
     let mut out = std::io::BufWriter::new(std::fs::File::create(file).expect("creates"));
     writeln!(out, "{}", exported[0]).expect("writes");
     let mut count = 0;
-    for record in copies.flat_map(|copy| another(records, names, copy, back)) {
+    for record in copies.flat_map(|copy| another(records, names, copy, back(copy))) {
         writeln!(out, "{record}").expect("writes");
         count += 1;
     }

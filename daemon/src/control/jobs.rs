@@ -66,7 +66,7 @@ pub fn rebuild_experience(core: &Arc<Core>) {
         let weak = weak.clone();
         async move {
             while let Some(core) = weak.upgrade() {
-                match core.store.write_long(|c| rebuild::some(c, REBUILD_BATCH)).await {
+                match core.store.write_long(rebuild::some).await {
                     Ok(true) => return,
                     Ok(false) => tokio::task::yield_now().await,
                     Err(error) => {
@@ -99,9 +99,6 @@ pub fn index_messages(core: &Arc<Core>) {
         }
     });
 }
-
-/// Number of events in one step of rebuilding, so that other writes get their turn.
-const REBUILD_BATCH: i64 = 500;
 
 /// How often the backup job looks whether a backup is due.
 const BACKUP: Duration = Duration::from_secs(3600);

@@ -1,5 +1,7 @@
 //! Makes the counters of experience again from baselines, events, observations and imported rows: after an upgrade in steps, in the background.
 
+use std::time::{Duration, Instant};
+
 use afd_proto::memory::{Category, EventStatus};
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
@@ -8,22 +10,28 @@ use super::projection::{self, EventRow, Look, OUTCOME_WINDOW_MS, count, event_ro
 use super::recoveries;
 use crate::store::Result;
 
+/// Events and observations that one step reads at most.
+const BATCH: i64 = 500;
+/// Counters that one step deletes at most.
+const DELETED_AT_A_TIME: usize = 300;
+/// Time after which a step ends: other writes wait for it.
+const STEP: Duration = Duration::from_millis(6);
+
 /// Makes all counters again, at once.
 pub fn all(connection: &Connection) -> Result<()> {
     begin(connection)?;
-    while !some(connection, 1_000)? {}
+    while !some(connection)? {}
     Ok(())
 }
 
 /// Lets all counters be made again, from the beginning.
 pub fn begin(connection: &Connection) -> Result<()> {
-    connection.execute(
-        "UPDATE store SET rebuild_cursor = -1, rebuild_upto = max((SELECT coalesce(max(seq), 0) FROM events),
-            (SELECT coalesce(max(seq), 0) FROM observations))",
-        [],
-    )?;
+    connection.execute(&format!("UPDATE store SET rebuild_cursor = -1, rebuild_upto = {LAST_SEQ}"), [])?;
     Ok(())
 }
+
+/// The last sequence number of what is counted, as SQL.
+const LAST_SEQ: &str = "max((SELECT coalesce(max(seq), 0) FROM events), (SELECT coalesce(max(seq), 0) FROM observations))";
 
 /// Returns whether the counters are still being made again after an upgrade.
 pub fn is_under_way(connection: &Connection) -> Result<bool> {
@@ -31,9 +39,10 @@ pub fn is_under_way(connection: &Connection) -> Result<bool> {
     Ok(found.unwrap_or(false))
 }
 
-/// Makes the counters of the next `batch` events and observations again, from where the last call ended. Returns whether all is
-/// done.
-pub fn some(connection: &Connection, batch: i64) -> Result<bool> {
+/// Does one short step, from where the last call ended: deletes some counters, or counts some events and observations again. Returns whether
+/// all is done.
+pub fn some(connection: &Connection) -> Result<bool> {
+    let started = Instant::now();
     let state: Option<(Option<i64>, i64)> = connection
         .query_row("SELECT rebuild_cursor, coalesce(rebuild_upto, 0) AS upto FROM store", [], |row| {
             Ok((row.get("rebuild_cursor")?, row.get("upto")?))
@@ -41,17 +50,25 @@ pub fn some(connection: &Connection, batch: i64) -> Result<bool> {
         .optional()?;
     let Some((Some(cursor), upto)) = state else { return Ok(true) };
     if cursor < 0 {
-        connection.execute_batch("DELETE FROM outcomes; DELETE FROM transitions; DELETE FROM recoveries;")?;
-        super::imported::project(connection)?;
-        super::baseline::project(connection)?;
+        if delete_some(connection)? {
+            // What was counted in the meantime was deleted too.
+            connection.execute(&format!("UPDATE store SET rebuild_cursor = 0, rebuild_upto = {LAST_SEQ}"), [])?;
+            super::imported::project(connection)?;
+            super::baseline::project(connection)?;
+        }
+        return Ok(false);
     }
-    let to = end_of_batch(connection, cursor, batch)?.map_or(upto, |to| to.min(upto));
+    let mut to = end_of_batch(connection, cursor)?.map_or(upto, |to| to.min(upto));
     for uid in uids(connection, "events", cursor, to)? {
         if let Some(event) = find(connection, &uid)? {
             // What is decided later about this event, such as that a recovery worked, now changes what was counted.
             let seq = event.seq;
             recount(connection, event)?;
             connection.prepare_cached("UPDATE store SET rebuild_cursor = :cursor")?.execute(named_params! {":cursor": seq})?;
+            if started.elapsed() > STEP {
+                to = seq;
+                break;
+            }
         }
     }
     let origin = crate::store::origin_of(connection)?.unwrap_or_default();
@@ -63,12 +80,23 @@ pub fn some(connection: &Connection, batch: i64) -> Result<bool> {
     Ok(next.is_none())
 }
 
+/// Deletes some counters. Returns whether none are left.
+fn delete_some(connection: &Connection) -> Result<bool> {
+    for table in ["outcomes", "transitions", "recoveries"] {
+        let sql = format!("DELETE FROM {table} WHERE id IN (SELECT id FROM {table} ORDER BY id LIMIT {DELETED_AT_A_TIME})");
+        if connection.prepare_cached(&sql)?.execute([])? > 0 {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 /// Returns the sequence number of the last row of a batch after another one; `None` if there are no rows after that.
-fn end_of_batch(connection: &Connection, after: i64, batch: i64) -> Result<Option<i64>> {
+fn end_of_batch(connection: &Connection, after: i64) -> Result<Option<i64>> {
     let sql = "SELECT max(seq) AS seq FROM (SELECT seq FROM (
         SELECT * FROM (SELECT seq FROM events WHERE seq > :after ORDER BY seq LIMIT :batch)
         UNION ALL SELECT * FROM (SELECT seq FROM observations WHERE seq > :after ORDER BY seq LIMIT :batch)) ORDER BY seq LIMIT :batch)";
-    Ok(connection.prepare_cached(sql)?.query_row(named_params! {":after": after, ":batch": batch}, |row| row.get("seq"))?)
+    Ok(connection.prepare_cached(sql)?.query_row(named_params! {":after": after, ":batch": BATCH}, |row| row.get("seq"))?)
 }
 
 fn uids(connection: &Connection, table: &str, after: i64, to: i64) -> Result<Vec<String>> {

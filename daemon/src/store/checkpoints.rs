@@ -14,6 +14,9 @@ use crate::task::Tasks;
 /// Pages of the log from which it is checkpointed, and the number of further pages until the next checkpoint.
 const FIRST: i32 = 1_000;
 const STEP: i32 = 500;
+/// Pages of the log from which long work waits while it is checkpointed: otherwise a busy import makes the log longer than the thread can
+/// move it into the database.
+const HOLD: i32 = 2_000;
 /// Pages of the log from which the writer checkpoints it itself: under constant writing the other thread never reaches the end of the log.
 const MAX: i32 = 8_000;
 
@@ -22,11 +25,13 @@ thread_local! {
     static PAGES: Cell<i32> = const { Cell::new(0) };
 }
 
-/// Request to the thread.
+/// Request to the thread, and what it does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wanted {
     Nothing,
     Move,
+    /// The thread does it.
+    Moving,
     End,
 }
 
@@ -79,6 +84,11 @@ impl Checkpoints {
         }
     }
 
+    /// Returns whether long work must wait: the log is long, and the thread is at work on it. Call it on the thread that commits.
+    pub(super) fn holds_long_work(&self) -> bool {
+        PAGES.get() >= HOLD && matches!(*self.shared.wanted.lock(), Wanted::Move | Wanted::Moving)
+    }
+
     fn ask(&self, wanted: Wanted) {
         *self.shared.wanted.lock() = wanted;
         self.shared.changed.notify_one();
@@ -109,13 +119,16 @@ fn serve(shared: &Shared, path: &Path, tasks: &Tasks) {
     loop {
         {
             let mut wanted = shared.wanted.lock();
+            if *wanted == Wanted::Moving {
+                *wanted = Wanted::Nothing;
+            }
             while *wanted == Wanted::Nothing {
                 shared.changed.wait(&mut wanted);
             }
             if *wanted == Wanted::End {
                 return;
             }
-            *wanted = Wanted::Nothing;
+            *wanted = Wanted::Moving;
         }
         let moved = supervised.catch_panic(|| {
             if connection.is_none() {

@@ -139,6 +139,7 @@ impl Store {
         connection.execute_batch("PRAGMA auto_vacuum = INCREMENTAL")?;
         prepare_writer(&connection)?;
         migrate::run(&mut connection, |c| rescue(c, Risk::Migration))?;
+        forget_statistics(&connection, path);
         let origin = migrate::origin(&connection)?;
         let seq = last_seq(&connection)?;
         let manager = SqliteConnectionManager::file(path)
@@ -188,6 +189,11 @@ impl Store {
     /// Returns the number of writes that are waiting for their commit.
     pub fn pending(&self) -> u64 {
         self.writer.pending()
+    }
+
+    /// Returns whether anybody else waits for the writer while a [`Store::write_long`] runs.
+    pub fn is_awaited(&self) -> bool {
+        self.writer.pending() > 1
     }
 
     /// Makes the next sequence numbers greater than this one.
@@ -484,6 +490,19 @@ fn prepare_writer(connection: &Connection) -> rusqlite::Result<()> {
     prepare(connection)?;
     // FULL: an acknowledged write survives a power cut. Group commit makes that nearly free.
     connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864;")
+}
+
+/// Removes what earlier versions had SQLite collect about the sizes of tables. A table that had ten rows when they were counted is read from end
+/// to end once it has a million; without statistics, SQLite uses the indexes. Another connection does it, so that this one reads its schema anew.
+fn forget_statistics(connection: &Connection, path: &Path) {
+    let exist = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name LIKE 'sqlite_stat_') AS exist";
+    let removed = connection.query_row(exist, [], |row| row.get("exist")).and_then(|exist: bool| {
+        let drop = "DROP TABLE IF EXISTS sqlite_stat1; DROP TABLE IF EXISTS sqlite_stat4;";
+        if exist { Connection::open(path)?.execute_batch(drop) } else { Ok(()) }
+    });
+    if let Err(error) = removed {
+        tracing::debug!(%error, "cannot remove statistics; queries may be slow");
+    }
 }
 
 /// Makes the file accessible to its owner only: it records what was done on a phone.

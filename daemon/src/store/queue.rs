@@ -97,24 +97,26 @@ impl<W> Queue<W> {
         }
     }
 
-    /// Takes what is next.
+    /// Takes the next write, whatever it is.
     pub(super) fn pop(&mut self) -> Option<W> {
-        self.pop_into_group(true).map(|next| next.write)
+        self.pop_into_group(true, false).map(|next| next.write)
     }
 
-    /// Takes the next write of a group; `None` if there is none, or if it begins another group.
-    pub(super) fn pop_into_group(&mut self, is_first: bool) -> Option<Next<W>> {
-        let lanes_first = self.in_a_row >= IN_A_ROW && !self.turns.is_empty();
+    /// Takes the next write of a group; `None` if there is none, or if it begins another group. While long work is held, the other writes
+    /// go before it.
+    pub(super) fn pop_into_group(&mut self, is_first: bool, holds_long: bool) -> Option<Next<W>> {
+        let next = if holds_long { self.turns.iter().position(|lane| !self.is_long(*lane)) } else { (!self.turns.is_empty()).then_some(0) };
+        let lanes_first = self.in_a_row >= IN_A_ROW && next.is_some();
         if !lanes_first && let Some(next) = self.devices.pop_front() {
             self.in_a_row += 1;
             return Some(Next { write: next.write, is_long: false });
         }
-        let is_long = self.turns.front().and_then(|lane| self.lanes.get(lane)?.front()).is_some_and(|next| next.is_long);
-        if is_long && !is_first {
+        let lane = *self.turns.get(next?)?;
+        if self.is_long(lane) && !is_first {
             return None;
         }
         self.in_a_row = 0;
-        let lane = self.turns.pop_front()?;
+        self.turns.remove(next?);
         let queue = self.lanes.get_mut(&lane)?;
         let next = queue.pop_front();
         if queue.is_empty() {
@@ -125,6 +127,16 @@ impl<W> Queue<W> {
         let next = next?;
         self.behind.remove(&next.ticket);
         Some(Next { write: next.write, is_long: next.is_long })
+    }
+
+    /// Returns whether the next write of a lane is long work.
+    fn is_long(&self, lane: u64) -> bool {
+        self.lanes.get(&lane).and_then(VecDeque::front).is_some_and(|next| next.is_long)
+    }
+
+    /// Returns whether everything that could be taken next is long work.
+    pub(super) fn is_all_long(&self) -> bool {
+        self.devices.is_empty() && self.turns.iter().all(|lane| self.is_long(*lane))
     }
 
     pub(super) fn len(&self) -> usize {
@@ -175,9 +187,21 @@ mod tests {
         assert_eq!(groups, 1, "it has its turn after {IN_A_ROW} writes about devices");
     }
 
+    #[test]
+    fn other_writes_go_before_long_work_that_is_held() {
+        let mut queue = Queue::default();
+        queue.push(Turn::Long(1), "import");
+        queue.push(Turn::Lane(2), "note");
+        queue.push(Turn::Device, "tap");
+        assert!(!queue.is_all_long());
+        let held: Vec<_> = std::iter::from_fn(|| queue.pop_into_group(true, true)).map(|next| next.write).collect();
+        assert_eq!((held, queue.is_all_long()), (vec!["tap", "note"], true));
+        assert_eq!(take_group(&mut queue), ["import"]);
+    }
+
     fn take_group(queue: &mut Queue<&'static str>) -> Vec<&'static str> {
         let mut group = Vec::new();
-        while let Some(next) = queue.pop_into_group(group.is_empty()) {
+        while let Some(next) = queue.pop_into_group(group.is_empty(), false) {
             group.push(next.write);
             if next.is_long {
                 break;

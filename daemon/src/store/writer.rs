@@ -3,7 +3,7 @@
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -28,6 +28,10 @@ const LINGER: Duration = Duration::from_micros(300);
 /// How long the writes of a group may take before it is committed: whoever comes next waits no longer than for this and one write.
 const MAX_GROUP_TIME: Duration = Duration::from_millis(10);
 
+/// Time of a group that is worth a line in the log.
+const LONG_GROUP: Duration = Duration::from_millis(20);
+/// How often the writer checks whether long work may run again.
+const HOLD_POLL: Duration = Duration::from_millis(1);
 /// How often it is looked whether the thread has ended.
 const CLOSE_POLL: Duration = Duration::from_millis(5);
 
@@ -50,10 +54,17 @@ struct Queued {
 /// What the writer is asked to do.
 enum Request {
     Write(Turn, Queued),
-    /// To tell when all writes submitted before have been committed, or have failed; with a lane, those that its caller may know of.
-    Flush(Option<u64>, oneshot::Sender<Result<()>>),
+    /// To tell when all writes submitted before have been committed, or have failed.
+    Flush(Flush),
     /// To do something outside of a transaction.
-    Alone(Alone),
+    Alone(Alone, OwnedSemaphorePermit),
+}
+
+/// A caller that waits for the writes before its mark; with a lane, for those that the caller may know of.
+struct Flush {
+    lane: Option<u64>,
+    reply: oneshot::Sender<Result<()>>,
+    permit: OwnedSemaphorePermit,
 }
 
 pub(super) struct Writer {
@@ -137,7 +148,8 @@ impl Writer {
     /// still waiting for.
     pub(super) async fn flush(&self, lane: Option<u64>) -> Result<()> {
         let (reply, answer) = oneshot::channel();
-        let _ = self.sender.lock().as_ref().map(|sender| sender.send(Request::Flush(lane, reply)));
+        let permit = self.acquire_permit().await?;
+        let _ = self.sender.lock().as_ref().map(|sender| sender.send(Request::Flush(Flush { lane, reply, permit })));
         answer.await.map_err(|_| StoreError::Unavailable("the writer has stopped".into()))?
     }
 
@@ -145,7 +157,8 @@ impl Writer {
     pub(super) async fn alone<T: Send + 'static>(&self, work: impl FnOnce(&Connection) -> Result<T> + Send + 'static) -> Result<T> {
         let (reply, answer) = oneshot::channel();
         let work: Alone = Box::new(move |connection| drop(reply.send(catch_panic(|| work(connection)))));
-        let _ = self.sender.lock().as_ref().map(|sender| sender.send(Request::Alone(work)));
+        let permit = self.acquire_permit().await?;
+        let _ = self.sender.lock().as_ref().map(|sender| sender.send(Request::Alone(work, permit)));
         answer.await.map_err(|_| StoreError::Unavailable("the writer has stopped".into()))?
     }
 
@@ -193,7 +206,7 @@ impl Writer {
         let _ = self.sender.lock().as_ref().map(|sender| sender.send(Request::Write(turn, Queued { work: job, _permit: permit })));
     }
 
-    /// Finishes the queued work, optimises the database and ends the thread. Later work is refused. What is not done at the deadline is rolled back
+    /// Finishes the queued work, empties the write-ahead log and ends the thread. Later work is refused. What is not done at the deadline is rolled back
     /// or not begun; its callers get an error.
     pub(super) fn close(&self, deadline: Option<Instant>) {
         *self.sender.lock() = None;
@@ -274,17 +287,21 @@ impl Watch {
 #[derive(Default)]
 struct Waiting {
     queue: Queue<Queued>,
-    flushes: Vec<(u64, Option<u64>, oneshot::Sender<Result<()>>)>,
-    alone: Vec<Alone>,
+    flushes: Vec<(u64, Flush)>,
+    alone: Vec<(Alone, OwnedSemaphorePermit)>,
 }
 
 impl Waiting {
     fn add(&mut self, request: Request) {
         match request {
             Request::Write(turn, write) => self.queue.push(turn, write),
-            Request::Flush(lane, reply) => self.flushes.push((self.queue.mark(), lane, reply)),
-            Request::Alone(work) => self.alone.push(work),
+            Request::Flush(flush) => self.flushes.push((self.queue.mark(), flush)),
+            Request::Alone(work, permit) => self.alone.push((work, permit)),
         }
+    }
+
+    fn has_only_long_work(&self) -> bool {
+        self.queue.is_all_long() && self.flushes.is_empty() && self.alone.is_empty()
     }
 
     fn is_empty(&self) -> bool {
@@ -294,11 +311,12 @@ impl Waiting {
     /// Answers those whose writes are done. `failure` is that of the last group.
     fn answer_flushes(&mut self, failure: Option<&StoreError>) {
         let waiting = std::mem::take(&mut self.flushes);
-        for (mark, lane, reply) in waiting {
-            if self.queue.is_past(mark, lane) {
-                let _ = reply.send(failure.map_or(Ok(()), |error| Err(error.duplicate())));
+        for (mark, flush) in waiting {
+            if self.queue.is_past(mark, flush.lane) {
+                drop(flush.permit);
+                let _ = flush.reply.send(failure.map_or(Ok(()), |error| Err(error.duplicate())));
             } else {
-                self.flushes.push((mark, lane, reply));
+                self.flushes.push((mark, flush));
             }
         }
     }
@@ -317,9 +335,18 @@ fn run(connection: &Connection, receiver: &Receiver<Request>, watch: &mut Watch,
                 Err(_) => break,
             }
         }
+        let holds_long = log.holds_long_work();
+        if holds_long && waiting.has_only_long_work() {
+            match receiver.recv_timeout(HOLD_POLL) {
+                Ok(request) => waiting.add(request),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => std::thread::sleep(HOLD_POLL),
+            }
+            continue;
+        }
         failpoint("store-writer");
         gather(&mut waiting, receiver, expected);
-        let group = commit_group(connection, &mut waiting.queue, watch);
+        let group = commit_group(connection, &mut waiting.queue, watch, holds_long);
         receiver.try_iter().for_each(|request| waiting.add(request));
         // The callers acknowledged below usually submit their next write at once; together with the writes already queued they should form
         // one group. Two alternating groups would cost a commit each.
@@ -330,10 +357,10 @@ fn run(connection: &Connection, receiver: &Receiver<Request>, watch: &mut Watch,
         }
         waiting.answer_flushes(group.committed.as_ref().err());
         log.committed(connection);
-        std::mem::take(&mut waiting.alone).into_iter().for_each(|work| work(connection));
+        std::mem::take(&mut waiting.alone).into_iter().for_each(|(work, _permit)| work(connection));
     }
-    if let Err(error) = connection.execute_batch("PRAGMA optimize; PRAGMA wal_checkpoint(TRUNCATE);") {
-        tracing::debug!(%error, "cannot optimise the database on closing");
+    if let Err(error) = connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE);") {
+        tracing::debug!(%error, "cannot empty the write-ahead log on closing");
     }
 }
 
@@ -357,7 +384,7 @@ struct Group {
 }
 
 /// Runs the next writes of the queue, as many as fit a group, and commits them.
-fn commit_group(connection: &Connection, queue: &mut Queue<Queued>, watch: &mut Watch) -> Group {
+fn commit_group(connection: &Connection, queue: &mut Queue<Queued>, watch: &mut Watch, holds_long: bool) -> Group {
     let damage = &watch.damage.clone();
     let mut begun = match damage.get() {
         Some(what) if damage.is_gone() => Err(StoreError::Unavailable(what)),
@@ -368,7 +395,9 @@ fn commit_group(connection: &Connection, queue: &mut Queue<Queued>, watch: &mut 
     let changes = connection.total_changes();
     let (started, mut has_long) = (Instant::now(), false);
     while permits.len() < MAX_GROUP && started.elapsed() < MAX_GROUP_TIME {
-        let Some(Next { write: Queued { work, _permit: permit }, is_long }) = queue.pop_into_group(permits.is_empty()) else { break };
+        let Some(Next { write: Queued { work, _permit: permit }, is_long }) = queue.pop_into_group(permits.is_empty(), holds_long) else {
+            break;
+        };
         has_long |= is_long;
         permits.push(permit);
         acknowledgements.push(match &begun {
@@ -402,6 +431,9 @@ fn commit_group(connection: &Connection, queue: &mut Queue<Queued>, watch: &mut 
         }
         damage.set_if_damaged(error);
         tracing::warn!(%error, "a group of writes was not committed");
+    }
+    if started.elapsed() > LONG_GROUP {
+        tracing::debug!(ms = started.elapsed().as_millis() as u64, writes = permits.len(), has_long, "a group of writes took long");
     }
     Group { acknowledgements, permits, committed }
 }

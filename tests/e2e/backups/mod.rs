@@ -1,6 +1,7 @@
 //! Backups: made while the daemon works, checked, kept, restored over a damaged database.
 
 mod content;
+mod kills;
 
 use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};

@@ -130,14 +130,9 @@ async fn run(core: &Arc<Core>, dry_run: bool) -> std::result::Result<Vec<UpkeepC
         core.recall.nudge();
         // What it says may be erased later: only which rows it was is kept.
         let logged: Vec<UpkeepChange> = changes.iter().map(|c| UpkeepChange { examples: Vec::new(), ..c.clone() }).collect();
-        core.store
-            .write(move |c| {
-                if !logged.is_empty() {
-                    log::add(c, &logged)?;
-                }
-                Ok(c.execute_batch("PRAGMA optimize")?)
-            })
-            .await?;
+        if !logged.is_empty() {
+            core.store.write(move |c| log::add(c, &logged)).await?;
+        }
     }
     Ok(changes)
 }

@@ -20,8 +20,10 @@ use crate::store::exchange::imports::{self, Import};
 use crate::store::{self, StoreError};
 use crate::task::run_blocking;
 
-/// Maximum time of one write: other writes wait for it.
-const MAX_TIME: Duration = Duration::from_millis(6);
+/// Time of one write while other writes wait for it.
+const SHORT: Duration = Duration::from_millis(6);
+/// Maximum time of one write. The longer it is, the fewer pages are written again and again.
+const LONG: Duration = Duration::from_millis(60);
 /// How many records are read at a time, and how many bytes of them.
 const MAX_RECORDS: usize = 1_000;
 const MAX_BYTES: usize = 1 << 20;
@@ -39,12 +41,13 @@ fn read_some(mut lines: Read) -> Result<(Read, VecDeque<Line>)> {
     Ok((lines, found))
 }
 
-/// Imports records for at most [`MAX_TIME`], and at least one.
-fn apply_some(connection: &Connection, taking: &mut Taking, waiting: &mut VecDeque<Line>) -> Result<()> {
+/// Imports records, at least one, for [`LONG`], or for [`SHORT`] if other writes wait.
+fn apply_some(connection: &Connection, taking: &mut Taking, waiting: &mut VecDeque<Line>, is_awaited: impl Fn() -> bool) -> Result<()> {
     let started = Instant::now();
     while let Some(line) = waiting.pop_front() {
         taking.take(connection, line)?;
-        if started.elapsed() > MAX_TIME {
+        let took = started.elapsed();
+        if took > LONG || (took > SHORT && is_awaited()) {
             break;
         }
     }
@@ -101,8 +104,9 @@ pub(super) async fn apply(core: &Arc<Core>, import: Import, path: &Path, is_resu
             if *core.runtime.stopping().borrow() {
                 return Err(stopped());
             }
+            let own = core.clone();
             let work = move |c: &Connection| {
-                apply_some(c, &mut taking, &mut waiting)?;
+                apply_some(c, &mut taking, &mut waiting, || own.store.is_awaited())?;
                 Ok::<_, Error>((taking, waiting))
             };
             (taking, waiting) = core.store.write_long(work).await?;
