@@ -9,15 +9,16 @@ use serde_json::{Value, json};
 /// Apps that copies are spread over.
 const APPS: usize = 12;
 
-/// Returns a text with other uids, which were made `back` milliseconds before, as their first 48 bits say; that of the phone stays.
-fn with_other_uids(text: &str, copy: usize, back: i64, phone: &str) -> String {
+/// Returns a text with other uids, which were made `back` milliseconds before, as their first 48 bits say; those of the phone and of the memory
+/// that recorded it stay.
+fn with_other_uids(text: &str, copy: usize, back: i64, kept: &[String]) -> String {
     let is_uid =
         |part: &[u8]| part.iter().enumerate().all(|(i, b)| if matches!(i, 8 | 13 | 18 | 23) { *b == b'-' } else { b.is_ascii_hexdigit() });
     let mut bytes = text.as_bytes().to_vec();
     let mut at = 0;
     while at + 36 <= bytes.len() {
         if is_uid(&bytes[at..at + 36]) {
-            if &bytes[at..at + 36] != phone.as_bytes() {
+            if !kept.iter().any(|uid| &bytes[at..at + 36] == uid.as_bytes()) {
                 let made = i64::from_str_radix(&(text[at..at + 8].to_owned() + &text[at + 9..at + 13]), 16).expect("a time");
                 let made = format!("{:012x}", made - back);
                 bytes[at..at + 8].copy_from_slice(&made.as_bytes()[..8]);
@@ -54,10 +55,11 @@ fn another(lines: &[String], (app, session): (&str, &str), copy: usize, back: i6
     let other_app = if copy.is_multiple_of(APPS) { app.to_owned() } else { format!("com.vendor{}.settings", copy % APPS) };
     let records = lines.iter().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
     let phone = records.into_iter().find(|record| record["type"] == "device").expect("a phone")["uid"].clone();
-    let phone = phone.as_str().expect("a uid").to_owned();
+    let origin = lines.iter().find_map(|line| Some(serde_json::from_str::<Value>(line).ok()?["origin"].as_str()?.to_owned()));
+    let kept = [phone.as_str().expect("a uid").to_owned(), origin.expect("an origin")];
     let told = |line: &String| {
         let text = line.replace(app, &other_app).replace(session, &format!("agent-{copy}"));
-        let mut record: Value = serde_json::from_str(&with_other_uids(&text, copy, back, &phone)).expect("JSON");
+        let mut record: Value = serde_json::from_str(&with_other_uids(&text, copy, back, &kept)).expect("JSON");
         shift(&mut record, -back);
         if let Some(seq) = seq(&record) {
             record["seq"] = json!(seq + copy as i64 * hour);

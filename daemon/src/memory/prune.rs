@@ -5,6 +5,7 @@
 //! conclusive observation of each device, failures whose recovery is still there, and what a session saw last.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use afd_proto::session::VisitedPage;
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
@@ -17,7 +18,9 @@ use super::sessions::{SUMS, Totals, sums};
 use crate::store::{Result, now_ms};
 
 /// Number of rows that are deleted in a step, at most of each kind.
-const MAX_DELETED: u64 = 1_000;
+const MAX_DELETED: u64 = 100;
+/// Time after which a step folds no more rows: other writes wait for it.
+const STEP: Duration = Duration::from_millis(6);
 /// A time that is further ahead than this was taken from a wrong clock, milliseconds.
 const AHEAD_MS: i64 = 86_400_000;
 
@@ -91,20 +94,17 @@ pub fn some(connection: &Connection, origin: &str, cut: Cut, batch: usize) -> Re
     if rebuild::is_under_way(connection)? {
         return Ok(Step { done: true, ..Step::default() });
     }
+    let started = Instant::now();
     let folded = baseline::upto(connection, origin)?;
-    let seen = due(connection, OBSERVATIONS, origin, folded.observations, cut.observations.max(cut.events), batch)?;
+    let mut seen = due(connection, OBSERVATIONS, origin, folded.observations, cut.observations.max(cut.events), batch)?;
     let (folded, done) = if seen.is_empty() {
         let mut acts = due(connection, EVENTS, origin, folded.events, cut.events, batch)?;
         let waiting = first_waiting(connection, origin)?;
         acts.retain(|(_, seq)| waiting.is_none_or(|first| *seq < first));
-        for (uid, _) in &acts {
-            fold_event(connection, uid)?;
-        }
+        in_time(started, &mut acts, |uid| fold_event(connection, uid))?;
         (Folded { events: acts.last().map_or(folded.events, |(_, seq)| *seq), ..folded }, acts.is_empty())
     } else {
-        for (uid, _) in &seen {
-            fold_observation(connection, origin, uid)?;
-        }
+        in_time(started, &mut seen, |uid| fold_observation(connection, origin, uid))?;
         (Folded { observations: seen.last().map_or(folded.observations, |(_, seq)| *seq), ..folded }, false)
     };
     if !done {
@@ -114,6 +114,18 @@ pub fn some(connection: &Connection, origin: &str, cut: Cut, batch: usize) -> Re
     let deleted = delete(connection, &mut step)?;
     step.done &= deleted < MAX_DELETED;
     Ok(step)
+}
+
+/// Folds rows until a step has taken long enough, and removes those from the list that are left.
+fn in_time(started: Instant, rows: &mut Vec<(String, i64)>, fold: impl Fn(&str) -> Result<()>) -> Result<()> {
+    for at in 0..rows.len() {
+        fold(&rows[at].0)?;
+        if started.elapsed() > STEP {
+            rows.truncate(at + 1);
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// A table, and the column with the time.
@@ -183,7 +195,7 @@ fn mark(connection: &Connection, table: &str, uid: &str) -> Result<()> {
 fn delete(connection: &Connection, step: &mut Step) -> Result<u64> {
     let acts = ids(
         connection,
-        "SELECT e.id FROM events e WHERE e.folded = 1 AND e.id < (SELECT max(id) FROM events)
+        "SELECT e.id FROM events e INDEXED BY events_folded WHERE e.folded = 1 AND e.id < (SELECT max(id) FROM events)
             AND (e.op <> 'text' OR e.seq < coalesce((SELECT seq FROM events WHERE op = 'text' ORDER BY seq DESC LIMIT 1 OFFSET 4095), 0))
             AND NOT EXISTS (SELECT 1 FROM events r WHERE r.parent_uid = e.uid AND r.category = 'recover' AND r.folded = 0)
             AND (e.category = 'verify' OR e.sent = 0 OR EXISTS (SELECT 1 FROM events n INDEXED BY events_folded
@@ -191,7 +203,7 @@ fn delete(connection: &Connection, step: &mut Step) -> Result<u64> {
     )?;
     let seen = ids(
         connection,
-        "SELECT o.id FROM observations o LEFT JOIN pages p ON p.id = o.page_id
+        "SELECT o.id FROM observations o INDEXED BY observations_folded LEFT JOIN pages p ON p.id = o.page_id
          WHERE o.folded = 1 AND o.id < (SELECT max(id) FROM observations) AND o.uid NOT IN (SELECT observation_uid FROM session_state)
             AND (o.settled = 0 OR o.reliable = 0 OR coalesce(p.page_key, '') = '' OR EXISTS (SELECT 1 FROM observations n
                 INDEXED BY observations_folded JOIN pages np ON np.id = n.page_id WHERE n.device_id = o.device_id AND n.seq > o.seq
