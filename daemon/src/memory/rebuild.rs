@@ -50,13 +50,16 @@ pub fn some(connection: &Connection) -> Result<bool> {
         .optional()?;
     let Some((Some(cursor), upto)) = state else { return Ok(true) };
     if cursor < 0 {
-        if delete_some(connection)? {
-            // What was counted in the meantime was deleted too.
-            connection.execute(&format!("UPDATE store SET rebuild_cursor = 0, rebuild_upto = {LAST_SEQ}"), [])?;
-            super::imported::project(connection)?;
-            super::baseline::project(connection)?;
+        while !delete_some(connection)? {
+            if started.elapsed() > STEP {
+                return Ok(false);
+            }
         }
-        return Ok(false);
+        // What was counted in the meantime was deleted too.
+        connection.execute(&format!("UPDATE store SET rebuild_cursor = 0, rebuild_upto = {LAST_SEQ}"), [])?;
+        super::imported::project(connection)?;
+        super::baseline::project(connection)?;
+        return some(connection);
     }
     let mut to = end_of_batch(connection, cursor)?.map_or(upto, |to| to.min(upto));
     for uid in uids(connection, "events", cursor, to)? {

@@ -301,7 +301,7 @@ impl Waiting {
     }
 
     fn has_only_long_work(&self) -> bool {
-        self.queue.is_all_long() && self.flushes.is_empty() && self.alone.is_empty()
+        self.queue.is_all_long() && self.alone.is_empty()
     }
 
     fn is_empty(&self) -> bool {
@@ -342,6 +342,7 @@ fn run(connection: &Connection, receiver: &Receiver<Request>, watch: &mut Watch,
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => std::thread::sleep(HOLD_POLL),
             }
+            waiting.answer_flushes(None);
             continue;
         }
         failpoint("store-writer");
