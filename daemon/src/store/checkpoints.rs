@@ -14,8 +14,8 @@ use crate::task::Tasks;
 /// Pages of the log from which it is checkpointed, and the number of further pages until the next checkpoint.
 const FIRST: i32 = 1_000;
 const STEP: i32 = 500;
-/// Pages of the log from which long work waits while it is checkpointed: otherwise a busy import makes the log longer than the thread can
-/// move it into the database.
+/// Pages of the log from which long work waits for a running checkpoint. Without this, an import adds pages faster than the thread moves them
+/// into the database.
 const HOLD: i32 = 2_000;
 /// Pages of the log from which the writer checkpoints it itself: under constant writing the other thread never reaches the end of the log.
 const MAX: i32 = 8_000;
@@ -25,12 +25,12 @@ thread_local! {
     static PAGES: Cell<i32> = const { Cell::new(0) };
 }
 
-/// Request to the thread, and what it does.
+/// A request to the thread, or its current work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wanted {
     Nothing,
     Move,
-    /// The thread does it.
+    /// The thread is moving the log into the database.
     Moving,
     End,
 }

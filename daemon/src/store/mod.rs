@@ -492,8 +492,9 @@ fn prepare_writer(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864;")
 }
 
-/// Removes what earlier versions had SQLite collect about the sizes of tables. A table that had ten rows when they were counted is read from end
-/// to end once it has a million; without statistics, SQLite uses the indexes. Another connection does it, so that this one reads its schema anew.
+/// Deletes the statistics about table sizes that earlier versions collected. SQLite planned with them long after the tables had grown: it read a
+/// table of a million rows from end to end because the statistics said ten. Without statistics it uses the indexes. The deletion runs on a
+/// second connection, and SQLite then loads the schema of `connection` again, without the statistics.
 fn forget_statistics(connection: &Connection, path: &Path) {
     let exist = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name LIKE 'sqlite_stat_') AS exist";
     let removed = connection.query_row(exist, [], |row| row.get("exist")).and_then(|exist: bool| {
