@@ -21,7 +21,7 @@ use crate::job::Jobs;
 use crate::live::Live;
 use crate::memory::{secrets::Secrets, views::Views};
 use crate::model::Tokenizers;
-use crate::store::{Store, StoreError};
+use crate::store::{self, Store, StoreError};
 use crate::task::Tasks;
 use crate::visual::Index;
 
@@ -80,7 +80,7 @@ impl Core {
     pub fn open(config: Config) -> std::result::Result<Arc<Self>, StoreError> {
         let settings = config.get();
         let tasks = Tasks::default();
-        let opened = Store::probe(&settings.database)
+        let opened = store::probe(&settings.database)
             .and_then(|()| Store::open(&settings.database, &tasks, backups::rescue(&settings), crate::memory::last_seq));
         let (store, substitute) = match Substitute::reason(&opened).filter(|_| !settings.memory_required) {
             Some(why) => {

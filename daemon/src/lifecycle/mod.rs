@@ -23,7 +23,7 @@ use crate::config::{Config, Overrides};
 use crate::control::{Core, backups};
 use crate::model::embed::trial;
 use crate::rpc;
-use crate::store::Store;
+use crate::store;
 use crate::task::{failpoint, run_blocking};
 
 pub use args::Args;
@@ -104,7 +104,7 @@ fn start(overrides: Overrides) -> Result<Started, StartError> {
     let database = config.get().database.clone();
     // Before anything is made beside a file that is not ours. Where a restore is to be completed, the file is replaced.
     if config.get().memory_required && !backups::is_restore_pending(&database) {
-        Store::probe(&database).map_err(|error| StartError::of_store(error, &database))?;
+        store::probe(&database).map_err(|error| StartError::of_store(error, &database))?;
     }
     let mut locks = instance::Locks::acquire(&socket_path, &database)?;
     if backups::finish_restore(&database)? {

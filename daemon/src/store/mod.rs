@@ -6,6 +6,7 @@
 
 mod checkpoints;
 mod columns;
+mod connections;
 mod copy;
 mod damage;
 mod error;
@@ -14,22 +15,24 @@ mod migrate;
 mod query;
 mod queue;
 mod readers;
+mod space;
 mod stamp;
 mod writer;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use r2d2_sqlite::SqliteConnectionManager;
 use rusqlite::{Connection, OpenFlags};
 
-use crate::file::with_suffix;
 use crate::task::{Tasks, run_blocking};
 
 pub(crate) use columns::elsewhere;
 pub use columns::{json, said_elsewhere, skip_unreadable, word};
+pub use connections::probe;
+use connections::{forget_statistics, prepare, prepare_writer, restrict};
 pub use copy::{copy, open_copy, open_foreign, open_scratch};
 use damage::Damage;
 pub use damage::{Failing, damage_mark};
@@ -39,6 +42,7 @@ pub use query::{Conditions, Page, Reader};
 use queue::Turn;
 pub use queue::{in_lane, lane, new_lane};
 use readers::{Pool, Readers};
+pub use space::Space;
 pub use stamp::{new_uid, now_ms};
 pub use writer::Follower;
 use writer::Writer;
@@ -50,17 +54,6 @@ pub enum Risk {
     Migration,
     /// Its file was deleted or replaced; the open connection still has the content.
     Gone,
-}
-
-/// How the space of a database file is used, bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Space {
-    /// Size of the file.
-    pub file: u64,
-    /// Part of it that holds nothing.
-    pub free: u64,
-    /// Size of the write-ahead log.
-    pub wal: u64,
 }
 
 /// An open database.
@@ -77,31 +70,6 @@ pub struct Store {
 }
 
 impl Store {
-    /// Checks that a path is free, an empty file or a SQLite database, without modifying it.
-    ///
-    /// # Errors
-    /// When the path is anything else, or cannot be read.
-    pub fn probe(path: &Path) -> Result<()> {
-        let refuse = |why: &str| Err(StoreError::Unavailable(format!("{} {why}", path.display())));
-        let meta = match std::fs::metadata(path) {
-            Ok(meta) => meta,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-            Err(error) => return refuse(&format!("cannot be read: {error}")),
-        };
-        if !meta.is_file() {
-            return refuse("is not a regular file");
-        }
-        let mut head = [0; 16];
-        let read = std::fs::File::open(path).and_then(|mut f| std::io::Read::read_exact(&mut f, &mut head));
-        match read {
-            Ok(()) if &head == b"SQLite format 3\0" => Ok(()),
-            Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof && meta.len() == 0 => Ok(()),
-            Err(error) if error.kind() != std::io::ErrorKind::UnexpectedEof => refuse(&format!("cannot be read: {error}")),
-            // Either its header is damaged, or it is another program's file.
-            _ => Err(StoreError::Damaged(format!("{} is not a database", path.display()))),
-        }
-    }
-
     /// Opens the database, creating or migrating it as needed. `rescue` is called when its content is at risk; `last_seq` reads the highest
     /// sequence number in use.
     ///
@@ -116,7 +84,7 @@ impl Store {
         if let Some(dir) = path.parent() {
             std::fs::create_dir_all(dir).map_err(|e| StoreError::Unavailable(format!("cannot create {}: {e}", dir.display())))?;
         }
-        Self::probe(path)?;
+        probe(path)?;
         let damage = Damage::new(path);
         let gone = damage.marked_as_gone();
         if let Some(what) = gone.clone().filter(|_| std::fs::metadata(path).map_or(0, |meta| meta.len()) == 0) {
@@ -328,83 +296,6 @@ impl Store {
         result
     }
 
-    /// Frees the caches of the writer connection and of all idle reader connections.
-    pub async fn shrink(&self) {
-        let shrink = |c: &Connection| Ok::<_, StoreError>(c.execute_batch("PRAGMA shrink_memory")?);
-        let pool = self.pool.clone();
-        let readers = self.readers.submit(move |own| {
-            shrink(own)?;
-            // All are taken before any is returned to the pool, so that each is a different connection.
-            let idle = (0..pool.state().idle_connections).filter_map(|_| pool.try_get());
-            idle.collect::<Vec<_>>().iter().try_for_each(|c| shrink(c))
-        });
-        let writer = self.write(move |c| shrink(c));
-        if let (Err(error), _) | (_, Err(error)) = (readers.await, writer.await) {
-            tracing::debug!(%error, "cannot free the caches of the database");
-        }
-    }
-
-    /// Moves the write-ahead log into the database and empties it, so that deleted content is in neither. If a reader holds it for long, that
-    /// is done behind, as soon as it can be.
-    ///
-    /// # Errors
-    /// When the database cannot be opened.
-    pub async fn scrub(&self) -> Result<()> {
-        if !empty_log(self.path.clone(), SCRUB_WAIT).await? && !self.is_scrubbing.swap(true, Ordering::AcqRel) {
-            tracing::info!("a reader holds the write-ahead log; it is emptied when that ends");
-            tokio::spawn(empty_log_later(self.path.clone(), self.is_scrubbing.clone()));
-        }
-        Ok(())
-    }
-
-    /// Returns how the space of the database file is used.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub async fn space(&self) -> Result<Space> {
-        let wal = std::fs::metadata(with_suffix(&self.path, "-wal")).map_or(0, |meta| meta.len());
-        self.read(move |c| {
-            let value =
-                |name: &str| Ok::<_, StoreError>(c.pragma_query_value(None, name, |row| row.get::<_, i64>(0))?.max(0).unsigned_abs());
-            let page = value("page_size")?;
-            Ok(Space { file: value("page_count")? * page, free: value("freelist_count")? * page, wal })
-        })
-        .await
-    }
-
-    /// Gives free space at the end of the file back, at most a number of pages. Does nothing in databases that were made before this was
-    /// possible and were never rewritten.
-    ///
-    /// # Errors
-    /// The error of the write.
-    pub async fn shorten(&self, pages: u32) -> Result<()> {
-        self.write(move |c| {
-            let mut statement = c.prepare(&format!("PRAGMA incremental_vacuum({pages})"))?;
-            let mut rows = statement.query([])?;
-            while rows.next()?.is_some() {}
-            Ok(())
-        })
-        .await
-    }
-
-    /// Rewrites the whole database without its free space. Other writes wait meanwhile.
-    ///
-    /// # Errors
-    /// When the disk is full, or the database is damaged.
-    pub async fn vacuum(&self) -> Result<()> {
-        if let Some(damage) = self.damage() {
-            return Err(StoreError::Unavailable(damage));
-        }
-        let work = |c: &Connection| {
-            // The copy that it makes would be in memory.
-            let done =
-                c.execute_batch("PRAGMA temp_store = FILE; PRAGMA auto_vacuum = INCREMENTAL; VACUUM; PRAGMA wal_checkpoint(TRUNCATE);");
-            c.execute_batch("PRAGMA temp_store = MEMORY")?;
-            Ok(done?)
-        };
-        self.writer.alone(work).await
-    }
-
     /// Checks the integrity of the whole database, which may take long. Damage is remembered, stops all writes, and is returned; without
     /// any, a suspicion is dispelled.
     ///
@@ -433,84 +324,6 @@ impl Store {
     /// Returns whether the database file was deleted or replaced while this daemon used it. What it holds can still be copied.
     pub fn is_gone(&self) -> bool {
         self.damage.is_gone()
-    }
-}
-
-/// How long emptying the write-ahead log waits for readers; writers wait, too.
-const SCRUB_WAIT: Duration = Duration::from_secs(2);
-/// How often it is tried behind, without waiting, and how many times at most.
-const SCRUB_EVERY: Duration = Duration::from_secs(1);
-const SCRUBS: usize = 600;
-
-/// Moves the write-ahead log into the database and empties it. Returns whether that was possible in some time.
-async fn empty_log(path: PathBuf, wait: Duration) -> Result<bool> {
-    let work = move || {
-        let connection = Connection::open(&path)?;
-        connection.busy_timeout(wait)?;
-        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>("busy"))
-    };
-    match run_blocking(work).await.map_err(|panic| StoreError::Unavailable(panic.to_string()))? {
-        Ok(busy) => Ok(busy == 0),
-        Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy) => Ok(false),
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// Empties the write-ahead log when it is no longer held. `is_running` is cleared at the end.
-async fn empty_log_later(path: PathBuf, is_running: Arc<AtomicBool>) {
-    let mut emptied = Ok(false);
-    for _ in 0..SCRUBS {
-        tokio::time::sleep(SCRUB_EVERY).await;
-        emptied = empty_log(path.clone(), Duration::ZERO).await;
-        if !matches!(emptied, Ok(false)) {
-            break;
-        }
-    }
-    is_running.store(false, Ordering::Release);
-    match emptied {
-        Ok(true) => {}
-        Ok(false) => {
-            tracing::warn!("the write-ahead log, which may hold deleted content, is still held; it is emptied with the next deletion")
-        }
-        Err(error) => tracing::warn!(%error, "cannot empty the write-ahead log, which may hold deleted content"),
-    }
-}
-
-/// Sets up a connection for reading or writing.
-fn prepare(connection: &Connection) -> rusqlite::Result<()> {
-    connection.set_prepared_statement_cache_capacity(128);
-    connection.busy_timeout(Duration::from_secs(5))?;
-    // Plans must not depend on bound values: those statements are prepared again whenever values change, which takes longer than most of them.
-    connection.set_db_config(rusqlite::config::DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    connection
-        .execute_batch("PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON; PRAGMA cache_size = -4000; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF;")
-}
-
-fn prepare_writer(connection: &Connection) -> rusqlite::Result<()> {
-    prepare(connection)?;
-    // FULL: an acknowledged write survives a power cut. Group commit makes that nearly free.
-    connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864;")
-}
-
-/// Deletes the statistics about table sizes that earlier versions collected. SQLite planned with them long after the tables had grown: it read a
-/// table of a million rows from end to end because the statistics said ten. Without statistics it uses the indexes. The deletion runs on a
-/// second connection, and SQLite then loads the schema of `connection` again, without the statistics.
-fn forget_statistics(connection: &Connection, path: &Path) {
-    let exist = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name LIKE 'sqlite_stat_') AS exist";
-    let removed = connection.query_row(exist, [], |row| row.get("exist")).and_then(|exist: bool| {
-        let drop = "DROP TABLE IF EXISTS sqlite_stat1; DROP TABLE IF EXISTS sqlite_stat4;";
-        if exist { Connection::open(path)?.execute_batch(drop) } else { Ok(()) }
-    });
-    if let Err(error) = removed {
-        tracing::debug!(%error, "cannot remove statistics; queries may be slow");
-    }
-}
-
-/// Makes the file accessible to its owner only: it records what was done on a phone.
-fn restrict(path: &Path) {
-    use std::os::unix::fs::PermissionsExt;
-    if let Err(error) = std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)) {
-        tracing::warn!(%error, path = %path.display(), "cannot restrict the database file");
     }
 }
 

@@ -1,0 +1,71 @@
+//! Opening the database file: what it may be, who may read it, and how each connection is set up.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+use super::{Result, StoreError};
+
+/// Checks that a path is free, an empty file or a SQLite database, without modifying it.
+///
+/// # Errors
+/// When the path is anything else, or cannot be read.
+pub fn probe(path: &Path) -> Result<()> {
+    let refuse = |why: &str| Err(StoreError::Unavailable(format!("{} {why}", path.display())));
+    let meta = match std::fs::metadata(path) {
+        Ok(meta) => meta,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return refuse(&format!("cannot be read: {error}")),
+    };
+    if !meta.is_file() {
+        return refuse("is not a regular file");
+    }
+    let mut head = [0; 16];
+    let read = std::fs::File::open(path).and_then(|mut f| std::io::Read::read_exact(&mut f, &mut head));
+    match read {
+        Ok(()) if &head == b"SQLite format 3\0" => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof && meta.len() == 0 => Ok(()),
+        Err(error) if error.kind() != std::io::ErrorKind::UnexpectedEof => refuse(&format!("cannot be read: {error}")),
+        // Either its header is damaged, or it is another program's file.
+        _ => Err(StoreError::Damaged(format!("{} is not a database", path.display()))),
+    }
+}
+
+/// Sets up a connection for reading or writing.
+pub(super) fn prepare(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_prepared_statement_cache_capacity(128);
+    connection.busy_timeout(Duration::from_secs(5))?;
+    // Plans must not depend on bound values: those statements are prepared again whenever values change, which takes longer than most of them.
+    connection.set_db_config(rusqlite::config::DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    connection
+        .execute_batch("PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON; PRAGMA cache_size = -4000; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF;")
+}
+
+pub(super) fn prepare_writer(connection: &Connection) -> rusqlite::Result<()> {
+    prepare(connection)?;
+    // FULL: an acknowledged write survives a power cut. Group commit makes that nearly free.
+    connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864;")
+}
+
+/// Deletes the statistics about table sizes that earlier versions collected. SQLite planned with them long after the tables had grown: it read a
+/// table of a million rows from end to end because the statistics said ten. Without statistics it uses the indexes. The deletion runs on a
+/// second connection, and SQLite then loads the schema of `connection` again, without the statistics.
+pub(super) fn forget_statistics(connection: &Connection, path: &Path) {
+    let exist = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name LIKE 'sqlite_stat_') AS exist";
+    let removed = connection.query_row(exist, [], |row| row.get("exist")).and_then(|exist: bool| {
+        let drop = "DROP TABLE IF EXISTS sqlite_stat1; DROP TABLE IF EXISTS sqlite_stat4;";
+        if exist { Connection::open(path)?.execute_batch(drop) } else { Ok(()) }
+    });
+    if let Err(error) = removed {
+        tracing::debug!(%error, "cannot remove statistics; queries may be slow");
+    }
+}
+
+/// Makes the file accessible to its owner only: it records what was done on a phone.
+pub(super) fn restrict(path: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    if let Err(error) = std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)) {
+        tracing::warn!(%error, path = %path.display(), "cannot restrict the database file");
+    }
+}
