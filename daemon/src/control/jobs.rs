@@ -87,7 +87,7 @@ pub fn index_messages(core: &Arc<Core>) {
         async move {
             while let Some(core) = weak.upgrade() {
                 let origin = core.store.origin().to_owned();
-                match core.store.write_long(move |c| messages::index_some(c, &origin)).await {
+                match core.store.write_long(move |c, piece| messages::index_some(c, &origin, piece)).await {
                     Ok(true) => return,
                     Ok(false) => tokio::task::yield_now().await,
                     Err(error) => {

@@ -70,8 +70,8 @@ async fn delete(store: &Store, cut: Cut) -> std::result::Result<(u64, u64), Stor
     for origin in store.read_all(prune::origins).await? {
         loop {
             let origin = origin.clone();
-            let step = store.write_long(move |c| {
-                let step = prune::some(c, &origin, cut, BATCH)?;
+            let step = store.write_long(move |c, piece| {
+                let step = prune::some(c, &origin, cut, BATCH, piece)?;
                 for (session, share) in &step.shares {
                     elsewhere::add(c, *session, moved(share))?;
                 }

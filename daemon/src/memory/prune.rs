@@ -5,7 +5,6 @@
 //! conclusive observation of each device, failures whose recovery is still there, and what a session saw last.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
 
 use afd_proto::session::VisitedPage;
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
@@ -15,12 +14,10 @@ use super::projection;
 use super::rebuild;
 use super::recoveries;
 use super::sessions::{SUMS, Totals, sums};
-use crate::store::{Result, now_ms};
+use crate::store::{Piece, Result, now_ms};
 
 /// Number of rows that are deleted in a step, at most of each kind.
 const MAX_DELETED: u64 = 100;
-/// Time after which a step folds no more rows: other writes wait for it.
-const STEP: Duration = Duration::from_millis(6);
 /// A time that is further ahead than this was taken from a wrong clock, milliseconds.
 const AHEAD_MS: i64 = 86_400_000;
 
@@ -89,22 +86,21 @@ pub fn is_clock_doubtful(connection: &Connection) -> Result<bool> {
 }
 
 /// Folds and deletes some old rows of a store. To be called in a write, until there is nothing left.
-pub fn some(connection: &Connection, origin: &str, cut: Cut, batch: usize) -> Result<Step> {
+pub fn some(connection: &Connection, origin: &str, cut: Cut, batch: usize, piece: &Piece) -> Result<Step> {
     // What is being counted again needs all rows.
     if rebuild::is_under_way(connection)? {
         return Ok(Step { done: true, ..Step::default() });
     }
-    let started = Instant::now();
     let folded = baseline::upto(connection, origin)?;
     let mut seen = due(connection, OBSERVATIONS, origin, folded.observations, cut.observations.max(cut.events), batch)?;
     let (folded, done) = if seen.is_empty() {
         let mut acts = due(connection, EVENTS, origin, folded.events, cut.events, batch)?;
         let waiting = first_waiting(connection, origin)?;
         acts.retain(|(_, seq)| waiting.is_none_or(|first| *seq < first));
-        in_time(started, &mut acts, |uid| fold_event(connection, uid))?;
+        in_time(piece, &mut acts, |uid| fold_event(connection, uid))?;
         (Folded { events: acts.last().map_or(folded.events, |(_, seq)| *seq), ..folded }, acts.is_empty())
     } else {
-        in_time(started, &mut seen, |uid| fold_observation(connection, origin, uid))?;
+        in_time(piece, &mut seen, |uid| fold_observation(connection, origin, uid))?;
         (Folded { observations: seen.last().map_or(folded.observations, |(_, seq)| *seq), ..folded }, false)
     };
     if !done {
@@ -116,11 +112,11 @@ pub fn some(connection: &Connection, origin: &str, cut: Cut, batch: usize) -> Re
     Ok(step)
 }
 
-/// Folds rows until a step has taken long enough, and removes those from the list that are left.
-fn in_time(started: Instant, rows: &mut Vec<(String, i64)>, fold: impl Fn(&str) -> Result<()>) -> Result<()> {
+/// Folds rows until the piece is over, and removes the other rows from the list.
+fn in_time(piece: &Piece, rows: &mut Vec<(String, i64)>, fold: impl Fn(&str) -> Result<()>) -> Result<()> {
     for at in 0..rows.len() {
         fold(&rows[at].0)?;
-        if started.elapsed() > STEP {
+        if piece.is_over() {
             rows.truncate(at + 1);
             break;
         }

@@ -1,26 +1,22 @@
 //! Makes the counters of experience again from baselines, events, observations and imported rows: after an upgrade in steps, in the background.
 
-use std::time::{Duration, Instant};
-
 use afd_proto::memory::{Category, EventStatus};
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use super::outcomes::{self, Attempt};
 use super::projection::{self, EventRow, Look, OUTCOME_WINDOW_MS, count, event_row, find, judge, last_action, select, take_outcome};
 use super::recoveries;
-use crate::store::Result;
+use crate::store::{Piece, Result};
 
 /// Events and observations that one step reads at most.
 const BATCH: i64 = 500;
 /// Counters that one step deletes at most.
 const DELETED_AT_A_TIME: usize = 300;
-/// Time after which a step ends: other writes wait for it.
-const STEP: Duration = Duration::from_millis(6);
 
 /// Makes all counters again, at once.
 pub fn all(connection: &Connection) -> Result<()> {
     begin(connection)?;
-    while !some(connection)? {}
+    while !some(connection, &Piece::whole())? {}
     Ok(())
 }
 
@@ -39,10 +35,9 @@ pub fn is_under_way(connection: &Connection) -> Result<bool> {
     Ok(found.unwrap_or(false))
 }
 
-/// Does one short step, from where the last call ended: deletes some counters, or counts some events and observations again. Returns whether
-/// all is done.
-pub fn some(connection: &Connection) -> Result<bool> {
-    let started = Instant::now();
+/// Does a piece of the work, from where the last call ended: deletes some counters, or counts some events and observations again. Returns
+/// whether all is done.
+pub fn some(connection: &Connection, piece: &Piece) -> Result<bool> {
     let state: Option<(Option<i64>, i64)> = connection
         .query_row("SELECT rebuild_cursor, coalesce(rebuild_upto, 0) AS upto FROM store", [], |row| {
             Ok((row.get("rebuild_cursor")?, row.get("upto")?))
@@ -51,7 +46,7 @@ pub fn some(connection: &Connection) -> Result<bool> {
     let Some((Some(cursor), upto)) = state else { return Ok(true) };
     if cursor < 0 {
         while !delete_some(connection)? {
-            if started.elapsed() > STEP {
+            if piece.is_over() {
                 return Ok(false);
             }
         }
@@ -59,7 +54,7 @@ pub fn some(connection: &Connection) -> Result<bool> {
         connection.execute(&format!("UPDATE store SET rebuild_cursor = 0, rebuild_upto = {LAST_SEQ}"), [])?;
         super::imported::project(connection)?;
         super::baseline::project(connection)?;
-        return some(connection);
+        return some(connection, piece);
     }
     let mut to = end_of_batch(connection, cursor)?.map_or(upto, |to| to.min(upto));
     for uid in uids(connection, "events", cursor, to)? {
@@ -68,7 +63,7 @@ pub fn some(connection: &Connection) -> Result<bool> {
             let seq = event.seq;
             recount(connection, event)?;
             connection.prepare_cached("UPDATE store SET rebuild_cursor = :cursor")?.execute(named_params! {":cursor": seq})?;
-            if started.elapsed() > STEP {
+            if piece.is_over() {
                 to = seq;
                 break;
             }

@@ -12,6 +12,7 @@ mod damage;
 mod error;
 pub mod exchange;
 mod migrate;
+mod piece;
 mod query;
 mod queue;
 mod readers;
@@ -38,6 +39,7 @@ use damage::Damage;
 pub use damage::{Failing, damage_mark};
 pub use error::{Result, StoreError};
 pub use migrate::{SCHEMA, drop_foreign, former_origins, in_memory, origin_of, origins_of, renew_origin, schema_of};
+pub use piece::Piece;
 pub use query::{Conditions, Page, Reader};
 use queue::Turn;
 pub use queue::{in_lane, lane, new_lane};
@@ -156,12 +158,7 @@ impl Store {
 
     /// Returns the number of writes that are waiting for their commit.
     pub fn pending(&self) -> u64 {
-        self.writer.pending()
-    }
-
-    /// Returns whether anybody else waits for the writer while a [`Store::write_long`] runs.
-    pub fn is_awaited(&self) -> bool {
-        self.writer.pending() > 1
+        self.writer.slots().taken() as u64
     }
 
     /// Makes the next sequence numbers greater than this one.
@@ -177,17 +174,18 @@ impl Store {
         self.writer.submit(Turn::Lane(lane()), work, |_| {}).await
     }
 
-    /// Like [`Store::write_or_refuse`], for work of some milliseconds, such as a piece of something larger: other writes do not wait for its
-    /// commit, and its entries are indexed in the background.
+    /// Like [`Store::write_or_refuse`], for a piece of long work, which says when to end: other writes do not wait for its commit, and its
+    /// entries are indexed in the background.
     ///
     /// # Errors
     /// The error of the work or of the commit; nothing of it is in the database then.
-    pub async fn write_long<T, E>(&self, work: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static) -> Result<T, E>
+    pub async fn write_long<T, E>(&self, work: impl FnOnce(&Connection, &Piece) -> Result<T, E> + Send + 'static) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
     {
-        self.writer.submit(Turn::Long(lane()), work, |_| {}).await
+        let slots = self.writer.slots().clone();
+        self.writer.submit(Turn::Long(lane()), move |c| work(c, &Piece::begin(slots)), |_| {}).await
     }
 
     /// Like [`Store::write`], for work with an error type of its own: an error rolls the work back and is returned to the caller.

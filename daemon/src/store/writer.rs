@@ -69,10 +69,31 @@ struct Flush {
 
 pub(super) struct Writer {
     sender: Mutex<Option<Sender<Request>>>,
-    free_slots: Arc<Semaphore>,
+    slots: Arc<Slots>,
     thread: Mutex<Option<JoinHandle<()>>>,
     ending: Arc<Ending>,
     follower: Arc<OnceLock<Follower>>,
+}
+
+/// The places of the queue.
+pub(super) struct Slots(Arc<Semaphore>);
+
+impl Default for Slots {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(MAX_QUEUED)))
+    }
+}
+
+impl Slots {
+    /// Returns the number of requests that are queued or running.
+    pub(super) fn taken(&self) -> usize {
+        MAX_QUEUED - self.0.available_permits()
+    }
+
+    /// Takes a place if one is free.
+    pub(super) fn try_take(&self) -> Option<OwnedSemaphorePermit> {
+        self.0.clone().try_acquire_owned().ok()
+    }
 }
 
 /// How the thread is ended when it takes too long.
@@ -99,13 +120,7 @@ impl Writer {
                 })
             })
             .map_err(|e| StoreError::Unavailable(format!("cannot start the writer: {e}")))?;
-        Ok(Self {
-            sender: Mutex::new(Some(sender)),
-            free_slots: Arc::new(Semaphore::new(MAX_QUEUED)),
-            thread: Mutex::new(Some(thread)),
-            ending,
-            follower,
-        })
+        Ok(Self { sender: Mutex::new(Some(sender)), slots: Arc::default(), thread: Mutex::new(Some(thread)), ending, follower })
     }
 
     /// Sets what derives rows from those that a group of writes changed.
@@ -113,8 +128,8 @@ impl Writer {
         let _ = self.follower.set(follower);
     }
 
-    pub(super) fn pending(&self) -> u64 {
-        (MAX_QUEUED - self.free_slots.available_permits()) as u64
+    pub(super) fn slots(&self) -> &Arc<Slots> {
+        &self.slots
     }
 
     /// Runs the work and waits for its commit. `then` runs on the writer thread, in commit order, before the caller gets the
@@ -141,7 +156,7 @@ impl Writer {
     }
 
     async fn acquire_permit(&self) -> Result<OwnedSemaphorePermit> {
-        self.free_slots.clone().acquire_owned().await.map_err(|_| StoreError::Unavailable("the writer has stopped".into()))
+        self.slots.0.clone().acquire_owned().await.map_err(|_| StoreError::Unavailable("the writer has stopped".into()))
     }
 
     /// Waits until all writes submitted so far have been committed, or have failed; with a lane, all but those that other callers are
@@ -182,9 +197,9 @@ impl Writer {
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
         then: impl FnOnce(&T) + Send + 'static,
     ) {
-        match self.free_slots.clone().try_acquire_owned() {
-            Ok(permit) => self.send(Turn::Behind(lane()), permit, work, move |result| log_failure(what, result.as_ref().map(then))),
-            Err(_) => tracing::debug!("the write queue is full; not recorded: {what}"),
+        match self.slots.try_take() {
+            Some(permit) => self.send(Turn::Behind(lane()), permit, work, move |result| log_failure(what, result.as_ref().map(then))),
+            None => tracing::debug!("the write queue is full; not recorded: {what}"),
         }
     }
 

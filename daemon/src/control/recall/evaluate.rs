@@ -23,7 +23,7 @@ use crate::recall::search::{self, Ask, Scope};
 use crate::recall::terms::Effort;
 use crate::recall::{entries, memories, vectors};
 use crate::session;
-use crate::store::{self, Result as Stored, now_ms};
+use crate::store::{self, Piece, Result as Stored, now_ms};
 use crate::task::run_blocking;
 use crate::text;
 
@@ -154,7 +154,7 @@ impl Bench {
                     created_at: now_ms(),
                 };
                 let (uid, _) = memories::store(&bench.connection, &origin, &new)?;
-                while follow::some(&bench.connection, 100)? > 0 {}
+                while follow::some(&bench.connection, 100, &Piece::whole())? > 0 {}
                 if let Some(source) = entries::find(&bench.connection, &uid)? {
                     bench.rows.insert(format!("{}/{}", set.name, entry.id), source.id);
                     bench.texts.insert(source.id, format!("{}\n{}", entry.title.as_deref().unwrap_or_default(), entry.text));

@@ -5,7 +5,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rusqlite::Connection;
 use tokio::sync::Notify;
@@ -13,27 +13,26 @@ use tokio::sync::Notify;
 use super::super::Core;
 use super::describe::describe;
 use crate::recall::entries::{self, Source};
-use crate::store::{Result, StoreError};
+use crate::store::{Piece, Result, StoreError};
 
 /// Maximum number of entries that are derived within the group of writes that changed their rows, while many others are due, and within a write of
 /// their own.
 const WITH_WRITES: i64 = 32;
 const WHILE_BEHIND: i64 = 8;
 const BEHIND: i64 = 200;
-/// How long entries are derived at a time, as other writes wait.
+/// How long entries are derived within a group of writes, which wait for it.
 const MAX_TIME: Duration = Duration::from_millis(10);
 /// Entries that are checked in one write.
 const CHECKED: i64 = 300;
 
-/// Derives entries that are due. Returns how many.
-pub fn some(c: &Connection, limit: i64) -> Result<i64> {
+/// Derives entries that are due, until the piece is over. Returns how many; `limit` if there may be more.
+pub fn some(c: &Connection, limit: i64, piece: &Piece) -> Result<i64> {
     let due = entries::due(c, limit)?;
-    let (started, mut done) = (Instant::now(), 0);
+    let mut done = 0;
     for source in &due {
         derive(c, source)?;
         done += 1;
-        if started.elapsed() > MAX_TIME {
-            // There is more to do.
+        if piece.is_over() {
             return Ok(limit);
         }
     }
@@ -68,7 +67,7 @@ pub fn start(core: &Arc<Core>) {
     let behind = is_behind.clone();
     core.store.set_follower(Box::new(move |c| {
         let limit = if behind.load(Ordering::Relaxed) { WHILE_BEHIND } else { WITH_WRITES };
-        let done = some(c, limit)?;
+        let done = some(c, limit, &Piece::lasting(MAX_TIME))?;
         if done == limit {
             behind.store(true, Ordering::Relaxed);
             wake.notify_one();
@@ -91,7 +90,7 @@ pub fn start(core: &Arc<Core>) {
             loop {
                 more.notified().await;
                 while let Some(core) = weak.upgrade() {
-                    match core.store.write_long(|c| some(c, BEHIND)).await {
+                    match core.store.write_long(|c, piece| some(c, BEHIND, piece)).await {
                         Ok(BEHIND) => {
                             is_behind.store(true, Ordering::Relaxed);
                             tokio::task::yield_now().await;

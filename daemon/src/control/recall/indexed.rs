@@ -201,6 +201,7 @@ mod tests {
     use super::*;
     use crate::recall::memories::{self, Memory};
     use crate::session;
+    use crate::store::Piece;
 
     fn add(c: &Connection, session: i64, range: std::ops::Range<i64>) {
         for n in range {
@@ -222,7 +223,7 @@ mod tests {
             };
             memories::store(c, "o", &memory).expect("stores");
         }
-        while follow::some(c, 100).expect("derives") > 0 {}
+        while follow::some(c, 100, &Piece::whole()).expect("derives") > 0 {}
     }
 
     fn at_hand(recall: &Recall, c: &Connection) -> (usize, Option<&'static str>) {

@@ -5,7 +5,6 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use afd_proto::ErrorCode;
 use afd_proto::upkeep::Imported;
@@ -17,13 +16,9 @@ use super::lines::{Line, Lines};
 use super::taking::Taking;
 use crate::memory;
 use crate::store::exchange::imports::{self, Import};
-use crate::store::{self, StoreError};
+use crate::store::{self, Piece, StoreError};
 use crate::task::run_blocking;
 
-/// Time of one write while other writes wait for it.
-const SHORT: Duration = Duration::from_millis(6);
-/// Maximum time of one write. The longer it is, the fewer pages are written again and again.
-const LONG: Duration = Duration::from_millis(60);
 /// How many records are read at a time, and how many bytes of them.
 const MAX_RECORDS: usize = 1_000;
 const MAX_BYTES: usize = 1 << 20;
@@ -41,13 +36,11 @@ fn read_some(mut lines: Read) -> Result<(Read, VecDeque<Line>)> {
     Ok((lines, found))
 }
 
-/// Imports records, at least one, for [`LONG`], or for [`SHORT`] if other writes wait.
-fn apply_some(connection: &Connection, taking: &mut Taking, waiting: &mut VecDeque<Line>, is_awaited: impl Fn() -> bool) -> Result<()> {
-    let started = Instant::now();
+/// Imports records until the piece is over.
+fn apply_some(connection: &Connection, taking: &mut Taking, waiting: &mut VecDeque<Line>, piece: &Piece) -> Result<()> {
     while let Some(line) = waiting.pop_front() {
         taking.take(connection, line)?;
-        let took = started.elapsed();
-        if took > LONG || (took > SHORT && is_awaited()) {
+        if piece.is_over() {
             break;
         }
     }
@@ -104,9 +97,8 @@ pub(super) async fn apply(core: &Arc<Core>, import: Import, path: &Path, is_resu
             if *core.runtime.stopping().borrow() {
                 return Err(stopped());
             }
-            let own = core.clone();
-            let work = move |c: &Connection| {
-                apply_some(c, &mut taking, &mut waiting, || own.store.is_awaited())?;
+            let work = move |c: &Connection, piece: &Piece| {
+                apply_some(c, &mut taking, &mut waiting, piece)?;
                 Ok::<_, Error>((taking, waiting))
             };
             (taking, waiting) = core.store.write_long(work).await?;

@@ -12,7 +12,7 @@ use super::facts::{self, Candidate};
 use super::kept::{self, Said, TermCounts};
 use super::search;
 use crate::model::Counter;
-use crate::store::{Page, Result, elsewhere, new_uid, now_ms, word};
+use crate::store::{Page, Piece, Result, elsewhere, new_uid, now_ms, word};
 
 /// Tokens a message costs in addition to its content.
 const MESSAGE_OVERHEAD: i64 = 4;
@@ -135,7 +135,7 @@ fn tool_of(connection: &Connection, conversation: i64, position: i64, message: &
 const INDEX_BATCH: i64 = 100;
 
 /// Makes the statements and search entries of some messages that have none yet, oldest first. Returns whether none are left.
-pub fn index_some(connection: &Connection, origin: &str) -> Result<bool> {
+pub fn index_some(connection: &Connection, origin: &str, piece: &Piece) -> Result<bool> {
     let mut statement =
         connection.prepare_cached("SELECT id, conversation_id, position FROM messages WHERE indexed = 0 ORDER BY id LIMIT :limit")?;
     let rows = statement
@@ -159,6 +159,9 @@ pub fn index_some(connection: &Connection, origin: &str) -> Result<bool> {
             seen.save(connection, *conversation)?;
         }
         connection.prepare_cached("UPDATE messages SET indexed = 1 WHERE id = :id")?.execute(named_params! {":id": id})?;
+        if piece.is_over() {
+            return Ok(false);
+        }
     }
     Ok(i64::try_from(rows.len()).unwrap_or(0) < INDEX_BATCH)
 }
