@@ -11,6 +11,7 @@ mod copy;
 mod damage;
 mod error;
 pub mod exchange;
+mod group;
 mod migrate;
 mod piece;
 mod query;
@@ -38,6 +39,7 @@ pub use copy::{copy, open_copy, open_foreign, open_scratch};
 use damage::Damage;
 pub use damage::{Failing, damage_mark};
 pub use error::{Result, StoreError};
+pub use group::Follower;
 pub use migrate::{SCHEMA, drop_foreign, former_origins, in_memory, origin_of, origins_of, renew_origin, schema_of};
 pub use piece::Piece;
 pub use query::{Conditions, Page, Reader};
@@ -46,7 +48,6 @@ pub use queue::{in_lane, lane, new_lane};
 use readers::{Pool, Readers};
 pub use space::Space;
 pub use stamp::{new_uid, now_ms};
-pub use writer::Follower;
 use writer::Writer;
 
 /// Why the content of the database is at risk.

@@ -1,0 +1,143 @@
+//! Runs a group of writes and commits them together.
+
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::damage::{Damage, Files};
+use super::queue::{Next, Queue};
+use super::writer::{Acknowledge, Queued, Work, catch_panic};
+use super::{Result, Risk, StoreError};
+
+/// Maximum number of writes that share a commit.
+pub(super) const MAX_GROUP: usize = 256;
+/// How long the writes of a group may take before it is committed: whoever comes next waits no longer than for this and one write.
+const MAX_GROUP_TIME: Duration = Duration::from_millis(10);
+
+/// Time of a group that is worth a line in the log.
+const LONG_GROUP: Duration = Duration::from_millis(20);
+
+/// Called with the connection when the content of the database is at risk.
+pub(super) type Rescue = Box<dyn Fn(&Connection, Risk) + Send>;
+
+/// Derives rows from those that a group of writes changed, before it is committed.
+pub type Follower = Box<dyn Fn(&Connection) -> Result<()> + Send + Sync>;
+
+/// What the writer watches while it works.
+pub(super) struct Watch {
+    pub(super) files: Files,
+    pub(super) damage: Damage,
+    pub(super) rescue: Rescue,
+    pub(super) follower: Arc<OnceLock<Follower>>,
+}
+
+impl Watch {
+    /// Derives rows. A failure is logged and leaves the group as it is: what is derived can be derived later.
+    fn follow(&self, connection: &Connection) {
+        let Some(follower) = self.follower.get() else { return };
+        let followed = execute(connection, "SAVEPOINT follow").map_err(StoreError::from).and_then(|()| {
+            let done = catch_panic(|| follower(connection));
+            let ended = if done.is_ok() { Ok(()) } else { execute(connection, "ROLLBACK TO follow") };
+            done.and(ended.and_then(|()| execute(connection, "RELEASE follow")).map_err(StoreError::from))
+        });
+        if let Err(error) = followed {
+            tracing::warn!(%error, "cannot derive rows from what was written");
+        }
+    }
+
+    /// Checks after a commit that it went into the files that the next start will read.
+    fn check_files(&mut self, connection: &Connection) -> Result<()> {
+        let Err(what) = self.files.check() else { return Ok(()) };
+        if !self.damage.is_gone() {
+            self.damage.set_gone(what.clone());
+            (self.rescue)(connection, Risk::Gone);
+        }
+        Err(StoreError::Unavailable(what))
+    }
+}
+
+/// A group of writes that ended together.
+pub(super) struct Group {
+    pub(super) acknowledgements: Vec<Acknowledge>,
+    pub(super) permits: Vec<OwnedSemaphorePermit>,
+    pub(super) committed: Result<()>,
+}
+
+/// Runs the next writes of the queue, as many as fit a group, and commits them.
+pub(super) fn commit_group(connection: &Connection, queue: &mut Queue<Queued>, watch: &mut Watch, holds_long: bool) -> Group {
+    let damage = &watch.damage.clone();
+    let mut begun = match damage.get() {
+        Some(what) if damage.is_gone() => Err(StoreError::Unavailable(what)),
+        Some(what) => Err(StoreError::Damaged(what)),
+        None => connection.execute_batch("BEGIN IMMEDIATE").map_err(StoreError::from),
+    };
+    let (mut acknowledgements, mut permits): (Vec<Acknowledge>, Vec<_>) = (Vec::new(), Vec::new());
+    let changes = connection.total_changes();
+    let (started, mut has_long) = (Instant::now(), false);
+    while permits.len() < MAX_GROUP && started.elapsed() < MAX_GROUP_TIME {
+        let Some(Next { write: Queued { work, _permit: permit }, is_long }) = queue.pop_into_group(permits.is_empty(), holds_long) else {
+            break;
+        };
+        has_long |= is_long;
+        permits.push(permit);
+        acknowledgements.push(match &begun {
+            Ok(()) => in_savepoint(connection, work, damage),
+            Err(error) => work(Err(error.duplicate())).1,
+        });
+        // On a full disk SQLite rolls the transaction back by itself; the remaining writes would then be committed one by one.
+        if begun.is_ok() && connection.is_autocommit() {
+            begun = Err(StoreError::Unavailable("a write of the same group failed, and the group was rolled back".to_owned()));
+        }
+        if is_long {
+            break;
+        }
+    }
+    // Long writes are indexed in the background.
+    if begun.is_ok() && !has_long && connection.total_changes() > changes {
+        watch.follow(connection);
+    }
+    let committed = begun.and_then(|()| connection.execute_batch("COMMIT").map_err(StoreError::from));
+    // What went into a deleted file is not acknowledged.
+    let committed = committed.and_then(|()| watch.check_files(connection));
+    match &committed {
+        Ok(()) if connection.total_changes() > changes => damage.set_failing(None),
+        Err(error) if damage.get().is_none() => damage.set_failing(Some(error)),
+        _ => {}
+    }
+    if let Err(error) = &committed {
+        damage.count_rollback();
+        if !connection.is_autocommit() {
+            let _ = connection.execute_batch("ROLLBACK");
+        }
+        damage.set_if_damaged(error);
+        tracing::warn!(%error, "a group of writes was not committed");
+    }
+    if started.elapsed() > LONG_GROUP {
+        tracing::debug!(ms = started.elapsed().as_millis() as u64, writes = permits.len(), has_long, "a group of writes took long");
+    }
+    Group { acknowledgements, permits, committed }
+}
+
+fn execute(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
+    connection.prepare_cached(sql)?.execute([]).map(|_| ())
+}
+
+fn in_savepoint(connection: &Connection, work: Work, damage: &Damage) -> Acknowledge {
+    if let Err(error) = execute(connection, "SAVEPOINT work") {
+        return work(Err(error.into())).1;
+    }
+    let (ok, acknowledge) = work(Ok(connection));
+    if !ok {
+        damage.count_rollback();
+    }
+    let ended = if ok { Ok(()) } else { execute(connection, "ROLLBACK TO work") };
+    match ended.and_then(|()| execute(connection, "RELEASE work")) {
+        Ok(()) => acknowledge,
+        Err(error) => {
+            let error = StoreError::from(error);
+            Box::new(move |_| acknowledge(Err(error)))
+        }
+    }
+}
