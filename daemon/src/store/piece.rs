@@ -7,7 +7,7 @@ use super::writer::Slots;
 
 /// Time of a piece if other writes wait for the writer.
 const SHORT: Duration = Duration::from_millis(6);
-/// Time of a piece if none do. Fewer commits write a page that changes often less often.
+/// Time of a piece if none do. Longer pieces need fewer commits, and each commit writes every changed page.
 const LONG: Duration = Duration::from_millis(15);
 
 /// Says when a piece of long work has to end. [`super::Store::write_long`] makes one for each write.
