@@ -15,9 +15,9 @@ fn count(result: &Value, key: &str) -> usize {
     result[key].as_array().map_or(0, Vec::len)
 }
 
-/// Takes back what schemas 17 to 12 added.
+/// Takes back what schemas 18 to 12 added.
 pub const BACK_TO_11: &str =
-    "DROP TRIGGER events_counted; DROP TRIGGER events_uncounted; DROP TRIGGER events_counted_again; DROP TRIGGER observations_counted;
+    "DROP INDEX messages_live; DROP TRIGGER events_counted; DROP TRIGGER events_uncounted; DROP TRIGGER events_counted_again; DROP TRIGGER observations_counted;
     DROP TRIGGER observations_uncounted; DROP TRIGGER observations_counted_again; DROP TABLE session_pages; DROP TABLE session_totals; DROP TABLE import_choices; DROP TABLE imports; DROP TABLE outboxes; DROP TABLE former_origins; DROP TRIGGER notes_recalled; DROP TRIGGER notes_recalled_again; DROP TRIGGER notes_forgotten; DROP TRIGGER
     bugs_recalled; DROP TRIGGER bugs_recalled_again; DROP TRIGGER bugs_forgotten; DROP TRIGGER test_results_recalled; DROP
     TRIGGER test_results_recalled_again; DROP TRIGGER test_results_forgotten; DROP TRIGGER page_models_recalled; DROP

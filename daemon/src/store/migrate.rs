@@ -15,7 +15,7 @@ static MIGRATIONS: LazyLock<Migrations<'static>> =
     LazyLock::new(|| Migrations::from_directory(&DIR).expect("the embedded migrations are well-formed"));
 
 /// Newest schema version that this version supports.
-pub const SCHEMA: u32 = 17;
+pub const SCHEMA: u32 = 18;
 
 /// Schema since which a store knows which ones it replaced.
 const WITH_FORMER: u32 = 14;

@@ -119,7 +119,7 @@ pub fn shown(connection: &Connection, conversation: i64) -> Result<Vec<String>> 
 /// Returns the number of messages of a conversation that were not deleted.
 pub fn count(connection: &Connection, conversation: i64) -> Result<i64> {
     Ok(connection
-        .prepare_cached("SELECT count(*) AS count FROM messages WHERE conversation_id = :conversation_id AND deleted_at IS NULL")?
+        .prepare_cached("SELECT count(*) AS count FROM messages INDEXED BY messages_live WHERE conversation_id = :conversation_id AND deleted_at IS NULL")?
         .query_row(named_params! {":conversation_id": conversation}, |row| row.get("count"))?)
 }
 
