@@ -57,16 +57,19 @@ pub fn some(connection: &Connection, piece: &Piece) -> Result<bool> {
         return some(connection, piece);
     }
     let mut to = end_of_batch(connection, cursor)?.map_or(upto, |to| to.min(upto));
+    let mut last = cursor;
     for uid in uids(connection, "events", cursor, to)? {
         if let Some(event) = find(connection, &uid)? {
-            // What is decided later about this event, such as that a recovery worked, now changes what was counted.
             let seq = event.seq;
-            recount(connection, event)?;
-            connection.prepare_cached("UPDATE store SET rebuild_cursor = :cursor")?.execute(named_params! {":cursor": seq})?;
-            if piece.is_over() {
-                to = seq;
+            // Two stores may have given the same number: events that share one are counted in one piece.
+            if seq > last && last > cursor && piece.is_over() {
+                to = last;
                 break;
             }
+            // What is decided later about this event, such as that a recovery worked, now changes what was counted.
+            recount(connection, event)?;
+            connection.prepare_cached("UPDATE store SET rebuild_cursor = :cursor")?.execute(named_params! {":cursor": seq})?;
+            last = seq;
         }
     }
     let origin = crate::store::origin_of(connection)?.unwrap_or_default();
