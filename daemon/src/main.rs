@@ -4,9 +4,11 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use afd::lifecycle::{Args, StartError, run};
+use afd::resident::limit_heaps;
 use clap::Parser;
 
 fn main() -> ExitCode {
+    limit_heaps();
     match run(Args::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

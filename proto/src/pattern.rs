@@ -272,6 +272,9 @@ wire! {
         pub id: i64,
         /// Unique id, the same in every copy of this memory.
         pub uid: String,
+        /// Uid of the memory that it came from; absent for this one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub origin: Option<String>,
         /// Package of the app.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,

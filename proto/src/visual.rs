@@ -271,6 +271,9 @@ wire! {
         pub id: Option<String>,
         /// Unique id, the same in every copy of this memory.
         pub uid: String,
+        /// Uid of the memory that learned it first; absent for this one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub origin: Option<String>,
         /// Name; absent if it has none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub name: Option<String>,

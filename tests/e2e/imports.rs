@@ -205,6 +205,8 @@ fn rows_of_another_memory_are_marked_and_do_not_speak_for_the_user() {
     client.ok("pattern.save", json!({"kind": "solution", "text": "scroll to the Wi-Fi row", "app": SETTINGS, "source": "user"}));
     client.ok("recall.store", json!({"text": "the Wi-Fi password is never asked for", "app": SETTINGS, "source": "user"}));
     client.ok("conversation.append", json!({"messages": [{"role": "user", "content": "Go on."}]}));
+    client.ok("pageModel.save", json!({"page": "wifi", "pageType": "list", "app": SETTINGS, "elements": [{"name": "Add network"}]}));
+    client.ok("visual.learn", json!({}));
     let (memory, _) = export(&source, "memory.jsonl");
     let session = source.dir().join("session.jsonl");
     client.ok("session.export", json!({"format": "lines", "file": session}));
@@ -235,6 +237,13 @@ fn rows_of_another_memory_are_marked_and_do_not_speak_for_the_user() {
     }
     let pattern = whole.client().ok("pattern.find", json!({"app": SETTINGS}))["patterns"][0].clone();
     assert_eq!((pattern["source"].as_str(), pattern["origin"].is_string()), (Some("user of another memory"), true), "{pattern}");
+    let learned = |world: &World| {
+        let models = world.client().ok("pageModel.find", json!({"app": SETTINGS}))["pageModels"][0]["origin"].clone();
+        (models, world.client().ok("visual.states", json!({"app": SETTINGS, "all": true}))["states"][0]["origin"].clone())
+    };
+    assert_eq!(learned(&source), (Value::Null, Value::Null));
+    let (model, state) = learned(&whole);
+    assert!(model.is_string() && model == state, "{model} {state}");
     let found = whole.client().ok("recall.search", json!({"query": "Wi-Fi password switch", "app": SETTINGS}));
     let entries = found["entries"].as_array().expect("entries");
     assert!(!entries.is_empty() && entries.iter().all(|e| e["source"].as_str().is_some_and(|s| s.contains("another memory"))), "{found}");

@@ -1350,6 +1350,7 @@ class PageModel(TypedDict):
     app: NotRequired[str]
     elements: List[PageElement]
     id: int
+    origin: NotRequired[str]
     page: str
     pageType: str
     seenCount: int
@@ -2168,6 +2169,7 @@ class State(TypedDict):
     kind: StateKind
     lastSeen: int
     name: NotRequired[str]
+    origin: NotRequired[str]
     place: NotRequired[str]
     title: NotRequired[str]
     uid: str

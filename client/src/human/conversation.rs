@@ -19,7 +19,7 @@ use afd_proto::pattern::{
 use serde_json::Value;
 
 use super::human;
-use super::parts::{BAD, BOLD, DIM, GOOD, WARN, count, maybe, more, paint, shorten, table, time};
+use super::parts::{BAD, BOLD, DIM, GOOD, WARN, count, from, maybe, more, paint, shorten, table, time};
 
 human! {
     ConversationAppend => appended;
@@ -199,7 +199,16 @@ fn deleted(deleted: &DeleteResult) -> String {
 fn pattern_table(patterns: &[Pattern]) -> String {
     let row = |p: &Pattern| {
         let (confidence, used) = (p.confidence.to_string(), p.usage_count.to_string());
-        [p.id.to_string(), p.kind.to_string(), confidence, used, p.scope.to_string(), p.text.clone(), maybe(&p.app), maybe(&p.page)]
+        [
+            p.id.to_string(),
+            p.kind.to_string(),
+            confidence,
+            used,
+            p.scope.to_string(),
+            p.text.clone() + from(&p.origin),
+            maybe(&p.app),
+            maybe(&p.page),
+        ]
     };
     table(["id", "kind", "confidence", "used", "scope", "text", "app", "page"], patterns.iter().map(row))
 }
@@ -208,7 +217,15 @@ fn model_table(models: &[PageModel]) -> String {
     let row = |m: &PageModel| {
         let names: Vec<&str> = m.elements.iter().map(|e| e.name.as_str()).collect();
         let (stability, seen) = (m.stability_score.to_string(), m.seen_count.to_string());
-        [m.id.to_string(), m.page.clone(), m.page_type.clone(), stability, seen, maybe(&m.similarity), shorten(&names.join(", "))]
+        [
+            m.id.to_string(),
+            m.page.clone() + from(&m.origin),
+            m.page_type.clone(),
+            stability,
+            seen,
+            maybe(&m.similarity),
+            shorten(&names.join(", ")),
+        ]
     };
     table(["id", "page", "type", "stability", "seen", "similarity", "elements"], models.iter().map(row))
 }

@@ -13,7 +13,7 @@ use afd_proto::visual::{
 };
 
 use super::human;
-use super::parts::{BAD, BOLD, DIM, GOOD, WARN, count, dry_run, empty_list, first, maybe, more, paint, table, time};
+use super::parts::{BAD, BOLD, DIM, GOOD, WARN, count, dry_run, empty_list, first, from, maybe, more, paint, table, time};
 
 human! {
     VisualLearn => learned;
@@ -85,7 +85,7 @@ fn states(list: &States) -> String {
     let row = |s: &State| {
         let place = s.interrupt.as_ref().map_or_else(|| maybe(&s.place), |i| format!("pop-up; {}", dismissal(i)));
         let (visits, components) = (s.visit_count.to_string(), s.defining_components.len().to_string());
-        [maybe(&s.id), maybe(&s.name), s.kind.to_string(), visits, components, place, time(s.last_seen)]
+        [maybe(&s.id), maybe(&s.name) + from(&s.origin), s.kind.to_string(), visits, components, place, time(s.last_seen)]
     };
     heading(&list.about, "state", list.states.len())
         + &table(["id", "name", "kind", "visits", "components", "place", "lastSeen"], list.states.iter().map(row))

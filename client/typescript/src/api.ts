@@ -1220,6 +1220,7 @@ export interface PageModel {
   app?: string;
   elements: PageElement[];
   id: number;
+  origin?: string;
   page: string;
   pageType: string;
   seenCount: number;
@@ -2048,6 +2049,7 @@ export interface State {
   kind: StateKind;
   lastSeen: number;
   name?: string;
+  origin?: string;
   place?: string;
   title?: string;
   uid: string;

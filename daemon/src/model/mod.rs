@@ -2,6 +2,7 @@
 
 pub mod embed;
 mod endpoint;
+mod pairs;
 mod tokens;
 
 use std::future::Future;

@@ -1,4 +1,4 @@
-//! Token counting. The tables of a tokenizer take about 46 MB, so they are loaded on first use and dropped after an idle period.
+//! Token counting. The tables of a tokenizer take some megabytes, so they are loaded on first use and dropped after an idle period.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -7,8 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
-use tiktoken_rs::CoreBPE;
 use tiktoken_rs::tokenizer::{Tokenizer, get_tokenizer};
+
+use super::pairs::Pairs;
+use crate::resident::trim_heap;
 
 /// Tokenizer name that is reported for models without a known tokenizer.
 pub const ESTIMATE: &str = "estimate";
@@ -36,7 +38,7 @@ struct Loaded {
 
 /// The tables of a tokenizer, and the counts of lines that were counted with them: a context mostly consists of lines of the one before.
 struct Tables {
-    encoding: CoreBPE,
+    pairs: Pairs,
     /// Whether white space before a line break may be a token of its own, as with the older encodings.
     keeps_blank: bool,
     hasher: RandomState,
@@ -44,14 +46,14 @@ struct Tables {
 }
 
 impl Tables {
-    fn new(encoding: CoreBPE, tokenizer: Tokenizer) -> Self {
+    fn new(pairs: Pairs, tokenizer: Tokenizer) -> Self {
         let keeps_blank = matches!(tokenizer, Tokenizer::P50kBase | Tokenizer::P50kEdit | Tokenizer::R50kBase);
-        Self { encoding, keeps_blank, hasher: RandomState::new(), known: Mutex::default() }
+        Self { pairs, keeps_blank, hasher: RandomState::new(), known: Mutex::default() }
     }
 
     /// Counts the tokens of a line, including its line break.
     fn count(&self, line: &str) -> usize {
-        let encoded = || chunks(line).map(|chunk| self.encoding.encode_ordinary(chunk).len()).sum();
+        let encoded = || chunks(line).map(|chunk| self.pairs.count(chunk)).sum();
         if line.len() < MIN_REMEMBERED {
             return encoded();
         }
@@ -96,16 +98,11 @@ fn name_of(tokenizer: Tokenizer) -> &'static str {
     ENCODINGS.iter().find(|(_, t)| *t == tokenizer).map_or(ESTIMATE, |(name, _)| name)
 }
 
-fn load(tokenizer: Tokenizer) -> Option<CoreBPE> {
-    let loaded = match tokenizer {
-        Tokenizer::O200kHarmony => tiktoken_rs::o200k_harmony(),
-        Tokenizer::O200kBase => tiktoken_rs::o200k_base(),
-        Tokenizer::Cl100kBase => tiktoken_rs::cl100k_base(),
-        Tokenizer::P50kBase => tiktoken_rs::p50k_base(),
-        Tokenizer::P50kEdit => tiktoken_rs::p50k_edit(),
-        _ => tiktoken_rs::r50k_base(),
-    };
-    loaded.inspect_err(|error| tracing::error!(%error, "cannot load the tokenizer tables")).ok()
+fn load(tokenizer: Tokenizer) -> Option<Pairs> {
+    let loaded = Pairs::load(tokenizer).inspect_err(|error| tracing::error!(%error, "cannot load the tokenizer tables"));
+    // What the library allocated for a moment goes back to the system.
+    trim_heap();
+    loaded.ok()
 }
 
 impl Tokenizers {
@@ -132,7 +129,7 @@ impl Tokenizers {
             loaded.used = Instant::now();
             return Counter { name: name_of(tokenizer), tables: Some(loaded.tables.clone()) };
         }
-        let Some(tables) = load(tokenizer).map(|encoding| Arc::new(Tables::new(encoding, tokenizer))) else { return Counter::estimate() };
+        let Some(tables) = load(tokenizer).map(|pairs| Arc::new(Tables::new(pairs, tokenizer))) else { return Counter::estimate() };
         all.insert(tokenizer, Loaded { tables: tables.clone(), used: Instant::now() });
         Counter { name: name_of(tokenizer), tables: Some(tables) }
     }
@@ -256,7 +253,7 @@ mod tests {
         assert_eq!(counter.count("hello world"), 2);
         assert_eq!(counter.count("tiktoken is great!"), 6);
         let text = "The quick brown fox, id 4711, jumps over the lazy dog.\n".repeat(4000);
-        let whole = counter.tables.as_ref().expect("loaded").encoding.encode_ordinary(&text).len() as i64;
+        let whole = tiktoken_rs::cl100k_base().expect("loads").encode_ordinary(&text).len() as i64;
         assert_eq!(counter.count(&text), whole, "splitting does not change the count");
         for hard in [" ", "\n", "a", "^", "\t ", "测", "👍🏽", "0"] {
             let long = hard.repeat((1 << 18) / hard.len());
@@ -278,7 +275,7 @@ mod tests {
                 "{\n  \"a\": 1,\n  \"b\": [\n\n]}\n",
                 "测试。\n下一行\n\u{3000}a",
             ] {
-                let whole = tables.encoding.encode_ordinary(text).len() as i64;
+                let whole = tables.pairs.count(text) as i64;
                 assert_eq!((counter.count(text), counter.count(text)), (whole, whole), "{name} {text:?}");
             }
         }

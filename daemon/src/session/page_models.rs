@@ -9,20 +9,22 @@ use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use super::{json, parse_list};
 use crate::page::pattern;
-use crate::store::{Result, new_uid, now_ms};
+use crate::store::{Result, elsewhere, new_uid, now_ms};
 
 /// Weight of the latest comparison in the stability score.
 const LATEST_WEIGHT: f64 = 0.3;
 /// Maximum number of stored pages a requested page is compared with.
 const MAX_COMPARED: i64 = 500;
 
-const COLUMNS: &str = "id, uid, app, page, page_type, elements, stability_score, seen_count, updated_at";
+const COLUMNS: &str =
+    concat!("id, uid, app, page, page_type, elements, stability_score, seen_count, updated_at, ", elsewhere!("page_models"));
 
 fn read(row: &Row<'_>) -> rusqlite::Result<PageModel> {
     let app: String = row.get("app")?;
     Ok(PageModel {
         id: row.get("id")?,
         uid: row.get("uid")?,
+        origin: row.get("elsewhere")?,
         app: (!app.is_empty()).then_some(app),
         page: row.get("page")?,
         page_type: row.get("page_type")?,

@@ -11,7 +11,7 @@ use super::lesson::Lesson;
 use super::scope;
 use crate::page::snapshot::Rect;
 use crate::page::structure::Structure;
-use crate::store::{Result, new_uid, now_ms, word};
+use crate::store::{Result, elsewhere, new_uid, now_ms, word};
 
 /// Maximum number of texts kept per state.
 const MAX_TEXTS: usize = 50;
@@ -23,6 +23,8 @@ pub struct State {
     pub id: i64,
     /// Unique id, the same in every copy of this memory.
     pub uid: String,
+    /// Uid of the memory that learned it first; `None` for this one.
+    pub origin: Option<String>,
     /// Row id of the scope.
     pub app: i64,
     /// `s_` and six hexadecimal digits; `None` until it is defined.
@@ -77,13 +79,16 @@ pub(super) struct Draft {
     pub texts: Vec<String>,
 }
 
-const COLUMNS: &str =
-    "id, uid, app_id, code, name, description, kind, place, title, visit_count, visible_texts, first_seen, last_seen, extra";
+const COLUMNS: &str = concat!(
+    "id, uid, app_id, code, name, description, kind, place, title, visit_count, visible_texts, first_seen, last_seen, extra, ",
+    elsewhere!("states")
+);
 
 fn read(row: &Row<'_>) -> rusqlite::Result<State> {
     Ok(State {
         id: row.get("id")?,
         uid: row.get("uid")?,
+        origin: row.get("elsewhere")?,
         app: row.get("app_id")?,
         code: row.get("code")?,
         name: row.get("name")?,

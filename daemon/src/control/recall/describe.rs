@@ -159,6 +159,7 @@ fn page(c: &Connection, id: i64) -> Result<Option<Described>> {
     Ok(Some(Described {
         text: parts(&[("", Some(&model.page_type)), ("Elements", Some(&elements))]),
         site: site_of(Some(&model.page)),
+        source: recorded(model.origin),
         title: model.page,
         app: model.app.unwrap_or_default(),
         confidence: model.stability_score,
@@ -220,7 +221,7 @@ fn state(c: &Connection, id: i64) -> Result<Option<Described>> {
         site: scope.as_ref().and_then(|s| s.site.clone()).unwrap_or_default(),
         app: scope.map(|s| s.app).unwrap_or_default(),
         confidence: BY_ITSELF,
-        source: "page".to_owned(),
+        source: state.origin.map_or_else(|| "page".to_owned(), |_| said_elsewhere(Some("page"))),
         ..blank(EntryType::State, state.first_seen)
     }))
 }

@@ -121,6 +121,7 @@ fn state_to_wire(graph: &Graph, state: &State, defining_components: Vec<String>)
     afd_proto::visual::State {
         id: state.code.clone(),
         uid: state.uid.clone(),
+        origin: state.origin.clone(),
         name: state.name.clone(),
         description: state.description.clone(),
         kind: state.kind,
