@@ -13,6 +13,7 @@ pub mod belief;
 pub mod config;
 pub mod control;
 pub mod device;
+pub mod erased;
 pub mod file;
 pub mod hex;
 pub mod job;

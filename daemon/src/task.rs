@@ -10,9 +10,12 @@ use std::time::Duration;
 
 use afd_proto::daemon::{TaskInfo, TaskState};
 use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::Instant;
+
+use crate::erased;
 
 /// Delay before the first restart; it doubles with every further restart until the task runs for [`STABLE`].
 const FIRST_DELAY: Duration = Duration::from_millis(100);
@@ -79,7 +82,11 @@ impl Tasks {
         F: FnMut() -> Fut + Send + 'static,
         Fut: Future<Output = ()> + Send + 'static,
     {
-        let registration = self.register(name.into());
+        self.spawn_boxed(name.into(), Box::new(move || make().boxed()));
+    }
+
+    fn spawn_boxed(&self, name: String, mut make: Box<dyn FnMut() -> BoxFuture<'static, ()> + Send>) {
+        let registration = self.register(name);
         tokio::spawn(async move {
             let mut delay = FIRST_DELAY;
             loop {
@@ -167,6 +174,10 @@ pub struct Panicked(pub String);
 /// # Errors
 /// When the work panics.
 pub async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Panicked> {
+    run_boxed(Box::new(move || erased::hide(work()))).await.map(erased::reveal)
+}
+
+async fn run_boxed(work: Box<dyn FnOnce() -> erased::Value + Send>) -> Result<erased::Value, Panicked> {
     let done = tokio::task::spawn_blocking(work).await;
     done.map_err(|error| Panicked(error.try_into_panic().map_or_else(|e| e.to_string(), |panic| panic_message(panic.as_ref()))))
 }

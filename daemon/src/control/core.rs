@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
 
 use super::admin::OnDisk;
@@ -17,6 +19,7 @@ use super::{Error, Result, WatchStreams, backups, scope};
 use crate::artifact::Artifacts;
 use crate::config::Config;
 use crate::device::Registry;
+use crate::erased;
 use crate::job::Jobs;
 use crate::live::Live;
 use crate::memory::{secrets::Secrets, views::Views};
@@ -147,6 +150,10 @@ impl Core {
     /// # Errors
     /// `CANCELLED` if the call was cancelled before; the work is not started in that case.
     pub(super) async fn finish<T: Send + 'static>(self: &Arc<Self>, work: impl Future<Output = T> + Send + 'static) -> Result<T> {
+        self.finish_boxed(work.map(erased::hide).boxed()).await.map(erased::reveal)
+    }
+
+    async fn finish_boxed(self: &Arc<Self>, work: BoxFuture<'static, erased::Value>) -> Result<erased::Value> {
         scope::current().commit()?;
         let running = self.runtime.enter();
         let done = scope::spawn(async move {

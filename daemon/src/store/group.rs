@@ -8,7 +8,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::damage::{Damage, Files};
 use super::queue::{Next, Queue};
-use super::writer::{Acknowledge, Queued, Work, catch_panic};
+use super::writer::{Acknowledge, Done, Queued, Report, Work, catch_panic};
 use super::{Result, Risk, StoreError};
 
 /// Maximum number of writes that share a commit.
@@ -77,14 +77,15 @@ pub(super) fn commit_group(connection: &Connection, queue: &mut Queue<Queued>, w
     let changes = connection.total_changes();
     let (started, mut has_long) = (Instant::now(), false);
     while permits.len() < MAX_GROUP && started.elapsed() < MAX_GROUP_TIME {
-        let Some(Next { write: Queued { work, _permit: permit }, is_long }) = queue.pop_into_group(permits.is_empty(), holds_long) else {
+        let Some(Next { write: Queued { work, report, _permit: permit }, is_long }) = queue.pop_into_group(permits.is_empty(), holds_long)
+        else {
             break;
         };
         has_long |= is_long;
         permits.push(permit);
         acknowledgements.push(match &begun {
-            Ok(()) => in_savepoint(connection, work, damage),
-            Err(error) => work(Err(error.duplicate())).1,
+            Ok(()) => acknowledgement(report, in_savepoint(connection, work, damage)),
+            Err(error) => acknowledgement(report, Err(error.duplicate())),
         });
         // On a full disk SQLite rolls the transaction back by itself; the remaining writes would then be committed one by one.
         if begun.is_ok() && connection.is_autocommit() {
@@ -124,20 +125,27 @@ fn execute(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
     connection.prepare_cached(sql)?.execute([]).map(|_| ())
 }
 
-fn in_savepoint(connection: &Connection, work: Work, damage: &Damage) -> Acknowledge {
-    if let Err(error) = execute(connection, "SAVEPOINT work") {
-        return work(Err(error.into())).1;
-    }
-    let (ok, acknowledge) = work(Ok(connection));
-    if !ok {
+/// Runs a write, and takes it back if it fails.
+fn in_savepoint(connection: &Connection, work: Work, damage: &Damage) -> Done {
+    execute(connection, "SAVEPOINT work")?;
+    let done = catch_panic(|| Ok::<_, StoreError>(work(connection)));
+    let is_done = matches!(done, Ok(Ok(_)));
+    let ended = if is_done { Ok(()) } else { execute(connection, "ROLLBACK TO work") };
+    if !is_done {
         damage.count_rollback();
     }
-    let ended = if ok { Ok(()) } else { execute(connection, "ROLLBACK TO work") };
     match ended.and_then(|()| execute(connection, "RELEASE work")) {
-        Ok(()) => acknowledge,
-        Err(error) => {
-            let error = StoreError::from(error);
-            Box::new(move |_| acknowledge(Err(error)))
-        }
+        Err(error) if is_done => Err(error.into()),
+        _ => done,
     }
+}
+
+/// Reports a write after its commit. Its own error is more specific than that of the commit.
+fn acknowledgement(report: Report, done: Done) -> Acknowledge {
+    Box::new(move |committed| {
+        report(match done {
+            Ok(Ok(value)) => committed.map(|()| Ok(value)),
+            failed => failed,
+        });
+    })
 }

@@ -172,7 +172,7 @@ impl Store {
     /// # Errors
     /// The error of the work or of the commit; nothing of it is in the database then.
     pub async fn write<T: Send + 'static>(&self, work: impl FnOnce(&Connection) -> Result<T> + Send + 'static) -> Result<T> {
-        self.writer.submit(Turn::Lane(lane()), work, |_| {}).await
+        self.writer.submit(Turn::Lane(lane()), work, None).await
     }
 
     /// Like [`Store::write_or_refuse`], for a piece of long work, which says when to end: other writes do not wait for its commit, and its
@@ -186,7 +186,7 @@ impl Store {
         E: From<StoreError> + Send + 'static,
     {
         let slots = self.writer.slots().clone();
-        self.writer.submit(Turn::Long(lane()), move |c| work(c, &Piece::begin(slots)), |_| {}).await
+        self.writer.submit(Turn::Long(lane()), move |c| work(c, &Piece::begin(slots)), None).await
     }
 
     /// Like [`Store::write`], for work with an error type of its own: an error rolls the work back and is returned to the caller.
@@ -198,7 +198,7 @@ impl Store {
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
     {
-        self.writer.submit(Turn::Lane(lane()), work, |_| {}).await
+        self.writer.submit(Turn::Lane(lane()), work, None).await
     }
 
     /// Like [`Store::write`], for what was or is about to be done on a device: it comes before the writes of all callers.
@@ -206,7 +206,7 @@ impl Store {
     /// # Errors
     /// The error of the work or of the commit.
     pub async fn write_first<T: Send + 'static>(&self, work: impl FnOnce(&Connection) -> Result<T> + Send + 'static) -> Result<T> {
-        self.write_then(work, |_| {}).await
+        self.writer.submit(Turn::Device, work, None).await
     }
 
     /// Like [`Store::write_first`]; after the commit, `then` is called with the result, in commit order and before the caller gets it.
@@ -219,7 +219,7 @@ impl Store {
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
         then: impl FnOnce(&T) + Send + 'static,
     ) -> Result<T> {
-        self.writer.submit(Turn::Device, work, then).await
+        self.writer.submit(Turn::Device, work, Some(Box::new(then))).await
     }
 
     /// Runs the work and rolls it back; returns what the work would have returned.

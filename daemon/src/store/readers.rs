@@ -15,6 +15,7 @@ use tokio::sync::oneshot;
 use super::queue::{Queue, Turn, lane};
 use super::writer::catch_panic;
 use super::{Result, StoreError};
+use crate::erased;
 use crate::task::{Tasks, failpoint};
 
 /// Number of reads that run concurrently.
@@ -25,12 +26,13 @@ const MAX_QUEUED: usize = 4096;
 /// How often a running read checks whether it was abandoned, in steps of SQLite's virtual machine: about every 10 us.
 const STEPS_BETWEEN_CHECKS: i32 = 1000;
 
-/// Runs a read on the connection, or receives the error when there is none.
-type Work = Box<dyn FnOnce(Result<&Connection>) + Send>;
+/// Reads from the connection.
+type Read = Box<dyn FnOnce(&Connection) -> Result<erased::Value> + Send>;
 
 struct Job {
     abandoned: Arc<AtomicBool>,
-    work: Work,
+    work: Read,
+    reply: oneshot::Sender<Result<erased::Value>>,
 }
 
 /// Marks a read as abandoned when its caller stops waiting.
@@ -104,13 +106,13 @@ impl Readers {
     }
 
     pub(super) async fn submit<T: Send + 'static>(&self, work: impl FnOnce(&Connection) -> Result<T> + Send + 'static) -> Result<T> {
+        self.submit_boxed(Box::new(move |c| work(c).map(erased::hide))).await.map(erased::reveal)
+    }
+
+    async fn submit_boxed(&self, work: Read) -> Result<erased::Value> {
         let (reply, answer) = oneshot::channel();
         let abandoned = Arc::new(AtomicBool::new(false));
-        let work = move |connection: Result<&Connection>| {
-            let _ = reply.send(connection.and_then(|connection| in_snapshot(connection, work)));
-        };
-        let job = Job { abandoned: abandoned.clone(), work: Box::new(work) };
-        self.push(job)?;
+        self.push(Job { abandoned: abandoned.clone(), work, reply })?;
         let _abandon_on_drop = AbandonOnDrop(abandoned);
         answer.await.map_err(|_| StoreError::Unavailable("a reader thread failed".into()))?
     }
@@ -129,7 +131,7 @@ impl Readers {
 
 /// Runs a read on one state of the database. Its statements also need not lock and check the file one by one, which is most of what a small
 /// one costs.
-fn in_snapshot<T>(connection: &Connection, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+fn in_snapshot(connection: &Connection, work: Read) -> Result<erased::Value> {
     let snapshot = connection.unchecked_transaction()?;
     let done = catch_panic(|| work(connection));
     let ended = snapshot.finish();
@@ -144,7 +146,7 @@ fn run(pool: &Pool, waiting: &Waiting) {
         let connection = match pool.get() {
             Ok(connection) => connection,
             Err(error) => {
-                (job.work)(Err(StoreError::Unavailable(error.to_string())));
+                let _ = job.reply.send(Err(StoreError::Unavailable(error.to_string())));
                 continue;
             }
         };
@@ -154,7 +156,7 @@ fn run(pool: &Pool, waiting: &Waiting) {
             continue;
         }
         let seen = connection.progress_handler(STEPS_BETWEEN_CHECKS, Some(move || abandoned.load(Ordering::Relaxed)));
-        (job.work)(seen.map(|()| &*connection).map_err(StoreError::from));
+        let _ = job.reply.send(seen.map_err(StoreError::from).and_then(|()| in_snapshot(&connection, job.work)));
         let _ = connection.progress_handler(0, None::<fn() -> bool>);
         drop(connection);
         failpoint("store-reader");

@@ -1,5 +1,6 @@
 //! The writer thread and its queue.
 
+use std::any::Any;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,6 +18,7 @@ use super::damage::{Damage, Files};
 use super::group::{Follower, MAX_GROUP, Rescue, Watch, commit_group};
 use super::queue::{Queue, Turn, lane};
 use super::{Result, StoreError};
+use crate::erased;
 use crate::task::{Tasks, failpoint, panic_message};
 
 /// Maximum number of queued writes.
@@ -32,9 +34,17 @@ const CLOSE_POLL: Duration = Duration::from_millis(5);
 /// Reports the result of a write to its caller, once it is known whether the commit succeeded.
 pub(super) type Acknowledge = Box<dyn FnOnce(Result<()>) + Send>;
 
-/// Runs a write on the connection, or receives the error that prevents it; returns whether it succeeded and how to
-/// acknowledge it.
-pub(super) type Work = Box<dyn FnOnce(Result<&Connection>) -> (bool, Acknowledge) + Send>;
+/// Writes to the connection; returns a value or an error of the caller's types.
+pub(super) type Work = Box<dyn FnOnce(&Connection) -> Result<erased::Value, erased::Value> + Send>;
+
+/// What became of a write: a value or error of the caller's types, else the error of the database that prevented it.
+pub(super) type Done = Result<Result<erased::Value, erased::Value>>;
+
+/// Receives the value of a committed write.
+type Then<T = dyn Any> = Box<dyn FnOnce(&T) + Send>;
+
+/// Receives what became of a write, on the thread of the writer.
+pub(super) type Report = Box<dyn FnOnce(Done) + Send>;
 
 /// Work that cannot be done in a transaction.
 type Alone = Box<dyn FnOnce(&Connection) + Send>;
@@ -42,6 +52,7 @@ type Alone = Box<dyn FnOnce(&Connection) + Send>;
 /// A write and its slot in the queue.
 pub(super) struct Queued {
     pub(super) work: Work,
+    pub(super) report: Report,
     pub(super) _permit: OwnedSemaphorePermit,
 }
 
@@ -132,20 +143,36 @@ impl Writer {
         &self,
         turn: Turn,
         work: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
-        then: impl FnOnce(&T) + Send + 'static,
+        then: Option<Then<T>>,
     ) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
     {
+        let work: Work = Box::new(move |c| erased::hide_result(work(c)));
+        let then = then.map(|then| -> Then {
+            Box::new(move |value| {
+                if let Some(value) = value.downcast_ref() {
+                    then(value);
+                }
+            })
+        });
+        match self.submit_boxed(turn, work, then).await {
+            Ok(done) => erased::reveal_result(done),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    async fn submit_boxed(&self, turn: Turn, work: Work, then: Option<Then>) -> Done {
         let (reply, answer) = oneshot::channel();
         let permit = self.acquire_permit().await?;
-        self.send(turn, permit, work, move |result| {
-            if let Ok(done) = &result {
-                then(done);
+        let report = move |done: Done| {
+            if let (Ok(Ok(value)), Some(then)) = (&done, then) {
+                then(&**value);
             }
-            let _ = reply.send(result);
-        });
+            let _ = reply.send(done);
+        };
+        self.send(turn, permit, work, Box::new(report));
         answer.await.map_err(|_| StoreError::Unavailable("the writer has stopped".into()))?
     }
 
@@ -179,8 +206,8 @@ impl Writer {
         then: impl FnOnce(&T) + Send + 'static,
     ) {
         match self.acquire_permit().await {
-            Ok(permit) => self.send(Turn::Device, permit, work, move |result| log_failure(what, result.as_ref().map(then))),
-            Err(error) => log_failure::<()>(what, Err(&error)),
+            Ok(permit) => self.send_logged(Turn::Device, permit, what, work, then),
+            Err(error) => log_failure(what, &error),
         }
     }
 
@@ -192,27 +219,30 @@ impl Writer {
         then: impl FnOnce(&T) + Send + 'static,
     ) {
         match self.slots.try_take() {
-            Some(permit) => self.send(Turn::Behind(lane()), permit, work, move |result| log_failure(what, result.as_ref().map(then))),
+            Some(permit) => self.send_logged(Turn::Behind(lane()), permit, what, work, then),
             None => tracing::debug!("the write queue is full; not recorded: {what}"),
         }
     }
 
-    fn send<T: Send + 'static, E: From<StoreError> + Send + 'static>(
+    fn send_logged<T: Send + 'static>(
         &self,
         turn: Turn,
         permit: OwnedSemaphorePermit,
-        work: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
-        report: impl FnOnce(Result<T, E>) + Send + 'static,
+        what: &'static str,
+        work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
+        then: impl FnOnce(&T) + Send + 'static,
     ) {
-        let job: Work = Box::new(move |connection| {
-            let result = connection.map_err(E::from).and_then(|connection| catch_panic(|| work(connection)));
-            let ok = result.is_ok();
-            // The error of the work itself is more specific than that of the commit.
-            let acknowledge: Acknowledge = Box::new(move |commit| report(result.and_then(|value| commit.map(|()| value).map_err(E::from))));
-            (ok, acknowledge)
-        });
+        let report = move |done: Done| match done {
+            Ok(Ok(value)) => then(&erased::reveal(value)),
+            Ok(Err(error)) => log_failure(what, &erased::reveal(error)),
+            Err(error) => log_failure(what, &error),
+        };
+        self.send(turn, permit, Box::new(move |c| erased::hide_result(work(c))), Box::new(report));
+    }
+
+    fn send(&self, turn: Turn, permit: OwnedSemaphorePermit, work: Work, report: Report) {
         // If the writer has stopped, the work is dropped together with its reply channel, and the caller gets an error.
-        let _ = self.sender.lock().as_ref().map(|sender| sender.send(Request::Write(turn, Queued { work: job, _permit: permit })));
+        let _ = self.sender.lock().as_ref().map(|sender| sender.send(Request::Write(turn, Queued { work, report, _permit: permit })));
     }
 
     /// Finishes the queued work, empties the write-ahead log and ends the thread. Later work is refused. What is not done at the deadline is rolled back
@@ -236,10 +266,8 @@ impl Writer {
     }
 }
 
-fn log_failure<T>(what: &'static str, result: std::result::Result<T, &StoreError>) {
-    if let Err(error) = result {
-        tracing::warn!(%error, "cannot record {what}");
-    }
+fn log_failure(what: &'static str, error: &StoreError) {
+    tracing::warn!(%error, "cannot record {what}");
 }
 
 /// Runs the work and turns a panic into an error, so that it is rolled back like any failure.
