@@ -5,14 +5,13 @@
 //! or could not store its outcome: repeating the call yields `OUTCOME_UNKNOWN`. Actions have their own scheme, based on intents
 //! and events, since what was sent to a device cannot be undone.
 
-use std::pin::pin;
 use std::sync::Arc;
 
 use afd_proto::events::Message;
 use afd_proto::vocabulary::DEFAULT_SESSION;
 use afd_proto::{Effect, ErrorCode, MethodInfo};
-use futures_util::future::poll_immediate;
-use serde::{Deserialize, Serialize, Serializer};
+use futures_util::future::{BoxFuture, poll_immediate};
+use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::sync::OwnedMutexGuard;
@@ -20,21 +19,20 @@ use tokio::sync::OwnedMutexGuard;
 use super::{Core, Error, Result, scope};
 use crate::memory::requests;
 
-/// Response of a call: a new result or a recorded one.
-#[derive(Clone)]
-pub enum Response<R> {
-    /// Result of work that was done just now.
-    Fresh(R),
-    /// Recorded result of an earlier call, as JSON.
-    Recorded(Arc<RawValue>),
+/// The work of a call, which results in JSON.
+pub type Work = BoxFuture<'static, Result<Box<RawValue>>>;
+
+/// Result of a call, as JSON.
+pub struct Response {
+    /// The JSON.
+    pub result: Box<RawValue>,
+    /// Whether it is the recorded result of an earlier call.
+    is_recorded: bool,
 }
 
-impl<R: Serialize> Serialize for Response<R> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        match self {
-            Response::Fresh(result) => result.serialize(serializer),
-            Response::Recorded(text) => text.serialize(serializer),
-        }
+impl Response {
+    fn fresh(result: Box<RawValue>) -> Self {
+        Self { result, is_recorded: false }
     }
 }
 
@@ -56,13 +54,9 @@ pub fn check_key(key: Value) -> Result<String> {
 /// # Errors
 /// Those of the call; `CANCELLED` if it was cancelled before it started; `CONFLICT` if the key was used for a different call;
 /// `OUTCOME_UNKNOWN` if the daemon stopped while the call was running.
-pub async fn run<R, F>(core: &Arc<Core>, method: &'static MethodInfo, key: Option<String>, params: &str, work: F) -> Result<Response<R>>
-where
-    R: Serialize + Send + 'static,
-    F: Future<Output = Result<R>> + Send + 'static,
-{
+pub async fn run(core: &Arc<Core>, method: &'static MethodInfo, key: Option<String>, params: &str, work: Work) -> Result<Response> {
     if !method.takes_request_key() {
-        return work.await.map(Response::Fresh);
+        return work.await.map(Response::fresh);
     }
     // Stopping or reloading the daemon must work even if the database does not.
     let done = match key.filter(|_| !method.name.starts_with("daemon.") && !method.is_repeatable()) {
@@ -74,10 +68,10 @@ where
             if !method.is_recorded_as_event() && !method.is_repeatable() {
                 scope.commit()?;
             }
-            start(work, order).await.map(Response::Fresh)
+            start(work, order).await.map(Response::fresh)
         }
     };
-    if method.effect == Effect::Admin && matches!(done, Ok(Response::Fresh(_))) {
+    if method.effect == Effect::Admin && done.as_ref().is_ok_and(|done| !done.is_recorded) {
         core.live.publish(Message::Changed { method: method.name.to_owned(), session: session_of(method, params) });
     }
     done
@@ -94,9 +88,8 @@ fn session_of(method: &MethodInfo, params: &str) -> Option<String> {
 }
 
 /// Polls `work` once while it holds `order`, so that it starts before the next call of the connection, then runs it to completion.
-async fn start<T>(work: impl Future<Output = T>, order: OwnedMutexGuard<()>) -> T {
-    let mut work = pin!(work);
-    let first = poll_immediate(work.as_mut()).await;
+async fn start(mut work: Work, order: OwnedMutexGuard<()>) -> Result<Box<RawValue>> {
+    let first = poll_immediate(&mut work).await;
     drop(order);
     match first {
         Some(done) => done,
@@ -104,11 +97,7 @@ async fn start<T>(work: impl Future<Output = T>, order: OwnedMutexGuard<()>) -> 
     }
 }
 
-async fn run_once<R, F>(core: &Arc<Core>, method: &'static MethodInfo, key: String, params: &str, work: F) -> Result<Response<R>>
-where
-    R: Serialize + Send + 'static,
-    F: Future<Output = Result<R>> + Send + 'static,
-{
+async fn run_once(core: &Arc<Core>, method: &'static MethodInfo, key: String, params: &str, work: Work) -> Result<Response> {
     let (worker, hash) = (core.clone(), core.secrets.hash(&format!("{}{params}", method.name)));
     // Recording the key takes time; hold the order, so that calls of a connection still take effect in sequence.
     let order = scope::current().in_order().await;
@@ -121,17 +110,13 @@ where
 }
 
 impl Core {
-    async fn run_recorded<R, F>(
+    async fn run_recorded(
         self: &Arc<Self>,
         method: &'static str,
         (key, hash): (String, String),
         order: OwnedMutexGuard<()>,
-        work: F,
-    ) -> Result<Response<R>>
-    where
-        R: Serialize,
-        F: Future<Output = Result<R>>,
-    {
+        work: Work,
+    ) -> Result<Response> {
         let (origin, named, wanted) = (self.store.origin().to_owned(), key.clone(), hash.clone());
         let recorded = self.store.write(move |c| {
             let known = requests::find(c, method, &named)?;
@@ -144,7 +129,7 @@ impl Core {
             // Calls that can repair the daemon must work even if the database cannot be written.
             Err(error) if can_repair_daemon(method) => {
                 tracing::warn!(%error, method, "executed without recording the request key");
-                return start(work, order).await.map(Response::Fresh);
+                return start(work, order).await.map(Response::fresh);
             }
             recorded => recorded?,
         };
@@ -158,8 +143,7 @@ impl Core {
             None => {}
         }
         let result = start(work, order).await;
-        let text = result.as_ref().ok().map(serde_json::to_string).transpose();
-        let text = text.map_err(|e| Error::new(ErrorCode::Internal, format!("cannot serialise the result for recording: {e}")))?;
+        let text = result.as_ref().ok().map(|result| result.get().to_owned());
         let recorded = self.store.write(move |c| match &text {
             Some(text) => requests::finish(c, method, &key, text),
             None => requests::forget(c, method, &key),
@@ -168,7 +152,7 @@ impl Core {
             tracing::warn!(%error, method, "cannot record the outcome of a call with a request key");
         }
         scope::report(1, Some(1), "recorded");
-        result.map(Response::Fresh)
+        result.map(Response::fresh)
     }
 }
 
@@ -177,14 +161,14 @@ fn can_repair_daemon(method: &str) -> bool {
     ["config.", "device.", "backup."].into_iter().any(|group| method.starts_with(group))
 }
 
-fn replayed<R>(result: Option<String>) -> Result<Response<R>> {
+fn replayed(result: Option<String>) -> Result<Response> {
     let too_large = || {
         Error::new(ErrorCode::Conflict, "this call was already executed, and its result was not kept")
             .hint("read the data that it changed instead of repeating the call")
     };
     let text = result.ok_or_else(too_large)?;
     let raw = RawValue::from_string(text).map_err(|e| Error::new(ErrorCode::Internal, format!("cannot read the recorded result: {e}")))?;
-    Ok(Response::Recorded(raw.into()))
+    Ok(Response { result: raw, is_recorded: true })
 }
 
 /// Error for a call that was started by a daemon that died before it finished.

@@ -4,10 +4,12 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Instant;
 
-use afd_proto::{ErrorData, Method};
+use afd_proto::{ErrorCode, ErrorData, Method, MethodInfo};
+use futures_util::FutureExt;
 use jsonrpsee::types::ErrorObjectOwned;
 use jsonrpsee::{Extensions, RpcModule};
 use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
 
 use super::params;
 use crate::control::replay;
@@ -28,35 +30,53 @@ pub(super) fn to_rpc(error: Error) -> ErrorObjectOwned {
     ErrorObjectOwned::owned(error.code.number(), error.message, Some(data))
 }
 
+/// Decodes the parameters of a method and returns its work.
+type Handler = Box<dyn Fn(Arc<Core>, Option<&str>) -> Result<replay::Work, Error> + Send + Sync>;
+
 /// Registers an asynchronous method.
 pub(super) fn method<M, F, Fut>(module: &mut Module, handler: F)
 where
     M: Method,
-    F: Fn(Arc<Core>, M::Params) -> Fut + Clone + Send + Sync + 'static,
+    F: Fn(Arc<Core>, M::Params) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<M::Result, Error>> + Send + 'static,
 {
-    let registered = module.register_async_method(M::INFO.name, move |params, core, _| {
+    let handler = move |core: Arc<Core>, text: Option<&str>| -> Result<replay::Work, Error> {
+        let work = handler(core, params::decode::<M::Params>(text)?);
+        Ok(async move { as_json(&work.await?) }.boxed())
+    };
+    register(module, &M::INFO, Box::new(handler));
+}
+
+/// Serialises a result.
+fn as_json(result: &impl Serialize) -> Result<Box<RawValue>, Error> {
+    to_raw_value(result).map_err(|e| Error::new(ErrorCode::Internal, format!("cannot serialise the result: {e}")))
+}
+
+fn register(module: &mut Module, info: &'static MethodInfo, handler: Handler) {
+    let handler = Arc::new(handler);
+    let registered = module.register_async_method(info.name, move |params, core, _| {
         let handler = handler.clone();
-        async move {
-            let _running = core.runtime.enter();
-            let started = Instant::now();
-            let (text, key) = params::request_key(params.as_str(), &M::INFO).map_err(to_rpc)?;
-            let keyed = key.is_some() || M::INFO.is_recorded_as_event() && params::has_request_key(text.as_deref());
-            core.check_memory_for(&M::INFO, keyed).map_err(to_rpc)?;
-            let params = params::decode::<M::Params>(text.as_deref()).map_err(to_rpc)?;
-            let work = handler(core.clone(), params);
-            let done = replay::run(&core, &M::INFO, key, text.as_deref().unwrap_or_default(), work).await;
-            core.runtime.calls.count(M::INFO.name, started.elapsed(), done.is_err());
-            if M::INFO.takes.session {
-                core.recall.warm();
-            }
-            done.map_err(to_rpc)
-        }
+        async move { call(&core, info, params.as_str(), &handler).await.map_err(to_rpc) }
     });
     // Does not happen: names come from the method table, where they are unique (a test checks it).
     if let Err(error) = registered {
-        tracing::error!(%error, method = M::INFO.name, "cannot register");
+        tracing::error!(%error, method = info.name, "cannot register");
     }
+}
+
+async fn call(core: &Arc<Core>, info: &'static MethodInfo, text: Option<&str>, handler: &Handler) -> Result<Box<RawValue>, Error> {
+    let _running = core.runtime.enter();
+    let started = Instant::now();
+    let (text, key) = params::request_key(text, info)?;
+    let keyed = key.is_some() || info.is_recorded_as_event() && params::has_request_key(text.as_deref());
+    core.check_memory_for(info, keyed)?;
+    let work = handler(core.clone(), text.as_deref())?;
+    let done = replay::run(core, info, key, text.as_deref().unwrap_or_default(), work).await;
+    core.runtime.calls.count(info.name, started.elapsed(), done.is_err());
+    if info.takes.session {
+        core.recall.warm();
+    }
+    done.map(|done| done.result)
 }
 
 /// Registers a synchronous method whose handler gets the connection's extensions.
