@@ -14,7 +14,7 @@ use super::outcomes::{self, Attempt, decayed};
 use super::pages::{self, Page};
 use super::recoveries::{self, Change};
 use crate::page::target::action_key;
-use crate::store::{Result, json, now_ms, skip_unreadable, word};
+use crate::store::{Piece, Result, json, now_ms, skip_unreadable, word};
 
 /// How far the events and observations of a store have been folded, sequence numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -50,18 +50,63 @@ pub(super) fn set_upto(connection: &Connection, origin: &str, folded: Folded) ->
     Ok(())
 }
 
-/// Makes room for a baseline of a store that covers more: removes the one that is here, and marks the rows that the other one covers.
-pub(super) fn replace(connection: &Connection, origin: &str, folded: Folded) -> Result<()> {
-    for table in ["baseline_outcomes", "baseline_recoveries", "folds"] {
-        connection.execute(&format!("DELETE FROM {table} WHERE origin = :origin"), named_params! {":origin": origin})?;
+/// How many rows a step of [`Clearing`] looks at.
+const LOOKED_AT: i64 = 500;
+
+/// Makes room for a baseline of a store that covers more, in steps: removes the one that is here, and marks the rows that the other one covers.
+pub(super) struct Clearing {
+    origin: String,
+    folded: Folded,
+    /// Index of the table in [`CLEARED`], and the row id up to which it is done.
+    at: (usize, i64),
+}
+
+/// The tables that have rows of a baseline, or rows that a baseline covers.
+const CLEARED: [&str; 4] = ["baseline_outcomes", "baseline_recoveries", "events", "observations"];
+
+impl Clearing {
+    pub(super) fn begin(origin: &str, folded: Folded) -> Self {
+        Self { origin: origin.to_owned(), folded, at: (0, 0) }
     }
-    for (table, upto) in [("events", folded.events), ("observations", folded.observations)] {
-        connection.execute(
-            &format!("UPDATE {table} SET folded = 1 WHERE origin = :origin AND seq <= :upto AND folded = 0"),
-            named_params! {":origin": origin, ":upto": upto},
-        )?;
+
+    /// Returns whether this makes room for that baseline.
+    pub(super) fn is_for(&self, origin: &str, folded: Folded) -> bool {
+        self.origin == origin && self.folded == folded
     }
-    Ok(())
+
+    /// Does the next steps until the piece is over. Returns whether there is room now.
+    pub(super) fn some(&mut self, connection: &Connection, piece: &Piece) -> Result<bool> {
+        while let Some(table) = CLEARED.get(self.at.0) {
+            let last = format!("SELECT coalesce(max(id), 0) AS last FROM {table}");
+            let last: i64 = connection.prepare_cached(&last)?.query_row([], |row| row.get("last"))?;
+            let to = self.at.1 + LOOKED_AT;
+            self.clear(connection, table, to)?;
+            self.at = if to < last { (self.at.0, to) } else { (self.at.0 + 1, 0) };
+            if piece.is_over() {
+                return Ok(false);
+            }
+        }
+        connection.prepare_cached("DELETE FROM folds WHERE origin = :origin")?.execute(named_params! {":origin": self.origin})?;
+        Ok(true)
+    }
+
+    /// Clears the next rows of a table, up to a row id.
+    fn clear(&self, connection: &Connection, table: &str, to: i64) -> Result<()> {
+        let rows = "id > :after AND id <= :to AND origin = :origin";
+        let (after, origin) = (self.at.1, &self.origin);
+        let upto = match table {
+            "events" => self.folded.events,
+            "observations" => self.folded.observations,
+            _ => {
+                let sql = format!("DELETE FROM {table} WHERE {rows}");
+                connection.prepare_cached(&sql)?.execute(named_params! {":after": after, ":to": to, ":origin": origin})?;
+                return Ok(());
+            }
+        };
+        let sql = format!("UPDATE {table} SET folded = 1 WHERE {rows} AND seq <= :upto AND folded = 0");
+        connection.prepare_cached(&sql)?.execute(named_params! {":after": after, ":to": to, ":origin": origin, ":upto": upto})?;
+        Ok(())
+    }
 }
 
 /// Returns what identifies a page in every copy of a memory.
@@ -186,24 +231,10 @@ fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
     })
 }
 
-/// Adds all baselines to the emptied counters.
-pub(super) fn project(connection: &Connection) -> Result<()> {
-    let mut statement = connection.prepare("SELECT * FROM baseline_outcomes ORDER BY last_at, id")?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        if let Some(row) = skip_unreadable(read(row))? {
-            project_outcome(connection, &row)?;
-        }
-    }
-    let mut statement = connection.prepare("SELECT * FROM baseline_recoveries ORDER BY last_at, id")?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        project_recovery(connection, row)?;
-    }
-    Ok(())
-}
-
-fn project_outcome(connection: &Connection, row: &Row) -> Result<()> {
+/// Adds an outcome of a baseline to the counters, unless it cannot be read.
+pub(super) fn project_outcome(connection: &Connection, id: i64) -> Result<()> {
+    let mut statement = connection.prepare_cached("SELECT * FROM baseline_outcomes WHERE id = :id")?;
+    let Some(row) = skip_unreadable(statement.query_row(named_params! {":id": id}, read))? else { return Ok(()) };
     let page = |id: Option<i64>| id.map(|id| pages::get(connection, id)).transpose().map(Option::flatten);
     let (Some(from), to, below) = (page(Some(row.from))?, page(row.to)?, page(row.below)?) else { return Ok(()) };
     let attempt = Attempt {
@@ -225,7 +256,11 @@ fn project_outcome(connection: &Connection, row: &Row) -> Result<()> {
     outcomes::add(connection, &row.origin, &attempt)
 }
 
-fn project_recovery(connection: &Connection, row: &rusqlite::Row<'_>) -> Result<()> {
+/// Adds a recovery of a baseline to the counters, unless it cannot be read.
+pub(super) fn project_recovery(connection: &Connection, id: i64) -> Result<()> {
+    let mut statement = connection.prepare_cached("SELECT * FROM baseline_recoveries WHERE id = :id")?;
+    let mut rows = statement.query(named_params! {":id": id})?;
+    let Some(row) = rows.next()? else { return Ok(()) };
     let Some(page) = pages::get(connection, row.get("page_id")?)? else { return Ok(()) };
     let (origin, cause, text): (String, String, String) = (row.get("origin")?, row.get("failure_cause")?, row.get("action")?);
     let Some(action) = skip_unreadable(json::<Action>(row, "action"))? else { return Ok(()) };
@@ -250,5 +285,40 @@ fn project_recovery(connection: &Connection, row: &rusqlite::Row<'_>) -> Result<
             at,
         ),
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn baseline_is_removed_in_pieces_and_those_of_other_stores_stay() {
+        let c = crate::store::in_memory().expect("opens");
+        c.execute_batch(
+            "PRAGMA foreign_keys = OFF;
+             WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
+             INSERT INTO baseline_recoveries (uid, origin, page_id, failure_cause, action, success_count, failure_count, undecided_count, left_count,
+                last_at, updated_at)
+             SELECT 'u' || i, iif(i % 3 = 0, 'other', 'theirs'), 1, 'TIMEOUT', '{}', 1, 0, 0, 0, i, i FROM n;
+             INSERT INTO folds (uid, origin, events_upto, observations_upto, updated_at) VALUES ('f', 'theirs', 5, 5, 1);",
+        )
+        .expect("rows");
+        let count = |table: &str| -> i64 {
+            c.query_row(&format!("SELECT count(*) AS n FROM {table} WHERE origin = 'theirs'"), [], |row| row.get("n")).expect("a count")
+        };
+        let theirs = Folded { events: 9, observations: 9 };
+        let (mut clearing, mut pieces) = (Clearing::begin("theirs", theirs), 1);
+        while !clearing.some(&c, &Piece::lasting(Duration::ZERO)).expect("a piece") {
+            // As long as rows are left, so is what says how far they go: an import that is resumed removes the rest.
+            assert_eq!(count("folds"), 1);
+            pieces += 1;
+        }
+        assert!(pieces > 3, "only {pieces} pieces");
+        assert_eq!((count("baseline_recoveries"), count("folds")), (0, 0));
+        let rest: i64 = c.query_row("SELECT count(*) AS n FROM baseline_recoveries", [], |row| row.get("n")).expect("a count");
+        assert_eq!(rest, 400);
     }
 }

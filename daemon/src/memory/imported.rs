@@ -10,6 +10,7 @@ use rusqlite::{Connection, OptionalExtension, named_params};
 use super::af::{AfPage, AfRecovery, AfTransition};
 use super::outcomes::{self, Attempt};
 use super::pages::{self, Page};
+use super::rebuild::{self, Counted};
 use super::recoveries::{self, Change};
 use super::{Place, derived_uid};
 use crate::page::fingerprint;
@@ -71,7 +72,9 @@ pub fn transition(connection: &Connection, store: &str, source: &str, t: &AfTran
         })?;
     // May be negative: cleaning can find out later that what looked like a failure was none.
     let more = [success - before[0], verified - before[1], failure - before[2]];
-    credit_transition(connection, &uid, more)?;
+    if is_added(connection, Counted::Transitions, &uid)? {
+        credit_transition(connection, &uid, more)?;
+    }
     Ok(ImportOutcome::Added)
 }
 
@@ -190,7 +193,9 @@ pub fn recovery(connection: &Connection, store: &str, source: &str, r: &AfRecove
             ":last_at": r.last_success_at.unwrap_or(0),
             ":now": now_ms(),
         })?;
-    credit_recovery(connection, &uid, [success - before[0], failure - before[1]])?;
+    if is_added(connection, Counted::Recoveries, &uid)? {
+        credit_recovery(connection, &uid, [success - before[0], failure - before[1]])?;
+    }
     Ok(ImportOutcome::Added)
 }
 
@@ -204,22 +209,32 @@ fn credit_recovery(connection: &Connection, uid: &str, [success, failure]: [i64;
     recoveries::add(connection, &row.store, (&row.from, &cause), (&row.action, &row.action_key), change, row.at)
 }
 
-/// Adds all imported rows to the emptied projections.
-pub(super) fn project(connection: &Connection) -> Result<()> {
-    let rows = |sql: &str| -> Result<Vec<(String, [i64; 3])>> {
-        let mut statement = connection.prepare(sql)?;
-        let rows = statement.query_map([], |row| {
-            Ok((row.get("uid")?, [row.get("success_count")?, row.get("verified_count")?, row.get("failure_count")?]))
-        })?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+/// Adds all counts of an imported transition to the projected ones.
+pub(super) fn add_transition(connection: &Connection, id: i64) -> Result<()> {
+    let sql = "SELECT uid, success_count, verified_count, failure_count FROM imported_transitions WHERE id = :id";
+    let found = connection.prepare_cached(sql)?.query_row(named_params! {":id": id}, |row| {
+        Ok((row.get::<_, String>("uid")?, [row.get("success_count")?, row.get("verified_count")?, row.get("failure_count")?]))
+    });
+    let (uid, counts) = found?;
+    credit_transition(connection, &uid, counts)
+}
+
+/// Adds all counts of an imported recovery to the projected ones.
+pub(super) fn add_recovery(connection: &Connection, id: i64) -> Result<()> {
+    let sql = "SELECT uid, success_count, failure_count FROM imported_recoveries WHERE id = :id";
+    let found = connection.prepare_cached(sql)?.query_row(named_params! {":id": id}, |row| {
+        Ok((row.get::<_, String>("uid")?, [row.get("success_count")?, row.get("failure_count")?]))
+    });
+    let (uid, counts) = found?;
+    credit_recovery(connection, &uid, counts)
+}
+
+/// Returns whether the counts of an imported row are in the projected rows. While these are made again, the row may be still to come.
+fn is_added(connection: &Connection, table: Counted, uid: &str) -> Result<bool> {
+    let sql = match table {
+        Counted::Recoveries => "SELECT id FROM imported_recoveries WHERE uid = :uid",
+        _ => "SELECT id FROM imported_transitions WHERE uid = :uid",
     };
-    for (uid, counts) in rows("SELECT uid, success_count, verified_count, failure_count FROM imported_transitions ORDER BY id")? {
-        credit_transition(connection, &uid, counts)?;
-    }
-    for (uid, [success, _, failure]) in
-        rows("SELECT uid, success_count, 0 AS verified_count, failure_count FROM imported_recoveries ORDER BY id")?
-    {
-        credit_recovery(connection, &uid, [success, failure])?;
-    }
-    Ok(())
+    let id = connection.prepare_cached(sql)?.query_row(named_params! {":uid": uid}, |row| row.get("id"))?;
+    rebuild::has_added(connection, table, id)
 }

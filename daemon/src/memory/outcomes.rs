@@ -71,13 +71,15 @@ fn add_to_transition(connection: &Connection, store: &str, from_key: &str, a: &A
              VALUES (:uid, :origin, :from_key, :page_id, :app, :activity, :action_key, :action, :success, :nothing, :verified, :failure,
                 :cause, :verify_op, :last_success_at, :at, :now)
              ON CONFLICT (from_key, action_key) DO UPDATE SET
-                action = CASE WHEN excluded.success_count > 0 THEN excluded.action ELSE transitions.action END,
+                action = CASE WHEN excluded.success_count > 0 AND excluded.last_at >= last_at THEN excluded.action ELSE action END,
                 success_count = max(success_count + excluded.success_count, 0),
                 nothing_count = max(nothing_count + excluded.nothing_count, 0),
                 verified_count = max(verified_count + excluded.verified_count, 0),
                 failure_count = max(failure_count + excluded.failure_count, 0),
-                failure_cause = coalesce(excluded.failure_cause, failure_cause),
-                verify_op = coalesce(excluded.verify_op, verify_op),
+                failure_cause = CASE WHEN excluded.last_at >= last_at THEN coalesce(excluded.failure_cause, failure_cause)
+                    ELSE coalesce(failure_cause, excluded.failure_cause) END,
+                verify_op = CASE WHEN excluded.last_at >= last_at THEN coalesce(excluded.verify_op, verify_op)
+                    ELSE coalesce(verify_op, excluded.verify_op) END,
                 last_success_at = CASE WHEN success_count + excluded.success_count <= 0 THEN NULL
                     ELSE nullif(max(coalesce(last_success_at, 0), coalesce(excluded.last_success_at, 0)), 0) END,
                 last_at = max(last_at, excluded.last_at),

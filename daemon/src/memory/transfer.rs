@@ -7,19 +7,22 @@ use afd_proto::vocabulary::{Action, ObservationSource};
 use rusqlite::{Connection, named_params};
 use serde_json::Value;
 
-use super::baseline::{self, Folded};
+use super::baseline::{self, Clearing, Folded};
 use super::notes;
 use crate::store::exchange::{Kind, Limits, LoadError, Loaded, Loader, MAX_FIGURE, Record, times};
-use crate::store::{Result, origin_of};
+use crate::store::{Piece, Result, origin_of};
 
 const fn kind(name: &'static str, table: &'static str, natural: &'static [&'static str]) -> Kind {
     Kind { name, table, skipped: &[], natural }
 }
 
+/// The kind of records that say how far a store is folded.
+pub const FOLD: &str = "fold";
+
 /// The kinds in the order in which they are written: what a record refers to comes first.
 pub const KINDS: [Kind; 9] = [
     kind("page", "pages", &["structure_key", "page_key", "fingerprint", "activity", "app"]),
-    kind("fold", "folds", &[]),
+    kind(FOLD, "folds", &[]),
     kind("baselineOutcome", "baseline_outcomes", &[]),
     kind("baselineRecovery", "baseline_recoveries", &[]),
     kind("observation", "observations", &[]),
@@ -29,17 +32,22 @@ pub const KINDS: [Kind; 9] = [
     kind("note", "notes", &[]),
 ];
 
-/// How far the events and observations of each store are folded here, and whether the baseline is the one of the file.
+/// What is known of baselines during an import.
 #[derive(Default)]
-pub struct Folds(HashMap<String, (Folded, bool)>);
+pub struct Folds {
+    /// How far the events and observations of each store are folded here, and whether the baseline is the one of the file.
+    known: HashMap<String, (Folded, bool)>,
+    /// The baseline that is being replaced.
+    clearing: Option<Clearing>,
+}
 
 impl Folds {
     fn of(&mut self, connection: &Connection, origin: &str) -> Result<(Folded, bool)> {
-        if let Some(known) = self.0.get(origin) {
+        if let Some(known) = self.known.get(origin) {
             return Ok(*known);
         }
         let known = (baseline::upto(connection, origin)?, false);
-        self.0.insert(origin.to_owned(), known);
+        self.known.insert(origin.to_owned(), known);
         Ok(known)
     }
 }
@@ -96,7 +104,7 @@ fn check(kind: &Kind, record: &Record) -> std::result::Result<(), LoadError> {
     }
 }
 
-/// Takes in a record.
+/// Takes in a record, or does a piece of the work that comes before it.
 ///
 /// # Errors
 /// If it does not fit.
@@ -104,12 +112,12 @@ pub fn load(
     connection: &Connection,
     loader: &mut Loader,
     folds: &mut Folds,
-    kind: &Kind,
-    record: Record,
+    (kind, record): (&Kind, Record),
+    piece: &Piece,
 ) -> std::result::Result<Loaded, LoadError> {
     check(kind, &record)?;
     match kind.name {
-        "fold" => load_fold(connection, loader, folds, kind, record),
+        FOLD => load_fold(connection, loader, folds, (kind, record), piece),
         // A baseline comes whole or not at all.
         "baselineOutcome" | "baselineRecovery" => match folds.of(connection, text(&record, "origin"))? {
             (_, true) => loader.load(connection, kind, record),
@@ -126,26 +134,31 @@ fn load_fold(
     connection: &Connection,
     loader: &mut Loader,
     folds: &mut Folds,
-    kind: &Kind,
-    record: Record,
+    (kind, record): (&Kind, Record),
+    piece: &Piece,
 ) -> std::result::Result<Loaded, LoadError> {
     let origin = text(&record, "origin").to_owned();
     let theirs = Folded { events: number(&record, "eventsUpto"), observations: number(&record, "observationsUpto") };
     let ours = baseline::upto(connection, &origin)?;
     if loader.chose(&origin) {
         // It was taken over before a stop, and what belongs to it may be missing.
-        folds.0.insert(origin, (theirs, true));
+        folds.known.insert(origin, (theirs, true));
         return Ok(Loaded::Present);
     }
     let covers_more = theirs != ours && theirs.events >= ours.events && theirs.observations >= ours.observations;
     // Nobody knows more about what this store recorded than this store.
     if !covers_more || origin_of(connection)?.as_ref() == Some(&origin) {
-        folds.0.insert(origin, (ours, false));
+        folds.known.insert(origin, (ours, false));
         return Ok(Loaded::Present);
     }
-    baseline::replace(connection, &origin, theirs)?;
+    let mut clearing =
+        folds.clearing.take().filter(|begun| begun.is_for(&origin, theirs)).unwrap_or_else(|| Clearing::begin(&origin, theirs));
+    if !clearing.some(connection, piece)? {
+        folds.clearing = Some(clearing);
+        return Ok(Loaded::Unfinished);
+    }
     loader.choose(connection, &origin)?;
-    folds.0.insert(origin, (theirs, true));
+    folds.known.insert(origin, (theirs, true));
     loader.load(connection, kind, record).map_err(|error| match error {
         LoadError::Taken(what) => LoadError::Invalid(what),
         other => other,

@@ -108,7 +108,7 @@ fn count(done: &mut Imported, kind: &str, loaded: Loaded) {
     match loaded {
         Loaded::Inserted => *done.inserted.entry(kind.to_owned()).or_default() += 1,
         Loaded::Newer => done.renewed += 1,
-        Loaded::Present => done.present += 1,
+        Loaded::Present | Loaded::Unfinished => done.present += 1,
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, BufRead};
 use super::super::{Error, Result};
 use super::lines::Lines;
 use super::taking::Taking;
-use crate::store;
+use crate::store::{self, Piece};
 
 /// Records after which the database in which they are checked is emptied.
 const AT_A_TIME: u64 = 500;
@@ -22,7 +22,7 @@ pub(super) fn check(input: impl BufRead, mut passed: impl FnMut(&[u8]) -> io::Re
     let mut taking = Taking::checking(&connection)?;
     let mut count = 0;
     while let Some(line) = lines.next(&mut passed)? {
-        taking.take(&connection, line)?;
+        taking.take(&connection, line, &Piece::whole())?;
         count += 1;
         if count % AT_A_TIME == 0 {
             connection.execute_batch("ROLLBACK; BEGIN").map_err(store::StoreError::from)?;

@@ -25,6 +25,7 @@ struct Header {
 }
 
 /// A record with its place in the file.
+#[derive(Clone)]
 pub(super) struct Line {
     /// Number of the line; the header is the first one.
     pub number: usize,

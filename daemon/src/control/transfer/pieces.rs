@@ -39,7 +39,9 @@ fn read_some(mut lines: Read) -> Result<(Read, VecDeque<Line>)> {
 /// Imports records until the piece is over.
 fn apply_some(connection: &Connection, taking: &mut Taking, waiting: &mut VecDeque<Line>, piece: &Piece) -> Result<()> {
     while let Some(line) = waiting.pop_front() {
-        taking.take(connection, line)?;
+        if let Some(line) = taking.take(connection, line, piece)? {
+            waiting.push_front(line);
+        }
         if piece.is_over() {
             break;
         }
@@ -65,7 +67,7 @@ pub(super) fn at_once(connection: &Connection, input: impl BufRead, merge: bool)
     let mut lines = Lines::open(input)?;
     let mut taking = Taking::new(connection, import.clone())?;
     while let Some(line) = lines.next(|_| Ok(()))? {
-        taking.take(connection, line)?;
+        taking.take(connection, line, &Piece::whole())?;
     }
     finish(connection, &import, taking.counts_again)?;
     Ok(taking.done)

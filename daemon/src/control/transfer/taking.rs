@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::super::Result;
 use super::lines::{Line, wrong};
 use super::{Subject, kinds};
+use crate::store::Piece;
 use crate::store::exchange::imports::Import;
 use crate::store::exchange::{Kind, LoadError, Loaded, Loader, Record};
 use crate::{device, memory, recall, session, store, visual};
@@ -55,22 +56,27 @@ impl Taking {
         Self { kinds, loader, folds: memory::transfer::Folds::default(), is_check, done, counts_again: false }
     }
 
-    /// Imports a record.
+    /// Imports a record. Returns the record if the piece ended before it was imported.
     ///
     /// # Errors
     /// If it does not fit; nothing of it was imported.
-    pub(super) fn take(&mut self, connection: &Connection, line: Line) -> Result<()> {
+    pub(super) fn take(&mut self, connection: &Connection, line: Line, piece: &Piece) -> Result<Option<Line>> {
+        // Only a baseline takes more than one piece.
+        let again = (line.kind == memory::transfer::FOLD).then(|| line.clone());
         let Line { number, kind: name, record, .. } = line;
         let Some((subject, kind)) = self.kinds.iter().find(|(_, kind)| kind.name == name).copied() else {
             return Err(wrong(number, format!("type: expected a known type, got {name:?}")));
         };
-        let loaded = self.load_whole(connection, subject, &kind, record);
+        let loaded = self.load_whole(connection, subject, (&kind, record), piece);
         self.counts_again |= subject == Subject::Memory && kind.name != "note" && matches!(loaded, Ok(Loaded::Inserted | Loaded::Newer));
+        if matches!(loaded, Ok(Loaded::Unfinished)) {
+            return Ok(again);
+        }
         let counts = self.done.records.entry(name).or_default();
         match loaded {
             Ok(Loaded::Inserted) => counts.added += 1,
             Ok(Loaded::Newer) => counts.renewed += 1,
-            Ok(Loaded::Present) => counts.present += 1,
+            Ok(Loaded::Present | Loaded::Unfinished) => counts.present += 1,
             Err(LoadError::Invalid(what)) if self.is_check => return Err(wrong(number, what)),
             Err(LoadError::Taken(what) | LoadError::Missing(what) | LoadError::Invalid(what)) => {
                 counts.left_out += 1;
@@ -80,7 +86,7 @@ impl Taking {
             }
             Err(LoadError::Store(error)) => return Err(error.into()),
         }
-        Ok(())
+        Ok(None)
     }
 
     /// Imports a record in a savepoint, so that a failure leaves nothing of it.
@@ -88,11 +94,11 @@ impl Taking {
         &mut self,
         connection: &Connection,
         subject: Subject,
-        kind: &Kind,
-        record: Record,
+        (kind, record): (&Kind, Record),
+        piece: &Piece,
     ) -> std::result::Result<Loaded, LoadError> {
         connection.prepare_cached("SAVEPOINT record")?.execute([])?;
-        let loaded = self.load(connection, subject, kind, record);
+        let loaded = self.load(connection, subject, (kind, record), piece);
         if loaded.is_err() {
             connection.prepare_cached("ROLLBACK TO record")?.execute([])?;
         }
@@ -100,7 +106,13 @@ impl Taking {
         loaded
     }
 
-    fn load(&mut self, connection: &Connection, subject: Subject, kind: &Kind, record: Record) -> std::result::Result<Loaded, LoadError> {
+    fn load(
+        &mut self,
+        connection: &Connection,
+        subject: Subject,
+        (kind, record): (&Kind, Record),
+        piece: &Piece,
+    ) -> std::result::Result<Loaded, LoadError> {
         if is_erased(connection, &record)? {
             self.loader.leave_out(&record, None);
             return Ok(Loaded::Present);
@@ -108,7 +120,7 @@ impl Taking {
         let loader = &mut self.loader;
         match subject {
             Subject::Device => device::transfer::load(connection, loader, record),
-            Subject::Memory => memory::transfer::load(connection, loader, &mut self.folds, kind, record),
+            Subject::Memory => memory::transfer::load(connection, loader, &mut self.folds, (kind, record), piece),
             Subject::Session => session::transfer::load(connection, loader, kind, record),
             Subject::Recall => recall::memories::load(connection, loader, record),
             Subject::Visual => visual::transfer::load(connection, loader, kind, record),

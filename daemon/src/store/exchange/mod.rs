@@ -30,6 +30,8 @@ pub enum Loaded {
     Present,
     /// Its row is here, and the record is newer.
     Newer,
+    /// Nothing yet: what it replaces is removed in pieces, and the record is to be loaded again in the next one.
+    Unfinished,
 }
 
 /// Why a record cannot become a row.
