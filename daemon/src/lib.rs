@@ -1,35 +1,17 @@
-//! The `afd` daemon. Modules by layer, lowest first; a module may only use modules of lower layers:
+//! The `afd` daemon: use cases ([`control`]), the methods that clients call ([`rpc`]), and the life of the process ([`lifecycle`]).
 //!
-//! 0. [`store`], [`config`], [`net`], [`task`], [`mod@file`], [`hex`], [`sync`], [`resident`]
-//! 1. [`page`], [`text`], [`belief`], [`picture`], [`artifact`], [`backup`], [`live`], [`job`], [`model`]
-//! 2. [`device`], [`memory`], [`visual`], [`session`], [`recall`]
-//! 3. [`control`]
-//! 4. [`rpc`]
-//! 5. [`lifecycle`]
+//! What it stands on are crates of its own, lowest first; one may only use those before it in its own line of the table:
+//!
+//! | crate | contents | uses |
+//! |---|---|---|
+//! | [`afd_base`] | text, files, settings, tasks, clients of models | |
+//! | [`afd_store`] | the database, artifacts, backups, jobs | base |
+//! | [`afd_screen`] | what is on a screen, and pictures of it | base |
+//! | [`afd_device`] | drivers, actors, leases, the registry | base, store, screen |
+//! | [`afd_experience`] | what is learned from acts and looks | base, store, screen |
+//! | [`afd_recall`] | entries that are found again | base, store |
+//! | [`afd_workspace`] | sessions, findings, reports and conversations | base, store, screen |
 
-pub mod artifact;
-pub mod backup;
-pub mod belief;
-pub mod config;
 pub mod control;
-pub mod device;
-pub mod erased;
-pub mod file;
-pub mod hex;
-pub mod job;
 pub mod lifecycle;
-pub mod live;
-pub mod memory;
-pub mod model;
-pub mod net;
-pub mod page;
-pub mod picture;
-pub mod recall;
-pub mod resident;
 pub mod rpc;
-pub mod session;
-pub mod store;
-pub mod sync;
-pub mod task;
-pub mod text;
-pub mod visual;

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use afd::lifecycle::{Args, StartError, run};
-use afd::resident::limit_heaps;
+use afd_base::resident::limit_heaps;
 use clap::Parser;
 
 fn main() -> ExitCode {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use afd::memory::notes::{NewNote, save};
+use afd_experience::memory::notes::{NewNote, save};
 use afd_tests::World;
 use serde_json::json;
 
@@ -37,7 +37,7 @@ fn content(n: usize) -> String {
 fn fill(path: &std::path::Path, count: usize) {
     let mut connection = rusqlite::Connection::open(path).expect("opens");
     let transaction = connection.transaction().expect("begins");
-    let session = afd::session::row_id(&transaction, "o", "bench").expect("a session");
+    let session = afd_workspace::row_id(&transaction, "o", "bench").expect("a session");
     for n in 0..count {
         let note = NewNote {
             uid: None,

@@ -4,9 +4,9 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use afd::model::embed::normalize;
-use afd::recall::index::Index;
-use afd::recall::vectors;
+use afd_base::model::embed::normalize;
+use afd_recall::index::Index;
+use afd_recall::vectors;
 use afd_tests::{Daemon, World};
 use rusqlite::{Connection, named_params};
 use serde_json::json;
@@ -185,9 +185,9 @@ fn filled(count: usize) -> World {
     let world = world(|path| {
         let mut connection = Connection::open(path).expect("opens");
         let transaction = connection.transaction().expect("begins");
-        let session = afd::session::row_id(&transaction, "o", "bench").expect("a session");
+        let session = afd_workspace::row_id(&transaction, "o", "bench").expect("a session");
         for n in 0..count {
-            let note = afd::memory::notes::NewNote {
+            let note = afd_experience::memory::notes::NewNote {
                 uid: None,
                 app: "com.shop".into(),
                 topic: format!("t/{}", n % 300),
@@ -196,7 +196,7 @@ fn filled(count: usize) -> World {
                 at: None,
                 scope: afd_proto::vocabulary::RecordScope::App,
             };
-            afd::memory::notes::save(&transaction, "o", session, &note, &note.entry()).expect("saves");
+            afd_experience::memory::notes::save(&transaction, "o", session, &note, &note.entry()).expect("saves");
         }
         transaction.commit().expect("commits");
     });

@@ -4,12 +4,12 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use afd::memory::events::Event;
-use afd::memory::record;
-use afd::memory::{Origin, Place};
-use afd::store::{Store, new_uid, now_ms};
+use afd_experience::memory::events::Event;
+use afd_experience::memory::record;
+use afd_experience::memory::{Origin, Place};
 use afd_proto::memory::{Category, EventStatus};
 use afd_proto::vocabulary::{Action, Verb};
+use afd_store::{Store, new_uid, now_ms};
 use rusqlite::Connection;
 
 use crate::report;
@@ -44,16 +44,17 @@ fn origin(n: usize) -> Origin {
     Origin { store: "o".into(), session: i64::try_from(n).expect("fits in i64") + 1, device: 1, trace: "t".into() }
 }
 
-fn prepare(connection: &Connection) -> afd::store::Result<()> {
-    afd::device::row_id(connection, "o", "pixel", "autofish")?;
-    (0..CLIENTS).try_for_each(|n| afd::session::row_id(connection, "o", &format!("s{n}")).map(|_| ()))
+fn prepare(connection: &Connection) -> afd_store::Result<()> {
+    afd_device::row_id(connection, "o", "pixel", "autofish")?;
+    (0..CLIENTS).try_for_each(|n| afd_workspace::row_id(connection, "o", &format!("s{n}")).map(|_| ()))
 }
 
 /// Returns the events recorded per second through the store, which commits in groups.
 fn grouped(path: &Path) -> f64 {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
     runtime.block_on(async {
-        let store = Arc::new(Store::open(path, &afd::task::Tasks::default(), |_, _| {}, afd::memory::last_seq).expect("opens"));
+        let store =
+            Arc::new(Store::open(path, &afd_base::task::Tasks::default(), |_, _| {}, afd_experience::memory::last_seq).expect("opens"));
         store.write(prepare).await.expect("prepares");
         let started = Instant::now();
         let clients: Vec<_> = (0..CLIENTS)
@@ -76,7 +77,7 @@ fn grouped(path: &Path) -> f64 {
 
 /// Returns the events recorded per second with one transaction each.
 fn one_by_one(path: &Path) -> f64 {
-    drop(Store::open(path, &afd::task::Tasks::default(), |_, _| {}, afd::memory::last_seq).expect("makes the schema"));
+    drop(Store::open(path, &afd_base::task::Tasks::default(), |_, _| {}, afd_experience::memory::last_seq).expect("makes the schema"));
     let connection = Connection::open(path).expect("opens");
     connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;").expect("sets the pragmas");
     connection.set_prepared_statement_cache_capacity(128);

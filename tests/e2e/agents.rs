@@ -5,7 +5,7 @@
 use afctl::agent;
 use afctl::human::{kebab, render_of};
 use afctl::outcome::{Failure, Outcome};
-use afd::model::Tokenizers;
+use afd_base::model::Tokenizers;
 use afd_tests::{CallError, Client, World};
 use serde_json::{Value, json};
 

@@ -23,7 +23,7 @@ fn generated_clients_are_up_to_date() {
 #[test]
 fn settings_table_of_the_readme_is_up_to_date() {
     let page = std::fs::read_to_string(repository("README.md")).expect("reads");
-    assert_page("README.md", &with_section(&page, "settings", &afd::config::keys::markdown()));
+    assert_page("README.md", &with_section(&page, "settings", &afd_base::config::keys::markdown()));
 }
 
 /// Identifiers that must not come back; each has a standard name now.

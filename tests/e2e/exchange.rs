@@ -345,8 +345,8 @@ fn copies_that_worked_on_their_own_are_merged_side_by_side() {
     wait::until("both to be counted", || (known(&world) == expected).then_some(()));
     // However short the pieces are, none ends between two events of one number.
     let connection = rusqlite::Connection::open(world.dir().join("memory.db")).expect("opens");
-    afd::memory::rebuild::begin(&connection).expect("begins");
-    while !afd::memory::rebuild::some(&connection, &afd::store::Piece::lasting(std::time::Duration::ZERO)).expect("counts") {}
+    afd_experience::memory::rebuild::begin(&connection).expect("begins");
+    while !afd_experience::memory::rebuild::some(&connection, &afd_store::Piece::lasting(std::time::Duration::ZERO)).expect("counts") {}
     assert_eq!(known(&world), expected);
     // Pages of the log end between two events of one number.
     let (mut uids, mut cursor) = (Vec::new(), Value::Null);

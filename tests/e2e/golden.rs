@@ -329,7 +329,7 @@ fn paths_are_found_as_in_the_source_tool() {
 fn directories_and_names_match_the_source_tool() {
     let Some(golden) = vectors() else { return };
     for (app, dir) in golden["app_dir"].as_object().expect("apps") {
-        assert_eq!(json!(afd::visual::files::directory_of(app)), *dir, "{app}");
+        assert_eq!(json!(afd_experience::visual::files::directory_of(app)), *dir, "{app}");
     }
     // Deviations: a site is its registrable domain (`united_com`), and credentials are not kept. The third column gives the reason.
     let expected = [
@@ -349,7 +349,7 @@ fn directories_and_names_match_the_source_tool() {
     assert_eq!(urls.len(), expected.len(), "every vector has an expectation");
     for (url, wanted, why) in expected {
         assert!(urls.contains_key(url), "{url}");
-        assert_eq!(afd::page::site::parse(url).map(|s| s.name).as_deref(), wanted, "{url}: {why}");
+        assert_eq!(afd_screen::page::site::parse(url).map(|s| s.name).as_deref(), wanted, "{url}: {why}");
     }
     let mut runner = VectorRunner::new();
     for (label, wanted) in golden["component_key_and_icon_file_via_learn_from_screenshot"].as_object().expect("labels") {
@@ -360,7 +360,7 @@ fn directories_and_names_match_the_source_tool() {
         assert_eq!(components[key]["rel_x"], wanted["rel_x"], "{label}: {components}");
         assert_eq!(components[key]["w"], wanted["w"], "{label}");
         let file = wanted["icon_file"].as_str().expect("a file");
-        assert_eq!(format!("components/{}.png", afd::visual::files::picture_of(key)), file, "{label}");
+        assert_eq!(format!("components/{}.png", afd_experience::visual::files::picture_of(key)), file, "{label}");
     }
     assert!(Path::new(&runner.world.dir().join("in")).is_dir());
 }

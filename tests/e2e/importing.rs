@@ -200,7 +200,7 @@ fn rebuilding_projections_keeps_imported_counters() {
     };
     let before = rows();
     assert_eq!(before.len(), 4);
-    afd::memory::rebuild::all(&c).expect("rebuilds");
+    afd_experience::memory::rebuild::all(&c).expect("rebuilds");
     assert_eq!(rows(), before);
 }
 

@@ -314,7 +314,7 @@ fn outcomes_of_older_events_are_derived_from_observations() {
                 cured = NULL",
         )
         .expect("forgets");
-    afd::memory::rebuild::all(&connection).expect("rebuilds");
+    afd_experience::memory::rebuild::all(&connection).expect("rebuilds");
     assert_eq!(all(), before);
 }
 
@@ -338,7 +338,7 @@ fn counters_can_be_rebuilt_from_events() {
     let before = (dump("transitions"), dump("recoveries"));
     assert!(before.0.len() >= 3 && !before.1.is_empty());
     for _ in 0..2 {
-        afd::memory::rebuild::all(&connection).expect("rebuilds");
+        afd_experience::memory::rebuild::all(&connection).expect("rebuilds");
         assert_eq!((dump("transitions"), dump("recoveries")), before);
     }
 }

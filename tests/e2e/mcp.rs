@@ -311,7 +311,7 @@ impl Round<'_> {
 fn ten_steps_are_right_in_every_round_and_cost_no_more_later() {
     let world = World::new();
     world.phone.run(json!({"do": "scene", "app": "org.example.shop", "page": null}));
-    let counter = afd::model::Tokenizers::default().counter("gpt-4o");
+    let counter = afd_base::model::Tokenizers::default().counter("gpt-4o");
     let count = |text: &str| counter.count(text);
     let mut agent = McpClient::start(&world, &[]);
     let mut costs = Vec::new();

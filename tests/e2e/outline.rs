@@ -1,6 +1,6 @@
 //! Outlines: that they are short, complete and cannot be forged; what changed; and the look that an action returns.
 
-use afd::model::Tokenizers;
+use afd_base::model::Tokenizers;
 use afd_phone::scene::{Node, Rect, Scene, Window};
 use afd_tests::{Client, World};
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! Pruning: old events and observations go, what they taught stays.
 
-use afd::memory::rebuild;
+use afd_experience::memory::rebuild;
 use afd_tests::{Client, World};
 use rusqlite::Connection;
 use serde_json::{Value, json};

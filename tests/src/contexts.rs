@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use afd::model::{Counter, Tokenizers};
+use afd_base::model::{Counter, Tokenizers};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

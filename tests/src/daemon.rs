@@ -6,8 +6,8 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use afctl::connection::Connection;
-use afd::config::{Override, Overrides};
 use afd::lifecycle::Hosted;
+use afd_base::config::{Override, Overrides};
 
 use crate::programs;
 
@@ -81,7 +81,7 @@ impl Daemon {
         let given = |value: PathBuf| Override { value, variable: None };
         let values = [("memory.db", given(dir.join("memory.db"))), ("sessions.progress_dir", given(dir.join(".local/state/afd")))];
         let overrides = Overrides { socket: socket(dir), config: dir.join("config.toml"), values: values.into() };
-        afd::model::embed::trial::use_program(programs::path("afd"));
+        afd_base::model::embed::trial::use_program(programs::path("afd"));
         let hosted = Hosted::start(overrides).unwrap_or_else(|why| panic!("the daemon did not start: {why}"));
         Self { dir: dir.to_owned(), life: Life::Hosted(Some(hosted)) }
     }

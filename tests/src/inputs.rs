@@ -4,9 +4,9 @@
 
 use std::sync::LazyLock;
 
-use afd::page::{fingerprint, outline, refs, reliability, structure};
-use afd::store::Store;
 use afd_proto::frame::{Decoder, Framing};
+use afd_screen::page::{fingerprint, outline, refs, reliability, structure};
+use afd_store::Store;
 
 /// Maximum size of a message in [`frame`], bytes.
 const MAX_FRAME: usize = 4096;
@@ -58,10 +58,10 @@ pub fn request(bytes: &[u8]) {
 
 /// Reads a screen of a phone and everything that is made of one.
 pub fn screen(bytes: &[u8]) {
-    let Ok(snapshot) = afd::device::autofish::parse_screen(&String::from_utf8_lossy(bytes)) else { return };
+    let Ok(snapshot) = afd_device::autofish::parse_screen(&String::from_utf8_lossy(bytes)) else { return };
     let all = refs::all(&snapshot);
     let _ = (reliability::doubt(&snapshot), fingerprint::identity(&snapshot), fingerprint::content_hash(&snapshot));
-    let _ = (structure::of(&snapshot), afd::page::element::all(&snapshot), refs::differing_in_digits(&all));
+    let _ = (structure::of(&snapshot), afd_screen::page::element::all(&snapshot), refs::differing_in_digits(&all));
     for item in outline::items(&snapshot, &all, None) {
         assert!(!item.line(Some("n1")).contains('\n'), "an item is one line");
     }
@@ -69,7 +69,7 @@ pub fn screen(bytes: &[u8]) {
 
 /// Reads settings.
 pub fn settings(bytes: &[u8]) {
-    let _ = afd::config::parse(&String::from_utf8_lossy(bytes));
+    let _ = afd_base::config::parse(&String::from_utf8_lossy(bytes));
 }
 
 static MEMORY: LazyLock<(tempfile::TempDir, tokio::runtime::Runtime, Store)> = LazyLock::new(|| {
@@ -77,7 +77,7 @@ static MEMORY: LazyLock<(tempfile::TempDir, tokio::runtime::Runtime, Store)> = L
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     let store = {
         let _inside = runtime.enter();
-        Store::open(&dir.path().join("memory.db"), &afd::task::Tasks::default(), |_, _| {}, |_| Ok(0)).expect("opens")
+        Store::open(&dir.path().join("memory.db"), &afd_base::task::Tasks::default(), |_, _| {}, |_| Ok(0)).expect("opens")
     };
     (dir, runtime, store)
 });
@@ -93,5 +93,5 @@ pub fn records(bytes: &[u8]) {
 /// Reads what a detector printed.
 pub fn detections(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    let _ = (afd::visual::detector::lines(&text), afd::visual::detector::tsv(&text));
+    let _ = (afd_experience::visual::detector::lines(&text), afd_experience::visual::detector::tsv(&text));
 }

@@ -1,7 +1,7 @@
 //! Learns the states of one app as the daemon does, without a database.
 
-use afd::page::structure::Structure;
-use afd::visual::identity::{Identity, Verdict};
+use afd_experience::visual::identity::{Identity, Verdict};
+use afd_screen::page::structure::Structure;
 
 /// What is known of the pages of an app.
 #[derive(Default)]

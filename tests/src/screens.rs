@@ -6,10 +6,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use afd::page::structure::{self, Structure};
 use afd_phone::layout::Rng;
 use afd_phone::scene::{Node, Rect, Scene, Window};
 use afd_phone::wire;
+use afd_screen::page::structure::{self, Structure};
 use serde::Deserialize;
 
 use crate::learner::Learner;
@@ -106,7 +106,7 @@ impl RawScreen {
     pub fn structure(&self) -> Structure {
         let (scene, activity) = self.scene();
         let text = wire::screen_text(Some(&scene), "SYSTEM_API", Some(&activity), (self.size.0, self.size.1, DENSITY));
-        let snapshot = afd::device::autofish::parse_screen(&text).expect("the practice phone's text can be read");
+        let snapshot = afd_device::autofish::parse_screen(&text).expect("the practice phone's text can be read");
         structure::of(&snapshot).map(|s| s.front).unwrap_or_default()
     }
 }

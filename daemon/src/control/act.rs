@@ -17,8 +17,8 @@ use super::plan::{Inputs, Plan, Steps};
 use super::resolve_target::{TargetSpec, check_length, coordinate, default_by};
 use super::scroll::Search;
 use super::{Core, Error, Result};
-use crate::device::Input;
-use crate::session::conversation::typed;
+use afd_device::Input;
+use afd_workspace::conversation::typed;
 
 /// Maximum duration of a long press or a swipe, in milliseconds.
 const MAX_DURATION_MS: u32 = 60_000;

@@ -9,11 +9,11 @@ use afd_proto::MethodInfo;
 use afd_proto::daemon::{MethodList, MethodSummary, ReloadResult, ShutdownResult, Sizes, Status, StoreStatus, Version};
 
 use super::{Core, Result, backups, forwards};
-use crate::config;
-use crate::config::Settings;
-use crate::file;
-use crate::store::SCHEMA;
-use crate::task::run_blocking;
+use afd_base::config;
+use afd_base::config::Settings;
+use afd_base::file;
+use afd_base::task::run_blocking;
+use afd_store::SCHEMA;
 
 /// `daemon.version`
 pub fn version(core: &Core) -> Version {

@@ -12,8 +12,8 @@ use tokio::time::Instant;
 use super::Call;
 use super::capture::SETTLE_INTERVAL;
 use super::screen_capture::ScreenCapture;
-use crate::memory::views::LastSeen;
-use crate::memory::{Place, record};
+use afd_experience::memory::views::LastSeen;
+use afd_experience::memory::{Place, record};
 
 /// Maximum number of reads after an action.
 const MAX_READS: u32 = 6;

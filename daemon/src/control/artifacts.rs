@@ -11,10 +11,10 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::{Call, Core, Error, Result, current_trace};
-use crate::artifact::{self, ArtifactError, Filter, NewArtifact, Place};
-use crate::file::with_suffix;
-use crate::store::new_uid;
-use crate::task::run_blocking;
+use afd_base::file::with_suffix;
+use afd_base::task::run_blocking;
+use afd_store::artifact::{self, ArtifactError, Filter, NewArtifact, Place};
+use afd_store::new_uid;
 
 /// Name of the job that enforces the size and age limits.
 pub(super) const LIMITS_JOB: &str = "artifact-limits";
@@ -290,6 +290,6 @@ impl Core {
 }
 
 /// Deletes artifacts that exceed the size or age limits.
-pub(super) async fn tidy(core: &Core) -> crate::job::Outcome {
+pub(super) async fn tidy(core: &Core) -> afd_store::job::Outcome {
     Ok(core.artifacts.tidy(&core.config.get().artifacts).await?)
 }

@@ -9,12 +9,12 @@ use afd_proto::backup::{Backup, BackupReason, Backups as BackupList, DeleteParam
 use rusqlite::Connection;
 
 use super::{Core, Error, Result, transfer};
-use crate::artifact;
-use crate::backup::{ArtifactFiles, BackupError, Backups, Stored};
-use crate::config::Settings;
-use crate::job::Outcome;
-use crate::store::{self, Risk, now_ms};
-use crate::task::run_blocking;
+use afd_base::config::Settings;
+use afd_base::task::run_blocking;
+use afd_store::artifact;
+use afd_store::backup::{ArtifactFiles, BackupError, Backups, Stored};
+use afd_store::job::Outcome;
+use afd_store::{self as store, Risk, now_ms};
 
 /// Name of the job that makes backups when they are due.
 pub(super) const BACKUP_JOB: &str = "backup";
@@ -103,7 +103,7 @@ pub async fn create(core: &Arc<Core>) -> Result<Backup> {
 }
 
 /// Runs work on the backups on a blocking thread.
-async fn on<T: Send + 'static>(core: &Core, work: impl FnOnce(&Backups) -> crate::backup::Result<T> + Send + 'static) -> Result<T> {
+async fn on<T: Send + 'static>(core: &Core, work: impl FnOnce(&Backups) -> afd_store::backup::Result<T> + Send + 'static) -> Result<T> {
     let backups = of(&core.config.get());
     Ok(run_blocking(move || work(&backups)).await??)
 }
@@ -156,18 +156,18 @@ pub(super) async fn holding(core: &Core, recorded_at: i64) -> Vec<String> {
     all.into_iter().filter(|b| b.created_at >= recorded_at).map(|b| b.name).collect()
 }
 
-pub use crate::backup::restore::{finish as finish_restore, is_pending as is_restore_pending};
+pub use afd_store::backup::restore::{finish as finish_restore, is_pending as is_restore_pending};
 
 /// Removes the files of interrupted backups and restores. The caller holds the locks of the database.
 pub fn remove_unfinished(settings: &Settings) {
     of(settings).remove_unfinished(&settings.database);
-    crate::backup::restore::remove_unfinished(&settings.database);
+    afd_store::backup::restore::remove_unfinished(&settings.database);
 }
 
 /// Restores a backup into a database that no process has open.
 ///
 /// # Errors
 /// [`BackupError`]; the database is as it was then.
-pub fn restore(settings: &Settings, name: Option<&str>, database: &Path) -> crate::backup::Result<afd_proto::backup::Restored> {
-    crate::backup::restore::restore(&of(settings), name, database)
+pub fn restore(settings: &Settings, name: Option<&str>, database: &Path) -> afd_store::backup::Result<afd_proto::backup::Restored> {
+    afd_store::backup::restore::restore(&of(settings), name, database)
 }

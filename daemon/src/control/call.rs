@@ -7,10 +7,10 @@ use afd_proto::Secret;
 use afd_proto::vocabulary::{DEFAULT_SESSION, DeviceCall, Echo, Reply};
 
 use super::{Core, Error, Result, current_trace};
-use crate::device::{self, Device, DriverError, PendingRead, Resolved};
-use crate::memory::Origin;
-use crate::session as sessions;
-use crate::store::new_uid;
+use afd_device::{self as device, Device, DriverError, PendingRead, Resolved};
+use afd_experience::memory::Origin;
+use afd_store::new_uid;
+use afd_workspace as sessions;
 
 impl Core {
     /// Returns the row id of a session, creating the row on first use.

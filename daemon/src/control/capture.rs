@@ -14,14 +14,14 @@ use tokio::time::Instant;
 
 use super::screen_capture::{HashedReading, NewestCapture, ScreenCapture};
 use super::{Call, Result};
-use crate::device::{DriverError, PendingRead, TreeReading};
-use crate::memory::Place;
-use crate::memory::observations::Observation;
-use crate::memory::record;
-use crate::memory::views::{LastSeen, ShownRefs};
-use crate::page::fingerprint;
-use crate::page::refs::{self, Recorded};
-use crate::task::over_nodes;
+use afd_base::task::over_nodes;
+use afd_device::{DriverError, PendingRead, TreeReading};
+use afd_experience::memory::Place;
+use afd_experience::memory::observations::Observation;
+use afd_experience::memory::record;
+use afd_experience::memory::views::{LastSeen, ShownRefs};
+use afd_screen::page::fingerprint;
+use afd_screen::page::refs::{self, Recorded};
 
 /// Minimum time between two readings that show whether the page has settled.
 pub(super) const SETTLE_INTERVAL: Duration = Duration::from_millis(150);

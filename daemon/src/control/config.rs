@@ -7,9 +7,9 @@ use afd_proto::config::{KeyParams, SetParams, Setting, SettingChange, Settings};
 use serde_json::json;
 
 use super::{Core, Error, Result, admin};
-use crate::config::Config;
-use crate::config::keys::{self, KeyError};
-use crate::task::run_blocking;
+use afd_base::config::Config;
+use afd_base::config::keys::{self, KeyError};
+use afd_base::task::run_blocking;
 
 impl From<KeyError> for Error {
     fn from(error: KeyError) -> Self {

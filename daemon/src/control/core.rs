@@ -16,17 +16,17 @@ use super::runtime::Runtime;
 use super::screen_capture::NewestCapture;
 use super::substitute::Substitute;
 use super::{Error, Result, WatchStreams, backups, scope};
-use crate::artifact::Artifacts;
-use crate::config::Config;
-use crate::device::Registry;
-use crate::erased;
-use crate::job::Jobs;
-use crate::live::Live;
-use crate::memory::{secrets::Secrets, views::Views};
-use crate::model::Tokenizers;
-use crate::store::{self, Store, StoreError};
-use crate::task::Tasks;
-use crate::visual::Index;
+use afd_base::config::Config;
+use afd_base::erased;
+use afd_base::live::Live;
+use afd_base::model::Tokenizers;
+use afd_base::task::Tasks;
+use afd_device::Registry;
+use afd_experience::memory::{secrets::Secrets, views::Views};
+use afd_experience::visual::Index;
+use afd_store::artifact::Artifacts;
+use afd_store::job::Jobs;
+use afd_store::{self as store, Store, StoreError};
 
 /// State shared by all calls: settings, database, devices and in-memory indexes.
 pub struct Core {
@@ -84,12 +84,12 @@ impl Core {
         let settings = config.get();
         let tasks = Tasks::default();
         let opened = store::probe(&settings.database)
-            .and_then(|()| Store::open(&settings.database, &tasks, backups::rescue(&settings), crate::memory::last_seq));
+            .and_then(|()| Store::open(&settings.database, &tasks, backups::rescue(&settings), afd_experience::memory::last_seq));
         let (store, substitute) = match Substitute::reason(&opened).filter(|_| !settings.memory_required) {
             Some(why) => {
                 tracing::error!(%why, "working without recording");
                 let substitute = Substitute::create(why)?;
-                (Store::open(&substitute.database(), &tasks, |_, _| {}, crate::memory::last_seq)?, Some(substitute))
+                (Store::open(&substitute.database(), &tasks, |_, _| {}, afd_experience::memory::last_seq)?, Some(substitute))
             }
             None => (opened?, None),
         };
@@ -135,7 +135,7 @@ impl Core {
         let secrets = self.secrets.clone();
         self.store.read(move |c| secrets.load_typed(c)).await?;
         self.store
-            .write(|c| crate::memory::events::close_open_intents(c, None, "the daemon stopped before the device responded"))
+            .write(|c| afd_experience::memory::events::close_open_intents(c, None, "the daemon stopped before the device responded"))
             .await
             .map(|closed| closed.len())
     }

@@ -12,9 +12,9 @@ use afd_proto::vocabulary::Reply;
 use serde_json::json;
 
 use super::{Core, Error, Result, forwards, scope, usb};
-use crate::config::{self, ConfigError, DeviceSettings, Usb};
-use crate::device::{Device, DriverError, Registry};
-use crate::task::run_blocking;
+use afd_base::config::{self, ConfigError, DeviceSettings, Usb};
+use afd_base::task::run_blocking;
+use afd_device::{Device, DriverError, Registry};
 
 /// Maximum time to try a device that was added.
 const TRIAL: Duration = Duration::from_secs(5);

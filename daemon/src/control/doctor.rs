@@ -11,11 +11,11 @@ use futures_util::future::join_all;
 use tokio::time::timeout;
 
 use super::{Core, backups, recall};
-use crate::device::{Device, DriverError};
-use crate::file::{TEMP_PREFIX, with_suffix};
-use crate::memory;
-use crate::store::now_ms;
-use crate::task::run_blocking;
+use afd_base::file::{TEMP_PREFIX, with_suffix};
+use afd_base::task::run_blocking;
+use afd_device::{Device, DriverError};
+use afd_experience::memory;
+use afd_store::now_ms;
 
 /// Maximum time for a device to answer.
 const DEVICE_TIMEOUT: Duration = Duration::from_secs(10);

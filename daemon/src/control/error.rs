@@ -3,9 +3,9 @@
 use afd_proto::ErrorCode;
 use serde_json::{Value, json};
 
-use crate::device::{Busy, DriverError, ResolveError};
-use crate::store::StoreError;
-use crate::task::Panicked;
+use afd_base::task::Panicked;
+use afd_device::{Busy, DriverError, ResolveError};
+use afd_store::StoreError;
 
 /// Result of a use case.
 pub type Result<T> = std::result::Result<T, Error>;

@@ -7,8 +7,8 @@ use afd_proto::memory::Event;
 use tokio::sync::broadcast;
 
 use super::{Core, Result};
-use crate::memory::log;
-use crate::store::Page;
+use afd_experience::memory::log;
+use afd_store::Page;
 
 /// Number of past events read at a time.
 const PAGE: usize = 500;

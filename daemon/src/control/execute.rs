@@ -29,13 +29,13 @@ use super::resolve_target::{ResolvedTarget, TargetSpec};
 use super::screen_capture::ScreenCapture;
 use super::scroll::SearchOutcome;
 use super::{Call, Core, Error, Result, recall, scope};
-use crate::device::{DeviceGuard, DriverError, Input, Ticket};
-use crate::live::Live;
-use crate::memory::events::{self, Event, Request};
-use crate::memory::{Place, log, record};
-use crate::page::select::Gesture;
-use crate::store::{new_uid, now_ms};
-use crate::task::{failpoint, shielded};
+use afd_base::live::Live;
+use afd_base::task::{failpoint, shielded};
+use afd_device::{DeviceGuard, DriverError, Input, Ticket};
+use afd_experience::memory::events::{self, Event, Request};
+use afd_experience::memory::{Place, log, record};
+use afd_screen::page::select::Gesture;
+use afd_store::{new_uid, now_ms};
 
 /// Outcome of an executed plan, from which the response body is built.
 pub(super) struct ActionOutcome {

@@ -6,10 +6,10 @@ use std::collections::HashMap;
 use afd_proto::memory::Experience;
 use rusqlite::Connection;
 
-use crate::memory::experience::{self, PageName, Query, plain_name};
-use crate::memory::pages::Page;
-use crate::store::Result;
-use crate::visual::states;
+use afd_experience::memory::experience::{self, PageName, Query, plain_name};
+use afd_experience::memory::pages::Page;
+use afd_experience::visual::states;
+use afd_store::Result;
 
 /// Names a page by its state, else by what is known of the page itself.
 fn name(connection: &Connection, page: &Page) -> Result<PageName> {

@@ -15,9 +15,9 @@ use super::resolve_target::ResolvedTarget;
 use super::screen_capture::ScreenCapture;
 use super::scroll::SearchOutcome;
 use super::{Call, Error, Result};
-use crate::device::{DeviceGuard, Input};
-use crate::memory::events::Event;
-use crate::page::{Flag, Node, Snapshot};
+use afd_device::{DeviceGuard, Input};
+use afd_experience::memory::events::Event;
+use afd_screen::page::{Flag, Node, Snapshot};
 
 /// Key that moves the cursor to the end of a line.
 const KEY_MOVE_END: i32 = 123;
@@ -301,8 +301,8 @@ impl Call {
         let sent = self.send(guard, vec![input], event).await;
         event.sent = true;
         sent.map(|_| ()).map_err(|error| match error {
-            crate::device::DriverError::Unreachable(why) => {
-                crate::device::DriverError::Lost(format!("a part of the input was sent, then the connection failed: {why}")).into()
+            afd_device::DriverError::Unreachable(why) => {
+                afd_device::DriverError::Lost(format!("a part of the input was sent, then the connection failed: {why}")).into()
             }
             other => other.into(),
         })
@@ -310,7 +310,7 @@ impl Call {
 
     async fn read_field(&self, guard: &DeviceGuard, field: &Field) -> Result<Option<Shown>> {
         let reading = guard.tree(self.target.token.as_ref()).await.map_err(|error| match error {
-            crate::device::DriverError::Unreachable(why) => crate::device::DriverError::Lost(why),
+            afd_device::DriverError::Unreachable(why) => afd_device::DriverError::Lost(why),
             other => other,
         })?;
         Ok(field.find(&reading.value).map(shown))

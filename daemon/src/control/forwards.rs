@@ -1,8 +1,8 @@
 //! Removal of `adb` port forwards that the daemon created.
 
-use crate::config::{self, Settings, Usb};
-use crate::device::adb::{Adb, Forward};
-use crate::task::{Tasks, failpoint};
+use afd_base::config::{self, Settings, Usb};
+use afd_base::task::{Tasks, failpoint};
+use afd_device::adb::{Adb, Forward};
 
 /// Removes the forward of a USB device. Failures are only logged.
 pub(super) async fn release(settings: &config::Adb, usb: &Usb) {

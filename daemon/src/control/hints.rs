@@ -8,12 +8,12 @@ use afd_proto::vocabulary::{Hint, HintKind, HintsWanted, Role, Verb};
 
 use super::screen_capture::ScreenCapture;
 use super::{Call, experience};
-use crate::memory::Place;
-use crate::memory::experience::Query;
-use crate::page::outline::quoted;
-use crate::page::{pattern, target};
-use crate::session::patterns;
-use crate::text::cut;
+use afd_base::text::cut;
+use afd_experience::memory::Place;
+use afd_experience::memory::experience::Query;
+use afd_screen::page::outline::quoted;
+use afd_screen::page::{pattern, target};
+use afd_workspace::patterns;
 
 /// Maximum number of hints of an observation.
 const MAX_HINTS: usize = 5;

@@ -11,14 +11,14 @@ use serde_json::json;
 
 use super::artifacts::absolute;
 use super::{Core, Error, Result, admin, current_trace, scope};
-use crate::artifact;
-use crate::config::{self, DeviceSettings, OutputFormat, Settings};
-use crate::memory::af::{self, AfError, AfMemory};
-use crate::memory::imported;
-use crate::memory::notes;
-use crate::session;
-use crate::store::{StoreError, new_uid};
-use crate::task::run_blocking;
+use afd_base::config::{self, DeviceSettings, OutputFormat, Settings};
+use afd_base::task::run_blocking;
+use afd_experience::memory::af::{self, AfError, AfMemory};
+use afd_experience::memory::imported;
+use afd_experience::memory::notes;
+use afd_store::artifact;
+use afd_store::{StoreError, new_uid};
+use afd_workspace as session;
 
 /// Returns the source label stored with imported rows.
 fn source(found: &AfMemory) -> String {

@@ -8,8 +8,8 @@ use afd_proto::job::{Job, Jobs, RunParams};
 use serde_json::json;
 
 use super::{Core, Error, Result, artifacts, backups, conversation, recall, replay, retention, visual};
-use crate::memory::rebuild;
-use crate::session::conversation::messages;
+use afd_experience::memory::rebuild;
+use afd_workspace::conversation::messages;
 
 /// Interval of the artifact limits job; writing many bytes triggers it earlier.
 const ARTIFACT_LIMITS: Duration = Duration::from_secs(3600);
@@ -116,7 +116,7 @@ const SUMMARIES: Duration = Duration::from_secs(3600);
 fn add<F, Fut>(core: &Arc<Core>, name: &'static str, about: &'static str, every: Duration, work: F)
 where
     F: Fn(Arc<Core>) -> Fut + Copy + Send + Sync + 'static,
-    Fut: Future<Output = crate::job::Outcome> + Send + 'static,
+    Fut: Future<Output = afd_store::job::Outcome> + Send + 'static,
 {
     let weak = Arc::downgrade(core);
     core.jobs.add(name, about, every, move || {

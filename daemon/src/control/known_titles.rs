@@ -10,13 +10,13 @@ use serde_json::json;
 use super::resolve_target::{ResolvedTarget, TargetSpec};
 use super::screen_capture::ScreenCapture;
 use super::{Call, Error, Result, experience};
-use crate::memory::Place;
-use crate::memory::experience::Query;
-use crate::page::folding::fold;
-use crate::page::outline::quoted;
-use crate::page::select::Fit;
-use crate::page::target;
-use crate::visual::states;
+use afd_experience::memory::Place;
+use afd_experience::memory::experience::Query;
+use afd_experience::visual::states;
+use afd_screen::page::folding::fold;
+use afd_screen::page::outline::quoted;
+use afd_screen::page::select::Fit;
+use afd_screen::page::target;
 
 /// Number of known actions among which a title is looked for.
 const CANDIDATES: usize = 200;

@@ -1,6 +1,6 @@
 //! Locks that serialise calls working on the same data.
 
-use crate::sync::KeyedLocks;
+use afd_base::sync::KeyedLocks;
 
 /// Locks of the use cases.
 #[derive(Default)]

@@ -7,10 +7,10 @@ use afd_proto::vocabulary::DEFAULT_SESSION;
 
 use super::paging::{limit, page};
 use super::{Core, Result, experience};
-use crate::device;
-use crate::memory::experience::Query;
-use crate::memory::{Place, log, observations};
-use crate::page::fingerprint;
+use afd_device as device;
+use afd_experience::memory::experience::Query;
+use afd_experience::memory::{Place, log, observations};
+use afd_screen::page::fingerprint;
 
 /// `memory.experience`. Without any filter, uses the page that the session saw last.
 ///
@@ -53,7 +53,7 @@ pub async fn context(core: &Arc<Core>, params: &ContextParams) -> Result<Session
     let read = move |c: &rusqlite::Connection| {
         let context = log::context(c, &session, device.as_deref())?;
         let device = context.device.as_deref().map(|name| device::find(c, name)).transpose()?.flatten();
-        Ok((crate::session::find(c, &session)?.zip(device), context))
+        Ok((afd_workspace::find(c, &session)?.zip(device), context))
     };
     let (ids, mut context) = core.store.read_all(read).await?;
     context.ref_version = ids.and_then(|(session, device)| core.views.ref_version_shown(session, device));
@@ -83,7 +83,7 @@ pub async fn log(core: &Arc<Core>, params: &LogParams) -> Result<Log> {
 pub async fn stats(core: &Arc<Core>, params: &StatsParams) -> Result<Stats> {
     let session = params.session.clone();
     let find = move |c: &rusqlite::Connection| {
-        let id = session.as_deref().map(|name| crate::session::find(c, name)).transpose()?;
+        let id = session.as_deref().map(|name| afd_workspace::find(c, name)).transpose()?;
         let mut stats = log::stats(c, id.map(Option::unwrap_or_default))?;
         stats.session = session;
         Ok(stats)

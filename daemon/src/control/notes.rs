@@ -10,11 +10,11 @@ use serde_json::json;
 
 use super::session::scope_of;
 use super::{Core, Error, Result, backups, check_session, current_trace, recall, retention};
-use crate::memory::notes::{self, Filter, MAX_CONTENT, MAX_TOPIC, NewNote};
-use crate::memory::requests;
-use crate::session;
-use crate::store::{Reader, new_uid};
-use crate::text::Query;
+use afd_base::text::Query;
+use afd_experience::memory::notes::{self, Filter, MAX_CONTENT, MAX_TOPIC, NewNote};
+use afd_experience::memory::requests;
+use afd_store::{Reader, new_uid};
+use afd_workspace as session;
 
 /// Maximum number of similar notes that are told.
 const MAX_SIMILAR: usize = 5;

@@ -17,11 +17,11 @@ use super::outline::Shape;
 use super::rows::{SpillPolicy, columns, ref_rows, screen_rows};
 use super::screen_capture::ScreenCapture;
 use super::{Call, Core, Error, Result, hints};
-use crate::device::{Device, DriverError, Input, OverlaySetting};
-use crate::memory::Place;
-use crate::memory::observations::Observation;
-use crate::store::{new_uid, now_ms};
-use crate::task::over_nodes;
+use afd_base::task::over_nodes;
+use afd_device::{Device, DriverError, Input, OverlaySetting};
+use afd_experience::memory::Place;
+use afd_experience::memory::observations::Observation;
+use afd_store::{new_uid, now_ms};
 
 /// Maximum time that a caller may wait for a page to settle, in milliseconds.
 const MAX_WAIT_MS: u64 = 60_000;

@@ -10,9 +10,9 @@ use afd_proto::vocabulary::{HintsWanted, ObservationSource};
 use super::Call;
 use super::rows::DEFAULT_ROWS;
 use super::screen_capture::ScreenCapture;
-use crate::memory::views::ShownRefs;
-use crate::page::outline::{self, Item, quoted};
-use crate::page::{WindowKind, mask};
+use afd_experience::memory::views::ShownRefs;
+use afd_screen::page::outline::{self, Item, quoted};
+use afd_screen::page::{WindowKind, mask};
 
 /// Maximum length of the notes below an outline, characters.
 const MAX_NOTES: usize = 600;
@@ -261,7 +261,7 @@ fn ranges(aliases: &[String]) -> String {
 
 /// Returns what changed: lines that came (`+`), went (`-`) or are different (`~`).
 fn changes(before: &ShownRefs, capture: &ScreenCapture, context: &Context, after_action: bool) -> String {
-    let refs = crate::page::refs::all(&before.snapshot);
+    let refs = afd_screen::page::refs::all(&before.snapshot);
     let numbers: HashMap<usize, u32> = before.refs.iter().filter_map(|(a, r)| Some((r.what.node, number_of(a)?))).collect();
     let old_title = before.place.title.as_deref();
     let old = outline::items(&before.snapshot, &refs, old_title);

@@ -1,7 +1,7 @@
 //! Validation of `limit` and `cursor` parameters of list methods.
 
 use super::{Error, Result};
-use crate::store::Page;
+use afd_store::Page;
 
 /// Maximum number of rows that a list returns.
 const MAX_LIMIT: u32 = 10_000;

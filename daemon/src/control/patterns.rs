@@ -15,11 +15,11 @@ use rusqlite::Connection;
 use super::paging::limit;
 use super::session::{check_optional, check_text, known, scope_of};
 use super::{Core, Error, Result, check_session};
-use crate::memory::requests;
-use crate::page::pattern;
-use crate::session::patterns::Promoted;
-use crate::session::{page_models, patterns};
-use crate::store::{Reader, Result as Stored};
+use afd_experience::memory::requests;
+use afd_screen::page::pattern;
+use afd_store::{Reader, Result as Stored};
+use afd_workspace::patterns::Promoted;
+use afd_workspace::{page_models, patterns};
 
 /// Maximum length of a text, in characters.
 const MAX_TEXT: usize = 2_000;
@@ -49,7 +49,7 @@ pub async fn save(core: &Arc<Core>, params: &PatternSaveParams) -> Result<Patter
     check_optional("app", params.app.as_deref(), 255)?;
     check_optional("source", params.source.as_deref(), 100)?;
     check_fraction("confidence", params.confidence)?;
-    let size = params.data.as_ref().map_or(0, |data| crate::session::json(data).len());
+    let size = params.data.as_ref().map_or(0, |data| afd_workspace::json(data).len());
     if size > MAX_DATA {
         return Err(Error::param("data", "at most 65536 bytes", format!("{size} bytes")));
     }
@@ -69,7 +69,7 @@ pub async fn save(core: &Arc<Core>, params: &PatternSaveParams) -> Result<Patter
     }
     let (origin, p) = (core.store.origin().to_owned(), params.clone());
     let saved = core.store.write_or_refuse(move |c| {
-        crate::session::check_present(c, session)?;
+        afd_workspace::check_present(c, session)?;
         let new = patterns::New {
             kind: p.kind,
             text: p.text.trim(),

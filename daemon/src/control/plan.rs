@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::resolve_target::TargetSpec;
 use super::scroll::Search;
-use crate::device::Input;
+use afd_device::Input;
 
 /// Builds the inputs of a plan from the resolved point, if the plan has a target.
 pub(super) type Inputs = Box<dyn FnOnce(Option<Point>) -> Vec<Input> + Send>;

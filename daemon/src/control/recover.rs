@@ -13,7 +13,7 @@ use super::act::check_package;
 use super::execute::execute_once;
 use super::plan::{Plan, Steps};
 use super::{Core, Error, Result};
-use crate::device::Input;
+use afd_device::Input;
 
 /// `recover.back`
 ///

@@ -17,7 +17,7 @@ use serde_json::value::RawValue;
 use tokio::sync::OwnedMutexGuard;
 
 use super::{Core, Error, Result, scope};
-use crate::memory::requests;
+use afd_experience::memory::requests;
 
 /// The work of a call, which results in JSON.
 pub type Work = BoxFuture<'static, Result<Box<RawValue>>>;
@@ -178,7 +178,7 @@ fn interrupted() -> Error {
 }
 
 /// Deletes outcomes older than a day.
-pub(super) async fn prune(core: &Core) -> crate::job::Outcome {
+pub(super) async fn prune(core: &Core) -> afd_store::job::Outcome {
     let deleted = core.store.write(requests::prune).await?;
     Ok(format!("{deleted} outcomes of request keys deleted"))
 }

@@ -17,13 +17,13 @@ use serde_json::{Value, json};
 
 use super::screen_capture::ScreenCapture;
 use super::{Call, Error, Result};
-use crate::memory::Place;
-use crate::page::layers::Side;
-use crate::page::outline::quoted;
-use crate::page::refs::{self, Ref};
-use crate::page::select::{self, Fit, Gesture, Match, Selector};
-use crate::page::touch::{self, Obstacle, Touch};
-use crate::page::{Snapshot, WindowKind, naming, target};
+use afd_experience::memory::Place;
+use afd_screen::page::layers::Side;
+use afd_screen::page::outline::quoted;
+use afd_screen::page::refs::{self, Ref};
+use afd_screen::page::select::{self, Fit, Gesture, Match, Selector};
+use afd_screen::page::touch::{self, Obstacle, Touch};
+use afd_screen::page::{Snapshot, WindowKind, naming, target};
 
 /// Maximum number of candidates listed in an error.
 const MAX_CANDIDATES: usize = 20;
@@ -402,7 +402,7 @@ fn is_point(value: &str) -> bool {
 fn candidate_list(capture: &ScreenCapture, nodes: &[usize]) -> Vec<Value> {
     let snapshot = capture.snapshot();
     let label = |i: usize| {
-        capture.refs.iter().find(|r: &&Ref| r.node == i).map_or_else(|| crate::page::label::of(snapshot, i), |r| r.label.clone())
+        capture.refs.iter().find(|r: &&Ref| r.node == i).map_or_else(|| afd_screen::page::label::of(snapshot, i), |r| r.label.clone())
     };
     nodes
         .iter()

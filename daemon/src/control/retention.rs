@@ -8,11 +8,11 @@ use afd_proto::session::Statistics;
 use afd_proto::upkeep::{PruneParams, Pruned, Vacuumed};
 
 use super::{Core, Error, Result};
-use crate::job::Outcome;
-use crate::memory::prune::{self, Cut, Share};
-use crate::memory::{notes, rebuild};
-use crate::session::elsewhere::{self, Elsewhere};
-use crate::store::{Space, Store, StoreError, now_ms};
+use afd_experience::memory::prune::{self, Cut, Share};
+use afd_experience::memory::{notes, rebuild};
+use afd_store::job::Outcome;
+use afd_store::{Space, Store, StoreError, now_ms};
+use afd_workspace::elsewhere::{self, Elsewhere};
 
 /// Name of the job.
 pub const JOB: &str = "memory-limits";

@@ -7,9 +7,9 @@ use serde::Serialize;
 use super::artifacts::{Content, Destination};
 use super::screen_capture::ScreenCapture;
 use super::{Call, Result};
-use crate::page::refs::Ref;
-use crate::page::{Node, target};
-use crate::task::over_nodes;
+use afd_base::task::over_nodes;
+use afd_screen::page::refs::Ref;
+use afd_screen::page::{Node, target};
 
 /// Default maximum number of rows returned.
 pub(super) const DEFAULT_ROWS: u32 = 120;
@@ -52,7 +52,7 @@ pub(super) fn screen_rows(capture: &ScreenCapture, columns: &[Column], max: Opti
     let returned = max_rows(max, full).min(snapshot.nodes.len());
     let rows: Vec<_> = over_nodes(returned, || snapshot.nodes.iter().take(returned).map(|n| row(n, columns)).collect());
     let windows = full.then(|| {
-        let window = |w: &crate::page::Window| WindowRow {
+        let window = |w: &afd_screen::page::Window| WindowRow {
             id: w.id,
             kind: w.type_name.clone(),
             app: w.app.clone(),

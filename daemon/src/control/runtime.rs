@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 use super::metrics::Calls;
-use crate::store::now_ms;
+use afd_store::now_ms;
 
 /// State of the running daemon.
 pub struct Runtime {

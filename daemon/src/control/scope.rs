@@ -15,7 +15,7 @@ use tokio::sync::{Mutex as AsyncMutex, Notify, OwnedMutexGuard};
 use tokio::task::JoinHandle;
 
 use super::{Error, Result};
-use crate::store::{self, new_uid};
+use afd_store::{self as store, new_uid};
 
 const OPEN: u8 = 0;
 const COMMITTED: u8 = 1;

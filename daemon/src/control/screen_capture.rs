@@ -5,14 +5,14 @@ use std::sync::Arc;
 use afd_proto::observe::Context;
 use afd_proto::vocabulary::PageRef;
 
-use crate::device::TreeReading;
-use crate::memory::Place;
-use crate::page::fingerprint::{self, Identity};
-use crate::page::refs::{self, Ref};
-use crate::page::structure::{self, Structure, Structures};
-use crate::page::{Snapshot, WindowKind, reliability};
-use crate::store::{new_uid, now_ms};
-use crate::task::over_nodes;
+use afd_base::task::over_nodes;
+use afd_device::TreeReading;
+use afd_experience::memory::Place;
+use afd_screen::page::fingerprint::{self, Identity};
+use afd_screen::page::refs::{self, Ref};
+use afd_screen::page::structure::{self, Structure, Structures};
+use afd_screen::page::{Snapshot, WindowKind, reliability};
+use afd_store::{new_uid, now_ms};
 
 /// A reading of the screen with everything derived from it.
 #[derive(Clone)]

@@ -10,11 +10,11 @@ use super::artifacts::{Content, Destination, as_base64};
 use super::rows::{SpillPolicy, count, ref_rows};
 use super::screen_capture::{HashedReading, ScreenCapture};
 use super::{Call, Core, Error, Result};
-use crate::device::{Device, PendingRead, ScreenshotOptions, TreeReading};
-use crate::page::snapshot::Flag;
-use crate::page::{Snapshot, touch};
-use crate::picture::{self, Mark, PictureError};
-use crate::task::run_blocking;
+use afd_base::task::run_blocking;
+use afd_device::{Device, PendingRead, ScreenshotOptions, TreeReading};
+use afd_screen::page::snapshot::Flag;
+use afd_screen::page::{Snapshot, touch};
+use afd_screen::picture::{self, Mark, PictureError};
 
 /// Kind of the artifacts that screenshots are.
 pub(in crate::control) const KIND: &str = "screenshot_image";

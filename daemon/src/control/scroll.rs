@@ -17,11 +17,11 @@ use super::capture::SETTLE_INTERVAL;
 use super::resolve_target::{ResolvedTarget, default_by, resolved};
 use super::screen_capture::{HashedReading, ScreenCapture};
 use super::{Call, Error, Result, scope};
-use crate::device::{DeviceGuard, DriverError, Input};
-use crate::memory::events::Event;
-use crate::page::select::{self, Compare, Fit, Gesture, Selector};
-use crate::page::snapshot::{Flag, Node};
-use crate::page::{Snapshot, touch};
+use afd_device::{DeviceGuard, DriverError, Input};
+use afd_experience::memory::events::Event;
+use afd_screen::page::select::{self, Compare, Fit, Gesture, Selector};
+use afd_screen::page::snapshot::{Flag, Node};
+use afd_screen::page::{Snapshot, touch};
 
 /// Maximum time to wait for the page to settle after a scroll.
 const SETTLE: Duration = Duration::from_millis(2000);

@@ -12,8 +12,8 @@ use super::artifacts::{Content, Destination};
 use super::execute::execute_once;
 use super::plan::Plan;
 use super::{Addressed, Core, Error, Result};
-use crate::config::DeviceSettings;
-use crate::device::{Input, Intent};
+use afd_base::config::DeviceSettings;
+use afd_device::{Input, Intent};
 
 /// Maximum timeout of a command, in milliseconds.
 const MAX_TIMEOUT_MS: u32 = 600_000;

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::screen_capture::ScreenCapture;
-use crate::device::DriverError;
+use afd_device::DriverError;
 
 /// One item of a stream: a capture, or the error of the attempt.
 pub(super) struct StreamItem {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use afd_proto::{Effect, ErrorCode, MethodInfo};
 
 use super::{Core, Error, Result};
-use crate::store::{Store, StoreError};
+use afd_store::{Store, StoreError};
 
 /// Namespaces whose administrative methods work without a memory.
 const WITHOUT_MEMORY: [&str; 9] = ["daemon", "config", "device", "backup", "job", "rpc", "events", "observe", "artifact"];

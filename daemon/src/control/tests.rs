@@ -11,7 +11,7 @@ use afd_proto::vocabulary::{By, Verb};
 use afd_proto::{ErrorCode, Secret};
 
 use super::{CallScope, act, devices, memory, observe, recover, run_call, shell, verify};
-use crate::device::{DriverError, Input};
+use afd_device::{DriverError, Input};
 use fake::{Lab, list};
 
 fn by(by: By, value: &str) -> TapParams {
@@ -129,7 +129,7 @@ async fn checks_are_recorded_whether_they_pass_or_fail() {
 #[tokio::test]
 async fn empty_screen_is_not_reliable_and_teaches_nothing() {
     let lab = Lab::new(list(&[]));
-    lab.driver.show(crate::page::Snapshot { nodes: Vec::new(), ..list(&[]) });
+    lab.driver.show(afd_screen::page::Snapshot { nodes: Vec::new(), ..list(&[]) });
     for _ in 0..3 {
         let seen = observe::page(&lab.core, &PageParams::default()).await.expect("reads").body.context;
         assert!(!seen.reliable && seen.reason.is_some());

@@ -15,9 +15,9 @@ use super::outline::Shape;
 use super::rows::ref_rows;
 use super::screen_capture::ScreenCapture;
 use super::{Call, Result, experience, hints};
-use crate::memory::Place;
-use crate::memory::experience::Query;
-use crate::page::target;
+use afd_experience::memory::Place;
+use afd_experience::memory::experience::Query;
+use afd_screen::page::target;
 
 /// Minimum time after which nothing is said to have changed.
 const PATIENCE: Duration = Duration::from_secs(1);

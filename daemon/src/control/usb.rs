@@ -12,11 +12,11 @@ use afd_proto::device::{ConnectUsbParams, ConnectUsbResult, Connection, Connecti
 use serde_json::json;
 
 use super::{Core, Error, Result, admin};
-use crate::config::{self, DeviceSettings, Usb};
-use crate::device::Driver;
-use crate::device::adb::{self, Adb, AdbError, AttachedDevice, Forward};
-use crate::device::autofish::Autofish;
-use crate::task::run_blocking;
+use afd_base::config::{self, DeviceSettings, Usb};
+use afd_base::task::run_blocking;
+use afd_device::Driver;
+use afd_device::adb::{self, Adb, AdbError, AttachedDevice, Forward};
+use afd_device::autofish::Autofish;
 
 /// Packages of the phone's app: release build, then debug build.
 const PACKAGES: [&str; 2] = ["com.memohai.autofish", "com.memohai.autofish.debug"];

@@ -15,12 +15,12 @@ use super::resolve_target::{TargetSpec, check_length, default_by, single_match};
 use super::rows::{columns, count, row};
 use super::screen_capture::ScreenCapture;
 use super::{Call, Core, Error, Result, recall};
-use crate::device::Device;
-use crate::memory::events::Event;
-use crate::page::element_state;
-use crate::page::folding::Wanted;
-use crate::page::select::{self, Compare, Gesture, Selector};
-use crate::store::{new_uid, now_ms};
+use afd_device::Device;
+use afd_experience::memory::events::Event;
+use afd_screen::page::element_state;
+use afd_screen::page::folding::Wanted;
+use afd_screen::page::select::{self, Compare, Gesture, Selector};
+use afd_store::{new_uid, now_ms};
 
 /// Maximum number of nodes listed in a response.
 const MAX_NODES: usize = 20;

@@ -20,9 +20,9 @@ use super::screen_capture::ScreenCapture;
 use super::streams::{Stream, StreamItem, StreamKey};
 use super::verify::node_rows;
 use super::{Call, Core, Error, Result, scope};
-use crate::device::DriverError;
-use crate::page::select::{self, Compare};
-use crate::task::failpoint;
+use afd_base::task::failpoint;
+use afd_device::DriverError;
+use afd_screen::page::select::{self, Compare};
 
 /// Pause between the observations of a stream: long enough to tell whether the page has settled.
 const INTERVAL: Duration = Duration::from_millis(200);

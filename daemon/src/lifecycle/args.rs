@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Parser;
 
-use crate::config::{Override, Overrides, keys};
+use afd_base::config::{Override, Overrides, keys};
 
 /// Stands for the newest backup.
 pub(super) const NEWEST: &str = "newest";

@@ -16,7 +16,7 @@ pub enum StartError {
     },
     /// The configuration is invalid.
     #[error("invalid configuration: {0}")]
-    Config(#[from] crate::config::ConfigError),
+    Config(#[from] afd_base::config::ConfigError),
     /// The database is damaged.
     #[error("{}: {why}; `afctl backup restore` puts the newest backup in its place, and `memory.required = false` in the settings lets the \
              daemon work without recording", path.display())]
@@ -28,10 +28,10 @@ pub enum StartError {
     },
     /// The database cannot be used.
     #[error(transparent)]
-    Store(#[from] crate::store::StoreError),
+    Store(#[from] afd_store::StoreError),
     /// A backup cannot be restored.
     #[error("cannot restore: {0}")]
-    Backup(#[from] crate::backup::BackupError),
+    Backup(#[from] afd_store::backup::BackupError),
     /// A critical background thread panicked.
     #[error("{0}; restart the daemon")]
     Failed(String),
@@ -42,9 +42,9 @@ pub enum StartError {
 
 impl StartError {
     /// Says of a damaged database which one it is, and what to do.
-    pub(super) fn of_store(error: crate::store::StoreError, database: &std::path::Path) -> Self {
+    pub(super) fn of_store(error: afd_store::StoreError, database: &std::path::Path) -> Self {
         match error {
-            error @ crate::store::StoreError::Damaged(_) => Self::Damaged { path: database.to_owned(), why: error.to_string() },
+            error @ afd_store::StoreError::Damaged(_) => Self::Damaged { path: database.to_owned(), why: error.to_string() },
             other => Self::Store(other),
         }
     }

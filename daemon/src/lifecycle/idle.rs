@@ -4,7 +4,7 @@ use std::sync::Weak;
 use std::time::Duration;
 
 use crate::control::Core;
-use crate::resident;
+use afd_base::resident;
 
 /// How often it is looked whether anybody called.
 const EVERY: Duration = Duration::from_secs(20);

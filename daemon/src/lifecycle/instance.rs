@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::StartError;
-use crate::file::with_suffix;
+use afd_base::file::with_suffix;
 
 /// How long to wait for a daemon that is shutting down: its drain and its last writes.
 const SHUTDOWN_WAIT: Duration = Duration::from_secs(20);

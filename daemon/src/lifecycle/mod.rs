@@ -19,12 +19,12 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use crate::config::{Config, Overrides};
 use crate::control::{Core, backups};
-use crate::model::embed::trial;
 use crate::rpc;
-use crate::store;
-use crate::task::{failpoint, run_blocking};
+use afd_base::config::{Config, Overrides};
+use afd_base::model::embed::trial;
+use afd_base::task::{failpoint, run_blocking};
+use afd_store as store;
 
 pub use args::Args;
 pub use error::StartError;

@@ -7,7 +7,7 @@ use signal_hook::iterator::Signals;
 
 use super::StartError;
 use crate::control::{Core, admin};
-use crate::task::failpoint;
+use afd_base::task::failpoint;
 
 pub(super) fn listen(core: &Arc<Core>) -> Result<(), StartError> {
     let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP]).map_err(|e| StartError::System(format!("cannot listen for signals: {e}")))?;

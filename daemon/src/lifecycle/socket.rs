@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 
 use super::StartError;
 use super::instance::Locks;
-use crate::task::run_blocking;
+use afd_base::task::run_blocking;
 
 /// Interval at which the socket file is checked.
 const CHECKED_EVERY: Duration = Duration::from_millis(500);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use notify::{RecursiveMode, Watcher};
 
 use crate::control::{Core, admin};
-use crate::task::failpoint;
+use afd_base::task::failpoint;
 
 /// Delay between a change and the reload: editors write in several steps.
 const DEBOUNCE: Duration = Duration::from_millis(100);

@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 use super::params;
 use super::register::{Module, register_sync, to_rpc};
 use crate::control::{AtDisconnect, CallScope, Error, ProgressSink, Step};
-use crate::store::new_lane;
+use afd_store::new_lane;
 
 /// State of a connection that the `rpc.*` methods work on.
 pub(super) struct Calls {

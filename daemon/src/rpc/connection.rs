@@ -23,8 +23,8 @@ use super::places::Slot;
 use super::register::to_rpc;
 use super::response::{Held, Response};
 use super::transport::{Incoming, Transport};
-use crate::config::Limits;
 use crate::control::Error;
+use afd_base::config::Limits;
 
 /// Maximum number of queued notifications.
 const NOTIFICATION_QUEUE: usize = 256;

@@ -19,7 +19,7 @@ use super::calls::{self, Calls};
 use super::register::to_rpc;
 use super::response::{Held, Response};
 use crate::control::{self, Error};
-use crate::task::panic_message;
+use afd_base::task::panic_message;
 
 /// Maximum size of a response, bytes.
 pub(super) const MAX_RESPONSE: usize = 64 << 20;

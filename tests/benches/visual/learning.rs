@@ -5,12 +5,12 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::time::Instant;
 
-use afd::page::Rect;
-use afd::store::Store;
-use afd::visual::learn::learn;
-use afd::visual::lesson::{Lesson, Sighting};
-use afd::visual::{Index, Scope, files};
+use afd_experience::visual::learn::learn;
+use afd_experience::visual::lesson::{Lesson, Sighting};
+use afd_experience::visual::{Index, Scope, files};
 use afd_phone::layout::Rng;
+use afd_screen::page::Rect;
+use afd_store::Store;
 use serde_json::{Map, Value, json};
 
 use super::SEED;
@@ -160,7 +160,7 @@ fn sighting(n: usize) -> Sighting {
 fn ours(dir: &Path, db: &Path, steps: &[Vec<usize>]) -> (Times, f64, f64) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
     runtime.block_on(async {
-        let store = Store::open(db, &afd::task::Tasks::default(), |_, _| {}, |_| Ok(0)).expect("opens");
+        let store = Store::open(db, &afd_base::task::Tasks::default(), |_, _| {}, |_| Ok(0)).expect("opens");
         let index = std::sync::Arc::new(Index::default());
         let scope = Scope { app: "bench".into(), site: None };
         let directory = files::read(dir).expect("reads").remove(0);

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use afd::picture::ncc::{self, Scene, Template};
 use afd_phone::layout::Rng;
+use afd_screen::picture::ncc::{self, Scene, Template};
 use image::{Rgb, RgbImage, imageops};
 use rustfft::FftPlanner;
 use rustfft::num_complex::Complex;

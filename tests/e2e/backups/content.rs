@@ -60,7 +60,7 @@ fn change_backup(backup: &Path, sql: &str) {
     rusqlite::Connection::open(&file).and_then(|c| c.execute_batch(sql)).expect("changes the copy");
     let manifest = backup.join("manifest.json");
     let mut described: Value = serde_json::from_slice(&std::fs::read(&manifest).expect("reads")).expect("JSON");
-    described["databaseHash"] = json!(afd::file::hash_of(&file).expect("reads"));
+    described["databaseHash"] = json!(afd_base::file::hash_of(&file).expect("reads"));
     std::fs::write(manifest, described.to_string()).expect("writes");
 }
 
@@ -154,7 +154,7 @@ fn unfinished_backups_and_restores_are_counted_and_removed_by_the_next_start() {
     let dir = world.dir().join("backups");
     let database = world.dir().canonicalize().expect("exists").join("memory.db");
     std::fs::write(world.dir().join("path"), database.as_os_str().as_encoded_bytes()).expect("writes");
-    let tag = &afd::file::hash_of(&world.dir().join("path")).expect("reads")[..8];
+    let tag = &afd_base::file::hash_of(&world.dir().join("path")).expect("reads")[..8];
     let (own, other) = (dir.join(format!(".afd-backup-{tag}-x1y2z3")), dir.join(".afd-backup-00000000-x1y2z3"));
     for half in [&own, &other] {
         std::fs::create_dir(half).expect("creates");

@@ -14,7 +14,7 @@ fn append_in_chunks(client: &mut Client, messages: &[Value]) {
 
 /// Counts tokens with the tokenizer itself, independently of the daemon.
 fn count_tokens(messages: &[Value]) -> i64 {
-    let counter = afd::model::Tokenizers::default().counter("o200k_base");
+    let counter = afd_base::model::Tokenizers::default().counter("o200k_base");
     messages
         .iter()
         .map(|m| {

@@ -11,7 +11,7 @@ use super::{append, assistant, text_of, user};
 #[test]
 fn text_in_any_script_is_counted_stored_and_truncated() {
     let world = World::new();
-    let counter = afd::model::Tokenizers::default().counter("o200k_base");
+    let counter = afd_base::model::Tokenizers::default().counter("o200k_base");
     let repeated = |words: &str, bytes: usize| words.repeat(bytes / words.len());
     // Longer than any piece that is tokenized or truncated at once.
     let long = |words: &str| repeated(words, 128 << 10);

@@ -38,7 +38,7 @@ fn list_of_tools_costs_few_tokens() {
     let world = World::new();
     let mut agent = McpClient::start(&world, &[]);
     let list = agent.call("tools/list", json!({}));
-    let tokens = afd::model::Tokenizers::default().counter("gpt-4o").count(&list["result"].to_string());
+    let tokens = afd_base::model::Tokenizers::default().counter("gpt-4o").count(&list["result"].to_string());
     println!("tokens of the list of tools: {tokens}");
     assert!(tokens <= MAX_LIST_TOKENS, "{tokens} tokens");
 }

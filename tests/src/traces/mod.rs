@@ -11,9 +11,9 @@ use std::collections::HashMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use afd::page::structure::{self, Structure};
 use afd_phone::scene::{Node, Rect, Scene, Window};
 use afd_phone::wire;
+use afd_screen::page::structure::{self, Structure};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -109,7 +109,7 @@ fn scene_of(screen: &Screen, size: (i32, i32)) -> Scene {
 /// Returns the structure that the daemon derives from a screen.
 fn structure_of(screen: &Screen, size: (i32, i32)) -> Structure {
     let text = wire::screen_text(Some(&scene_of(screen, size)), "SYSTEM_API", Some(&screen.activity), (size.0, size.1, DENSITY));
-    let snapshot = afd::device::autofish::parse_screen(&text).expect("the practice phone's text can be read");
+    let snapshot = afd_device::autofish::parse_screen(&text).expect("the practice phone's text can be read");
     structure::of(&snapshot).map(|s| s.front).unwrap_or_default()
 }
 

@@ -3,8 +3,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use afd::page::structure::Structure;
 use afd_phone::layout::Rng;
+use afd_screen::page::structure::Structure;
 use serde_json::Value;
 
 use super::disturb::disturb;

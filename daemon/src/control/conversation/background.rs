@@ -10,16 +10,16 @@ use rusqlite::Connection;
 use super::super::experience;
 use super::super::recall::{Recall, for_request};
 use super::super::session::context_of;
-use crate::memory::experience::Query;
-use crate::memory::{Place, log, notes, observations};
-use crate::page::pattern;
-use crate::session::conversation::assemble::{Background, Item};
-use crate::session::conversation::{Conversation, messages};
-use crate::session::summary::rfc3339;
-use crate::session::{Session, bugs, page_models, patterns, tasks};
-use crate::store::{Reader, Result as Stored};
-use crate::text::{self, cut};
-use crate::visual::states;
+use afd_base::text::{self, cut};
+use afd_experience::memory::experience::Query;
+use afd_experience::memory::{Place, log, notes, observations};
+use afd_experience::visual::states;
+use afd_screen::page::pattern;
+use afd_store::{Reader, Result as Stored};
+use afd_workspace::conversation::assemble::{Background, Item};
+use afd_workspace::conversation::{Conversation, messages};
+use afd_workspace::summary::rfc3339;
+use afd_workspace::{Session, bugs, page_models, patterns, tasks};
 
 /// Maximum number of items of each kind that are considered.
 const MAX_BUGS: usize = 10;

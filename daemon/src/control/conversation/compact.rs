@@ -9,8 +9,8 @@ use afd_proto::session::SessionCall;
 use super::super::session::active;
 use super::super::{Core, Error, Result, check_session};
 use super::{SUMMARIES_JOB, conversation_of, counter, lock_name};
-use crate::session::conversation::compaction::{self, Limits};
-use crate::session::conversation::{self, messages, summaries};
+use afd_workspace::conversation::compaction::{self, Limits};
+use afd_workspace::conversation::{self, messages, summaries};
 
 /// `conversation.compact`: replaces all but the newest messages in the context by a summary.
 ///

@@ -20,15 +20,15 @@ use super::super::session::{context_of, known};
 use super::super::{Core, Error, Result};
 use super::read::percent_saved;
 use super::{as_i64, background, conversation_of, counter};
-use crate::artifact;
-use crate::model::Counter;
-use crate::session::conversation::assemble::{self, Assembled, Draft, History, Plan, Start};
-use crate::session::conversation::compaction::Limits;
-use crate::session::conversation::{Conversation, budget, kept, messages, search, shapes, summaries};
-use crate::session::{Session, tasks};
-use crate::store::Result as Stored;
-use crate::task::run_blocking;
-use crate::text::cut;
+use afd_base::model::Counter;
+use afd_base::task::run_blocking;
+use afd_base::text::cut;
+use afd_store::Result as Stored;
+use afd_store::artifact;
+use afd_workspace::conversation::assemble::{self, Assembled, Draft, History, Plan, Start};
+use afd_workspace::conversation::compaction::Limits;
+use afd_workspace::conversation::{Conversation, budget, kept, messages, search, shapes, summaries};
+use afd_workspace::{Session, tasks};
 
 /// Accepted budgets, tokens.
 const BUDGET: std::ops::RangeInclusive<i64> = 64..=100_000_000;

@@ -10,9 +10,9 @@ use serde_json::json;
 use super::super::session::{SAYING, known};
 use super::super::{Core, Error, Result, backups, check_session};
 use super::{conversation_of, lock_name};
-use crate::artifact;
-use crate::memory::requests;
-use crate::session::conversation::erase;
+use afd_experience::memory::requests;
+use afd_store::artifact;
+use afd_workspace::conversation::erase;
 
 /// `conversation.delete`: erases a message, its statements, its search entry, the summaries that may quote it, and its pictures.
 ///

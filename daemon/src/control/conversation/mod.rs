@@ -18,14 +18,14 @@ use rusqlite::Connection;
 use serde_json::json;
 
 use super::{Core, Error, Result, check_session};
-use crate::model::{Counter, Tokenizers};
-use crate::resident::trim_heap;
-use crate::session::conversation::budget;
-use crate::session::conversation::compaction::Limits;
-use crate::session::conversation::{self, Conversation};
-use crate::store::Result as Stored;
-use crate::task::failpoint;
-use crate::task::run_blocking;
+use afd_base::model::{Counter, Tokenizers};
+use afd_base::resident::trim_heap;
+use afd_base::task::failpoint;
+use afd_base::task::run_blocking;
+use afd_store::Result as Stored;
+use afd_workspace::conversation::budget;
+use afd_workspace::conversation::compaction::Limits;
+use afd_workspace::conversation::{self, Conversation};
 
 /// Name of the job that asks a language model for summaries.
 pub(super) const SUMMARIES_JOB: &str = "conversation-summaries";

@@ -17,14 +17,14 @@ use super::super::session::{context_of, known};
 use super::super::{Core, Error, Result};
 use super::context::{Request, build, tools_tokens};
 use super::{as_i64, conversation_of, counter, usage};
-use crate::device;
-use crate::memory::{log, sessions as memory};
-use crate::model::Counter;
-use crate::page::target;
-use crate::session::conversation::compaction::Limits;
-use crate::session::conversation::{self, Conversation, budget, messages, rolling, search, summaries};
-use crate::session::{Session, tasks};
-use crate::task::run_blocking;
+use afd_base::model::Counter;
+use afd_base::task::run_blocking;
+use afd_device as device;
+use afd_experience::memory::{log, sessions as memory};
+use afd_screen::page::target;
+use afd_workspace::conversation::compaction::Limits;
+use afd_workspace::conversation::{self, Conversation, budget, messages, rolling, search, summaries};
+use afd_workspace::{Session, tasks};
 
 /// `conversation.list`: returns recorded messages, newest first.
 ///

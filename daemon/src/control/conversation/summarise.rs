@@ -8,13 +8,13 @@ use afd_proto::pattern::{PatternKind, PatternScope};
 
 use super::super::Core;
 use super::{SUMMARIES_JOB, as_i64, counter};
-use crate::config::LanguageModelSettings;
-use crate::model::{Endpoint, LanguageModel, ModelError, Request};
-use crate::session::conversation::summaries::StoredSummary;
-use crate::session::conversation::{self, messages, summaries};
-use crate::session::{self, patterns};
-use crate::store::now_ms;
-use crate::text::cut;
+use afd_base::config::LanguageModelSettings;
+use afd_base::model::{Endpoint, LanguageModel, ModelError, Request};
+use afd_base::text::cut;
+use afd_store::now_ms;
+use afd_workspace::conversation::summaries::StoredSummary;
+use afd_workspace::conversation::{self, messages, summaries};
+use afd_workspace::{self as session, patterns};
 
 const SUMMARISE: &str = "You keep the memory of an agent that operates a phone or another user interface. Write a short summary of the \
     conversation that you are given. Keep every fact, decision, finding, figure and name that may matter later; leave out small talk and \
@@ -32,7 +32,7 @@ const MAX_FACTS: usize = 50;
 const MAX_FACT_CHARS: usize = 500;
 
 /// Writes all summaries that are due and returns a report for the job log.
-pub(in crate::control) async fn run(core: &Arc<Core>) -> crate::job::Outcome {
+pub(in crate::control) async fn run(core: &Arc<Core>) -> afd_store::job::Outcome {
     let settings = core.config.get().model.clone();
     let model: Option<Box<dyn LanguageModel>> = match Endpoint::new(&settings) {
         Ok(found) => found.map(|endpoint| Box::new(endpoint) as Box<dyn LanguageModel>),
@@ -66,7 +66,7 @@ async fn record_failure(
     settings: &LanguageModelSettings,
     kept: &StoredSummary,
     error: &ModelError,
-) -> crate::store::Result<()> {
+) -> afd_store::Result<()> {
     let (row, said, asked) = (kept.clone(), error.to_string(), kept.attempts + 1);
     let again = matches!(error, ModelError::Temporary(_)) && asked < as_i64(settings.attempts);
     let wait = as_i64(settings.retry_ms).saturating_mul(1 << asked.clamp(1, 20).saturating_sub(1));
@@ -88,7 +88,7 @@ async fn improve(
     settings: &LanguageModelSettings,
     kept: &StoredSummary,
 ) -> Result<(), ModelError> {
-    let later = |e: crate::store::StoreError| ModelError::Temporary(e.to_string());
+    let later = |e: afd_store::StoreError| ModelError::Temporary(e.to_string());
     let (id, info) = (kept.conversation, kept.info.clone());
     let (after, upto) = (info.after, info.upto);
     let (conversation, app, earlier) = core

@@ -10,10 +10,10 @@ use afd_proto::vocabulary::DEFAULT_SESSION;
 use super::super::session::check_text;
 use super::super::{Core, Error, Result, check_session};
 use super::search::{MAX_QUERY, search};
-use crate::model::Counter;
-use crate::session::summary::rfc3339;
-use crate::session::{self, Session, tasks};
-use crate::text::cut;
+use afd_base::model::Counter;
+use afd_base::text::cut;
+use afd_workspace::summary::rfc3339;
+use afd_workspace::{self as session, Session, tasks};
 
 /// Limits of the budget, and its default, tokens.
 const BUDGET: (u32, u32, u32) = (100, 100_000, 1_500);

@@ -8,13 +8,13 @@ use afd_proto::recall::{EntryType, StoredType};
 use afd_proto::vocabulary::RecordScope;
 use rusqlite::Connection;
 
-use crate::memory::notes;
-use crate::page::fingerprint::activity_of;
-use crate::recall::entries::Source;
-use crate::recall::{Described, memories};
-use crate::session::{self, bugs, page_models, patterns, results, tasks};
-use crate::store::{Result, said_elsewhere};
-use crate::visual::{scope, states};
+use afd_experience::memory::notes;
+use afd_experience::visual::{scope, states};
+use afd_recall::entries::Source;
+use afd_recall::{Described, memories};
+use afd_screen::page::fingerprint::activity_of;
+use afd_store::{Result, said_elsewhere};
+use afd_workspace::{self as session, bugs, page_models, patterns, results, tasks};
 
 /// What sessions recorded on purpose is said by nobody in particular.
 pub const RECORDED: &str = "recorded";

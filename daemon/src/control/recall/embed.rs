@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use super::super::Core;
 use super::describe::describe;
-use crate::model::ModelError;
-use crate::model::embed::Embedder;
-use crate::recall::{entries, vectors};
-use crate::store::Result;
-use crate::text::{self, cut};
+use afd_base::model::ModelError;
+use afd_base::model::embed::Embedder;
+use afd_base::text::{self, cut};
+use afd_recall::{entries, vectors};
+use afd_store::Result;
 
 /// Texts of a batch: a sentence model takes some tens of milliseconds for each, and other work is to get its turn.
 const BATCH: usize = 16;

@@ -18,14 +18,14 @@ use super::super::{Core, Error, Result};
 use super::Recall;
 use super::follow;
 use super::search::Embedded;
-use crate::model::embed::{BUILTIN, Embedder};
-use crate::recall::search::{self, Ask, Scope};
-use crate::recall::terms::Effort;
-use crate::recall::{entries, memories, vectors};
-use crate::session;
-use crate::store::{self, Piece, Result as Stored, now_ms};
-use crate::task::run_blocking;
-use crate::text;
+use afd_base::model::embed::{BUILTIN, Embedder};
+use afd_base::task::run_blocking;
+use afd_base::text;
+use afd_recall::search::{self, Ask, Scope};
+use afd_recall::terms::Effort;
+use afd_recall::{entries, memories, vectors};
+use afd_store::{self as store, Piece, Result as Stored, now_ms};
+use afd_workspace as session;
 
 /// How long it is waited for the vector of a query.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -76,7 +76,7 @@ struct Set {
 }
 
 fn lines<T: serde::de::DeserializeOwned>(file: &Path) -> std::result::Result<Vec<T>, String> {
-    let bytes = crate::file::read_capped(file, MAX_FILE).map_err(|e| format!("{}: {e}", file.display()))?;
+    let bytes = afd_base::file::read_capped(file, MAX_FILE).map_err(|e| format!("{}: {e}", file.display()))?;
     let text = String::from_utf8(bytes).map_err(|_| format!("{}: not UTF-8", file.display()))?;
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let read: Vec<T> = lines

@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::super::Core;
 use super::outside;
 use super::search::Embedded;
-use crate::recall::points::Filters;
-use crate::store::now_ms;
+use afd_recall::points::Filters;
+use afd_store::now_ms;
 
 /// How long a model may take for a text.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -12,8 +12,8 @@ use tokio::sync::Notify;
 
 use super::super::Core;
 use super::describe::describe;
-use crate::recall::entries::{self, Source};
-use crate::store::{Piece, Result, StoreError};
+use afd_recall::entries::{self, Source};
+use afd_store::{Piece, Result, StoreError};
 
 /// Maximum number of entries that are derived within the group of writes that changed their rows, while many others are due, and within a write of
 /// their own.

@@ -8,10 +8,10 @@ use rusqlite::Connection;
 
 use super::super::Core;
 use super::Recall;
-use crate::model::embed::BUILTIN;
-use crate::recall::index::Index;
-use crate::recall::vectors;
-use crate::store::{Result, StoreError};
+use afd_base::model::embed::BUILTIN;
+use afd_recall::index::Index;
+use afd_recall::vectors;
+use afd_store::{Result, StoreError};
 
 /// Entries that are read, and changes that are followed, while an answer waits: two or three milliseconds.
 const READ_ASIDE: i64 = 1_000;
@@ -199,9 +199,9 @@ mod tests {
 
     use super::super::follow;
     use super::*;
-    use crate::recall::memories::{self, Memory};
-    use crate::session;
-    use crate::store::Piece;
+    use afd_recall::memories::{self, Memory};
+    use afd_store::Piece;
+    use afd_workspace as session;
 
     fn add(c: &Connection, session: i64, range: std::ops::Range<i64>) {
         for n in range {
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn an_answer_waits_neither_for_a_large_index_nor_for_those_who_use_it() {
-        let c = crate::store::in_memory().expect("opens");
+        let c = afd_store::in_memory().expect("opens");
         let session = session::row_id(&c, "o", "s").expect("a session");
         let recall = Recall::default();
         assert_eq!(at_hand(&recall, &c), (0, None));
@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn only_a_large_index_is_dropped_while_nobody_calls() {
-        let c = crate::store::in_memory().expect("opens");
+        let c = afd_store::in_memory().expect("opens");
         let session = session::row_id(&c, "o", "s").expect("a session");
         let recall = Recall::default();
         add(&c, session, 0..3);
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn an_index_that_was_broken_off_is_read_again() {
-        let c = crate::store::in_memory().expect("opens");
+        let c = afd_store::in_memory().expect("opens");
         let session = session::row_id(&c, "o", "s").expect("a session");
         let recall = Recall::default();
         add(&c, session, 0..500);

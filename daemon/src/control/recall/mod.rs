@@ -38,11 +38,11 @@ pub(super) use upkeep::merge_pattern;
 pub use upkeep::{JOB as UPKEEP_JOB, run_job as run_upkeep, upkeep};
 pub use used::used;
 
-use crate::config::RecallSettings;
-use crate::model::embed::{Embedder, EmbeddingEndpoint, SentenceModel};
-use crate::recall::index::Index;
-use crate::recall::qdrant::Qdrant;
-use crate::task::run_blocking;
+use afd_base::config::RecallSettings;
+use afd_base::model::embed::{Embedder, EmbeddingEndpoint, SentenceModel};
+use afd_base::task::run_blocking;
+use afd_recall::index::Index;
+use afd_recall::qdrant::Qdrant;
 
 /// The index in memory, and the model of the settings.
 #[derive(Default)]

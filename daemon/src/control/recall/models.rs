@@ -11,10 +11,10 @@ use afd_proto::recall_upkeep::{EntryCount, RecallStatus, RecallStatusParams};
 use super::super::artifacts::absolute;
 use super::super::{Core, Error, Result, config};
 use super::{Recall, outside};
-use crate::model::embed::BUILTIN;
-use crate::model::embed::trial::{self, Trial};
-use crate::recall::{entries, vectors};
-use crate::task::run_blocking;
+use afd_base::model::embed::BUILTIN;
+use afd_base::model::embed::trial::{self, Trial};
+use afd_base::task::run_blocking;
+use afd_recall::{entries, vectors};
 
 /// Setting that names the directory of the sentence model.
 const SETTING: &str = "recall.model_dir";
@@ -49,7 +49,7 @@ pub async fn add(core: &Arc<Core>, params: &ModelAddParams) -> Result<ModelAdded
     })
 }
 
-fn pending(c: &rusqlite::Connection, identity: &str) -> crate::store::Result<i64> {
+fn pending(c: &rusqlite::Connection, identity: &str) -> afd_store::Result<i64> {
     let all: i64 = entries::counts(c)?.0.iter().map(|(_, count)| count).sum();
     let made = vectors::find_model(c, identity)?.map(|model| vectors::count(c, model.id)).transpose()?.unwrap_or(0);
     Ok((all - made).max(0))

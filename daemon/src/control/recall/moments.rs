@@ -18,14 +18,14 @@ use super::Recall;
 use super::indexed::AtHand;
 use super::search::Embedded;
 use super::show::{self, Asked};
-use crate::model::embed::Builtin;
-use crate::recall::entries::{self, name_hash};
-use crate::recall::index::Index;
-use crate::recall::search::{self, Ask, List, Ranked, Scope};
-use crate::recall::terms::Effort;
-use crate::session;
-use crate::store::{Result, StoreError, now_ms};
-use crate::text::cut;
+use afd_base::model::embed::Builtin;
+use afd_base::text::cut;
+use afd_recall::entries::{self, name_hash};
+use afd_recall::index::Index;
+use afd_recall::search::{self, Ask, List, Ranked, Scope};
+use afd_recall::terms::Effort;
+use afd_store::{Result, StoreError, now_ms};
+use afd_workspace as session;
 
 /// Cosine of the built-in model from which on an entry is offered, and the lower one for entries that have most of what is asked.
 const CLEAR: f64 = 0.5;

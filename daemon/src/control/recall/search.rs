@@ -16,18 +16,18 @@ use super::super::session::{check_optional, check_text, known};
 use super::super::{Core, Error, Result, check_session};
 use super::show::{self, Asked};
 use super::{Current, Recall, outside};
-use crate::config::RecallSettings;
-use crate::model::ModelError;
-use crate::model::embed::{BUILTIN, Builtin, Embedder};
-use crate::recall::entries::{self, name_hash};
-use crate::recall::nearest::VectorIndex;
-use crate::recall::points::Filters;
-use crate::recall::search::{self, Ask, List, QueryVector, Scope};
-use crate::recall::terms::Effort;
-use crate::recall::vectors;
-use crate::session;
-use crate::session::conversation::{self, search as messages};
-use crate::store::{Result as Stored, now_ms};
+use afd_base::config::RecallSettings;
+use afd_base::model::ModelError;
+use afd_base::model::embed::{BUILTIN, Builtin, Embedder};
+use afd_recall::entries::{self, name_hash};
+use afd_recall::nearest::VectorIndex;
+use afd_recall::points::Filters;
+use afd_recall::search::{self, Ask, List, QueryVector, Scope};
+use afd_recall::terms::Effort;
+use afd_recall::vectors;
+use afd_store::{Result as Stored, now_ms};
+use afd_workspace as session;
+use afd_workspace::conversation::{self, search as messages};
 
 /// Maximum length of a query, characters.
 pub const MAX_QUERY: usize = 4_000;
@@ -275,7 +275,7 @@ const FEW: f64 = 0.34;
 
 /// Returns messages of a session that have the words of a query.
 fn said(c: &Connection, session: i64, p: &RecallSearchParams, limit: usize) -> Stored<Vec<RecallEntry>> {
-    let terms: Vec<String> = messages::terms(&p.query).into_iter().filter(|term| !crate::text::is_stop(term)).collect();
+    let terms: Vec<String> = messages::terms(&p.query).into_iter().filter(|term| !afd_base::text::is_stop(term)).collect();
     if terms.is_empty() {
         return Ok(Vec::new());
     }
@@ -285,12 +285,12 @@ fn said(c: &Connection, session: i64, p: &RecallSearchParams, limit: usize) -> S
     let mut entries: Vec<RecallEntry> = Vec::new();
     for (rank, message) in found.into_iter().enumerate() {
         let mut entry = of_message(message);
-        let folded = crate::text::fold(&entry.text);
-        if let Some(same) = entries.iter_mut().find(|e| crate::text::fold(&e.text) == folded && e.source == entry.source) {
+        let folded = afd_base::text::fold(&entry.text);
+        if let Some(same) = entries.iter_mut().find(|e| afd_base::text::fold(&e.text) == folded && e.source == entry.source) {
             same.duplicates.push(entry.uid);
             continue;
         }
-        let words: Vec<String> = terms.iter().filter(|term| folded.contains(crate::text::stem(term))).cloned().collect();
+        let words: Vec<String> = terms.iter().filter(|term| folded.contains(afd_base::text::stem(term))).cloned().collect();
         // Some of many words say little.
         let share = words.len() as f64 / terms.len() as f64;
         let most = if terms.len() > 1 { MESSAGE.0 } else { MESSAGE.1 };

@@ -7,12 +7,12 @@ use afd_proto::recall::{RecallEntry, Why};
 use rusqlite::Connection;
 
 use super::describe::describe;
-use crate::recall::Described;
-use crate::recall::entries::{self, Source};
-use crate::recall::search::{List, Ranked};
-use crate::session;
-use crate::store::{Result, now_ms};
-use crate::text::{self, Query, cut};
+use afd_base::text::{self, Query, cut};
+use afd_recall::Described;
+use afd_recall::entries::{self, Source};
+use afd_recall::search::{List, Ranked};
+use afd_store::{Result, now_ms};
+use afd_workspace as session;
 
 /// Length of the text of a found entry, characters.
 const EXCERPT: usize = 400;

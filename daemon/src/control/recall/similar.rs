@@ -8,12 +8,12 @@ use rusqlite::Connection;
 
 use super::super::Core;
 use super::Recall;
-use crate::recall::entries::Filtered;
-use crate::recall::index::Index;
-use crate::recall::{entries, vectors};
-use crate::session::patterns;
-use crate::store::{Result, StoreError};
-use crate::text::cut;
+use afd_base::text::cut;
+use afd_recall::entries::Filtered;
+use afd_recall::index::Index;
+use afd_recall::{entries, vectors};
+use afd_store::{Result, StoreError};
+use afd_workspace::patterns;
 
 /// Cosine from which on two patterns are told.
 const NEAR: f64 = 0.95;

@@ -16,11 +16,11 @@ use super::indexed::AtHand;
 use super::search::{no_entry, site_name};
 use super::show::{self, Asked};
 use super::{Recall, outside};
-use crate::memory::requests;
-use crate::recall::search::{self, Scope};
-use crate::recall::{entries, memories, vectors};
-use crate::session;
-use crate::store::{Result as Stored, StoreError, now_ms};
+use afd_experience::memory::requests;
+use afd_recall::search::{self, Scope};
+use afd_recall::{entries, memories, vectors};
+use afd_store::{Result as Stored, StoreError, now_ms};
+use afd_workspace as session;
 
 /// Maximum lengths, characters, and maximum numbers.
 const MAX_TEXT: usize = 16_000;

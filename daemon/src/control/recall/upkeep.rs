@@ -12,13 +12,13 @@ use rusqlite::Connection;
 use super::super::{Core, Result};
 use super::similar;
 use super::store::forget_results;
-use crate::job::Outcome;
-use crate::memory::log as events;
-use crate::model::embed::BUILTIN;
-use crate::recall::{entries, log, memories, vectors};
-use crate::session::{self, patterns};
-use crate::store::{Result as Stored, StoreError, now_ms};
-use crate::text::{self, cut};
+use afd_base::model::embed::BUILTIN;
+use afd_base::text::{self, cut};
+use afd_experience::memory::log as events;
+use afd_recall::{entries, log, memories, vectors};
+use afd_store::job::Outcome;
+use afd_store::{Result as Stored, StoreError, now_ms};
+use afd_workspace::{self as session, patterns};
 
 /// Name of the job.
 pub const JOB: &str = "recall-upkeep";

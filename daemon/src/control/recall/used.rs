@@ -9,8 +9,8 @@ use serde_json::json;
 use super::super::{Core, Error, Result, check_session};
 use super::search::no_entry;
 use super::show;
-use crate::recall::{entries, memories};
-use crate::session::{self, patterns};
+use afd_recall::{entries, memories};
+use afd_workspace::{self as session, patterns};
 
 /// `recall.used`
 ///

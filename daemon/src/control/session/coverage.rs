@@ -11,15 +11,15 @@ use rusqlite::Connection;
 use super::super::{Core, Error, Result};
 use super::findings::place;
 use super::{check_text, for_writing, known};
-use crate::device;
-use crate::memory::views::ShownRefs;
-use crate::memory::{log, sessions};
-use crate::page::element::{self, Element};
-use crate::session::tested::{self, Mark, Marked};
-use crate::session::{self, Session, results};
-use crate::store::{Result as Stored, StoreError};
-use crate::visual::known as visual;
-use crate::visual::states;
+use afd_device as device;
+use afd_experience::memory::views::ShownRefs;
+use afd_experience::memory::{log, sessions};
+use afd_experience::visual::known as visual;
+use afd_experience::visual::states;
+use afd_screen::page::element::{self, Element};
+use afd_store::{Result as Stored, StoreError};
+use afd_workspace::tested::{self, Mark, Marked};
+use afd_workspace::{self as session, Session, results};
 
 /// Maximum number of uncovered pages or elements that are listed by name.
 const MAX_MISSING: usize = 20;

@@ -8,14 +8,14 @@ use rusqlite::Connection;
 
 use super::super::{Core, Result};
 use super::coverage;
-use crate::artifact;
-use crate::memory::{log, notes, sessions};
-use crate::session::conversation::Conversation;
-use crate::session::conversation::messages;
-use crate::session::summary::Digest;
-use crate::session::{self, Session, bugs, conversation, elsewhere, results, tasks, tested};
-use crate::store::{Page, Result as Stored, now_ms};
-use crate::visual::states;
+use afd_experience::memory::{log, notes, sessions};
+use afd_experience::visual::states;
+use afd_store::artifact;
+use afd_store::{Page, Result as Stored, now_ms};
+use afd_workspace::conversation::Conversation;
+use afd_workspace::conversation::messages;
+use afd_workspace::summary::Digest;
+use afd_workspace::{self as session, Session, bugs, conversation, elsewhere, results, tasks, tested};
 
 /// Maximum number of rows of each kind in a digest.
 const MAX_ROWS: usize = 100_000;

@@ -11,13 +11,13 @@ use serde_json::json;
 use super::super::{Core, Error, Result, backups, check_session};
 use super::lifecycle::MAX_GOAL;
 use super::{changed, check_change, known, no_session};
-use crate::artifact;
-use crate::memory::{notes, requests, sessions};
-use crate::recall::memories;
-use crate::session::{self, Session, erase, progress};
-use crate::store::{StoreError, now_ms};
-use crate::task::run_blocking;
-use crate::text::cut;
+use afd_base::task::run_blocking;
+use afd_base::text::cut;
+use afd_experience::memory::{notes, requests, sessions};
+use afd_recall::memories;
+use afd_store::artifact;
+use afd_store::{StoreError, now_ms};
+use afd_workspace::{self as session, Session, erase, progress};
 
 /// Refuses to change the name of a session that holds a device: the lease is held by name.
 fn check_leases(core: &Core, name: &str) -> Result<()> {

@@ -12,14 +12,14 @@ use super::super::artifacts::{Content, absolute};
 use super::super::{Core, Result};
 use super::import::NoteRecord;
 use super::{digest, known};
-use crate::artifact;
-use crate::memory::{log, notes};
-use crate::session::conversation::{self, Conversation, messages, summaries};
-use crate::session::elsewhere::Elsewhere;
-use crate::session::patterns;
-use crate::session::records::{self, SessionRecord};
-use crate::store::{Page, Reader, SCHEMA, StoreError, now_ms};
-use crate::visual::known as visual;
+use afd_experience::memory::{log, notes};
+use afd_experience::visual::known as visual;
+use afd_store::artifact;
+use afd_store::{Page, Reader, SCHEMA, StoreError, now_ms};
+use afd_workspace::conversation::{self, Conversation, messages, summaries};
+use afd_workspace::elsewhere::Elsewhere;
+use afd_workspace::patterns;
+use afd_workspace::records::{self, SessionRecord};
 
 /// Name of the document format.
 const FORMAT: &str = "afd-session";
@@ -61,7 +61,7 @@ async fn written(core: &Arc<Core>, name: String, content: Content, file: Option<
 }
 
 /// Collects the lines of a session: a header, the session, its records.
-async fn lines(core: &Arc<Core>, session: crate::session::Session) -> Result<Vec<u8>> {
+async fn lines(core: &Arc<Core>, session: afd_workspace::Session) -> Result<Vec<u8>> {
     let digest = digest(core, session).await?;
     let origin = core.store.origin().to_owned();
     let gathered = core.store.read_all(move |c| {
@@ -89,7 +89,7 @@ async fn lines(core: &Arc<Core>, session: crate::session::Session) -> Result<Vec
 }
 
 /// Returns a record with its type.
-fn typed(kind: &str, record: &impl serde::Serialize) -> crate::store::Result<serde_json::Value> {
+fn typed(kind: &str, record: &impl serde::Serialize) -> afd_store::Result<serde_json::Value> {
     let mut value = serde_json::to_value(record).map_err(|error| StoreError::Unavailable(format!("cannot be written as JSON: {error}")))?;
     if let Some(fields) = value.as_object_mut() {
         fields.insert("type".to_owned(), kind.into());
@@ -98,20 +98,20 @@ fn typed(kind: &str, record: &impl serde::Serialize) -> crate::store::Result<ser
 }
 
 /// Returns a conversation with its messages.
-fn exported(c: &Connection, own: Conversation) -> crate::store::Result<ExportedConversation> {
+fn exported(c: &Connection, own: Conversation) -> afd_store::Result<ExportedConversation> {
     let mut messages = messages::between(c, own.id, 0, i64::MAX)?;
     messages.iter_mut().for_each(|m| m.in_context = m.position > own.begins_after());
     Ok(ExportedConversation { summaries: summaries::all(c, own.id)?, messages, conversation: own.name })
 }
 
 /// Collects the export document of a session.
-async fn document(core: &Arc<Core>, session: crate::session::Session) -> Result<Export> {
+async fn document(core: &Arc<Core>, session: afd_workspace::Session) -> Result<Export> {
     let digest = digest(core, session).await?;
     let (id, name, mut tested) = (digest.session.id, digest.session.name.clone(), digest.tested.clone());
     let gathered = core.store.read_all(move |c| {
         let main = exported(c, conversation::of(c, id)?)?;
         let others = conversation::all(c, id)?.into_iter().filter(|other| other.name != conversation::MAIN);
-        let others = others.map(|other| exported(c, other)).collect::<crate::store::Result<Vec<_>>>()?;
+        let others = others.map(|other| exported(c, other)).collect::<afd_store::Result<Vec<_>>>()?;
         let filter = log::Filter { session: Some(name.clone()), after: Some(0), page: Page::first(MAX_ROWS), ..log::Filter::default() };
         let artifacts = artifact::Filter { session: Some(name.clone()), page: Page::first(MAX_ROWS), kind: None };
         // Components are exported by name, as their uids mean nothing in another database.

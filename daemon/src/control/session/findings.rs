@@ -16,12 +16,12 @@ use serde_json::json;
 use super::super::paging::page;
 use super::super::{Core, Error, Result, recall};
 use super::{changed, check_change, check_optional, check_text, for_writing, known, no_session};
-use crate::artifact;
-use crate::memory::{log, observations, sessions};
-use crate::session::findings::Place;
-use crate::session::{self, Session, bugs, erase, results, tasks};
-use crate::store::{Page, Reader, Result as Stored, StoreError, now_ms};
-use crate::visual::states;
+use afd_experience::memory::{log, observations, sessions};
+use afd_experience::visual::states;
+use afd_store::artifact;
+use afd_store::{Page, Reader, Result as Stored, StoreError, now_ms};
+use afd_workspace::findings::Place;
+use afd_workspace::{self as session, Session, bugs, erase, results, tasks};
 
 /// Maximum length of a title, characters.
 const MAX_TITLE: usize = 300;
@@ -34,7 +34,7 @@ const MAX_STEPS: usize = 100;
 
 /// Returns where a finding belongs: the given page, else the page that the session observed last.
 pub(super) async fn place(core: &Arc<Core>, session: &Session, page: Option<&str>, app: Option<&str>) -> Result<Place> {
-    check_optional("page", page, crate::page::pattern::MAX_LENGTH)?;
+    check_optional("page", page, afd_screen::page::pattern::MAX_LENGTH)?;
     check_optional("app", app, 255)?;
     let (name, own, page, app) = (session.name.clone(), session.app.clone(), page.map(str::to_owned), app.map(str::to_owned));
     let found = core.store.read_all(move |c| {
@@ -243,7 +243,7 @@ pub async fn update_bug(core: &Arc<Core>, params: &BugUpdateParams) -> Result<Bu
     for (field, text) in [("description", &p.description), ("expected", &p.expected), ("actual", &p.actual)] {
         check_change(field, text.as_deref(), MAX_TEXT)?;
     }
-    check_change("page", p.page.as_deref(), crate::page::pattern::MAX_LENGTH)?;
+    check_change("page", p.page.as_deref(), afd_screen::page::pattern::MAX_LENGTH)?;
     check_change("app", p.app.as_deref(), 255)?;
     check_steps(p.steps.as_deref().unwrap_or_default())?;
     let known_bug = show_bug(core, &BugShowParams { id: p.id, session: p.session.clone() }).await?;

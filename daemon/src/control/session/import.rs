@@ -16,15 +16,15 @@ use super::check_new_name;
 use super::edit::name_taken;
 use super::export::{LINES_FORMAT, LINES_VERSION};
 use super::lifecycle::{check_restored, check_times};
-use crate::file;
-use crate::memory::notes::{self, NewNote};
-use crate::memory::sessions;
-use crate::session::records::{Loader, SessionRecord};
-use crate::session::{elsewhere, transfer};
-use crate::store::exchange::{LoadError, Loaded, Record};
-use crate::store::{SCHEMA, StoreError, new_uid, now_ms, origins_of};
-use crate::task::run_blocking;
+use afd_base::file;
+use afd_base::task::run_blocking;
+use afd_experience::memory::notes::{self, NewNote};
+use afd_experience::memory::sessions;
 use afd_proto::vocabulary::RecordScope;
+use afd_store::exchange::{LoadError, Loaded, Record};
+use afd_store::{SCHEMA, StoreError, new_uid, now_ms, origins_of};
+use afd_workspace::records::{Loader, SessionRecord};
+use afd_workspace::{elsewhere, transfer};
 
 /// Maximum size of a file, bytes.
 const MAX_FILE: u64 = 256 << 20;
@@ -63,7 +63,7 @@ pub async fn import(core: &Arc<Core>, params: &ImportParams) -> Result<Imported>
     let (trace, wanted) = (current_trace().unwrap_or_else(new_uid), name.clone());
     let (merge, asked) = (params.merge, params.name.clone());
     let work = move |c: &Connection| {
-        let before = crate::session::by_uid(c, &content.session.uid)?;
+        let before = afd_workspace::by_uid(c, &content.session.uid)?;
         if let Some(here) = before.as_ref().filter(|here| asked.as_ref().is_some_and(|asked| *asked != here.name)) {
             return Err(Error::param("name", &format!("{:?}, as the session is here already", here.name), format!("{wanted:?}"))
                 .hint("`session update --name` renames it"));

@@ -9,8 +9,8 @@ use rusqlite::Connection;
 use serde_json::json;
 
 use super::super::{Core, Error, Result, check_session};
-use crate::session::{self, Session, SessionError};
-use crate::task::run_blocking;
+use afd_base::task::run_blocking;
+use afd_workspace::{self as session, Session, SessionError};
 
 impl From<SessionError> for Error {
     fn from(error: SessionError) -> Self {

@@ -15,12 +15,12 @@ use serde_json::json;
 use super::super::paging::page;
 use super::super::{Core, Error, Result, check_session};
 use super::{active, change, check_directory, check_optional, check_text, digest, known, no_session, progress, report, still_active};
-use crate::memory::sessions;
-use crate::session::conversation::keys::{self, ContextValue};
-use crate::session::conversation::{self, Conversation, messages};
-use crate::session::summary::Digest;
-use crate::session::{self, Filter, Session, bugs, results, tasks};
-use crate::store::{Page, Reader, Result as Stored, now_ms};
+use afd_experience::memory::sessions;
+use afd_store::{Page, Reader, Result as Stored, now_ms};
+use afd_workspace::conversation::keys::{self, ContextValue};
+use afd_workspace::conversation::{self, Conversation, messages};
+use afd_workspace::summary::Digest;
+use afd_workspace::{self as session, Filter, Session, bugs, results, tasks};
 
 /// Maximum length of a goal, characters.
 pub(super) const MAX_GOAL: usize = 2_000;
@@ -240,7 +240,7 @@ pub async fn list(core: &Arc<Core>, params: &ListParams) -> Result<Sessions> {
     let listed = core.store.read_all(move |c| {
         let (found, next_cursor) = session::list(c, &filter)?;
         let infos = found.iter().map(|s| session::info(c, s, sessions::last_at(c, s.id)?));
-        Ok(Sessions { sessions: infos.collect::<crate::store::Result<_>>()?, next_cursor })
+        Ok(Sessions { sessions: infos.collect::<afd_store::Result<_>>()?, next_cursor })
     });
     Ok(listed.await?)
 }
@@ -258,7 +258,7 @@ async fn show_named(core: &Arc<Core>, name: &str) -> Result<SessionDetails> {
     let id = session.id;
     let conversations = core.store.read_all(move |c| {
         let counted = conversation::all(c, id)?.into_iter().map(|own| Ok((messages::count(c, own.id)?, own)));
-        counted.collect::<crate::store::Result<Vec<_>>>()
+        counted.collect::<afd_store::Result<Vec<_>>>()
     });
     let conversations = conversations.await?;
     Ok(shown(digest(core, session).await?, conversations))
@@ -269,7 +269,7 @@ fn shown(digest: Digest, conversations: Vec<(i64, Conversation)>) -> SessionDeta
         |(messages, c): (i64, Conversation)| ConversationInfo { conversation: c.name, uid: c.uid, messages, tokens: c.tokens };
     SessionDetails {
         summary: digest.session.summary.clone().unwrap_or_else(|| digest.summary(true)),
-        current_task: crate::session::progress::current(&digest),
+        current_task: afd_workspace::progress::current(&digest),
         next_steps: digest.next_steps(),
         blockers: digest.blockers(),
         open_bugs: digest.open_bugs().take(MAX_SHOWN).cloned().collect(),

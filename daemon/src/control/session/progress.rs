@@ -13,10 +13,10 @@ use afd_proto::session::SessionCall;
 
 use super::super::{Core, Error, Result};
 use super::{change, check_directory, check_text, digest, known, still_active};
-use crate::file as files;
-use crate::session::progress::{self, GitState};
-use crate::session::{Session, summary::Digest};
-use crate::task::run_blocking;
+use afd_base::file as files;
+use afd_base::task::run_blocking;
+use afd_workspace::progress::{self, GitState};
+use afd_workspace::{Session, summary::Digest};
 
 /// Timeout of one git command.
 const GIT_TIMEOUT: Duration = Duration::from_secs(5);

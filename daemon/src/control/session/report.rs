@@ -11,13 +11,13 @@ use super::super::artifacts::{Content, absolute};
 use super::super::screenshot::KIND as SCREENSHOT;
 use super::super::{Core, Result};
 use super::{digest, known};
-use crate::artifact;
-use crate::memory::sessions::{self, Deed};
-use crate::picture::{self, PictureError};
-use crate::session::report::{self, Picture, html, machine};
-use crate::session::summary::Digest;
-use crate::store::{Page, Result as Stored};
-use crate::task::run_blocking;
+use afd_base::task::run_blocking;
+use afd_experience::memory::sessions;
+use afd_screen::picture::{self, PictureError};
+use afd_store::artifact;
+use afd_store::{Page, Result as Stored};
+use afd_workspace::report::{self, Moment, Picture, html, machine};
+use afd_workspace::summary::Digest;
 
 /// Maximum number of actions and checks in the timeline of a report: the last ones.
 const MAX_DEEDS: usize = 300;
@@ -56,14 +56,14 @@ fn of_extension(file: &Path) -> Option<ReportFormat> {
 /// Renders a report and saves it to `file`, else to the artifact directory.
 pub(super) async fn write(core: &Arc<Core>, digest: &Digest, format: ReportFormat, file: Option<PathBuf>) -> Result<ReportResult> {
     let (id, name) = (digest.session.id, digest.session.name.clone());
-    let deeds = core.store.read_all(move |c| timeline(c, id, name)).await?;
-    let pictures = pictures(core, digest, &deeds).await?;
+    let moments = core.store.read_all(move |c| timeline(c, id, name)).await?;
+    let pictures = pictures(core, digest, &moments).await?;
     let count = i64::try_from(pictures.len()).unwrap_or(i64::MAX);
     let (mime_type, extension, text) = match format {
-        ReportFormat::Html => ("text/html", "html", html::page(digest, &deeds, &pictures)),
-        ReportFormat::Markdown => ("text/markdown", "md", report::markdown(digest, &deeds, &pictures)),
+        ReportFormat::Html => ("text/html", "html", html::page(digest, &moments, &pictures)),
+        ReportFormat::Markdown => ("text/markdown", "md", report::markdown(digest, &moments, &pictures)),
         ReportFormat::Junit => ("application/xml", "xml", machine::junit(digest)),
-        ReportFormat::Json => ("application/json", "json", machine::json(digest, &deeds)),
+        ReportFormat::Json => ("application/json", "json", machine::json(digest, &moments)),
     };
     let content = Content { kind: "session_report", mime_type, extension, op: "session.report", bytes: text.into_bytes() };
     let written = core.save_for_session(&digest.session.name, content, "file", file).await?;
@@ -78,28 +78,29 @@ pub(super) async fn write(core: &Arc<Core>, digest: &Digest, format: ReportForma
 }
 
 /// Returns the last actions, checks and screenshots of a session, oldest first.
-fn timeline(c: &Connection, session: i64, name: String) -> Stored<Vec<Deed>> {
-    let mut deeds = sessions::deeds(c, session, MAX_DEEDS)?;
+fn timeline(c: &Connection, session: i64, name: String) -> Stored<Vec<Moment>> {
+    let done = sessions::deeds(c, session, MAX_DEEDS)?.into_iter();
+    let mut moments: Vec<Moment> =
+        done.map(|deed| Moment { at: deed.at, what: deed.what, ok: deed.ok, activity: deed.activity, picture: None }).collect();
     let wanted = artifact::Filter { session: Some(name), kind: Some(SCREENSHOT.to_owned()), page: Page::first(MAX_SCREENSHOTS) };
-    let taken = artifact::list(c, &wanted)?.artifacts.into_iter().map(|shot| Deed {
+    let taken = artifact::list(c, &wanted)?.artifacts.into_iter().map(|shot| Moment {
         at: shot.created_at,
         what: "took a screenshot".to_owned(),
         ok: true,
         activity: None,
-        acted: false,
         picture: Some(shot.uid),
     });
-    deeds.extend(taken);
-    deeds.sort_by_key(|deed| deed.at);
-    Ok(deeds)
+    moments.extend(taken);
+    moments.sort_by_key(|moment| moment.at);
+    Ok(moments)
 }
 
 /// Loads the screenshots of bugs, worst first, then the evidence of results, then the newest screenshots of the timeline. Files that are
 /// missing or unreadable are left out.
-async fn pictures(core: &Arc<Core>, digest: &Digest, deeds: &[Deed]) -> Result<Vec<Picture>> {
+async fn pictures(core: &Arc<Core>, digest: &Digest, moments: &[Moment]) -> Result<Vec<Picture>> {
     let of_bugs = digest.bugs.iter().filter_map(|b| b.screenshot.clone());
     let of_results = digest.results.iter().filter_map(|r| r.evidence.clone());
-    let of_timeline = deeds.iter().rev().filter_map(|d| d.picture.clone());
+    let of_timeline = moments.iter().rev().filter_map(|d| d.picture.clone());
     let mut uids: Vec<String> = Vec::new();
     for uid in of_bugs.chain(of_results).chain(of_timeline) {
         if !uids.contains(&uid) && uids.len() < MAX_PICTURES {
@@ -108,7 +109,7 @@ async fn pictures(core: &Arc<Core>, digest: &Digest, deeds: &[Deed]) -> Result<V
     }
     let files = core.store.read_all(move |c| {
         let files = uids.into_iter().map(|uid| Ok(artifact::file_of(c, &uid)?.map(|file| (uid, file))));
-        files.collect::<crate::store::Result<Vec<_>>>()
+        files.collect::<afd_store::Result<Vec<_>>>()
     });
     let files = files.await?;
     let read = run_blocking(move || {

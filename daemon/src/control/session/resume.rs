@@ -15,14 +15,14 @@ use serde_json::json;
 use super::super::{Core, Error, Result, check_session};
 use super::lifecycle::{check_context, check_restored, check_times};
 use super::{change, check_text, digest, known, progress};
-use crate::file;
-use crate::session::conversation::{self, kept, keys::ContextValue, messages, summaries};
-use crate::session::elsewhere::{self, Elsewhere};
-use crate::session::findings::Place;
-use crate::session::{self, Session, bugs, prompt, results, tasks, tested};
-use crate::store::{Result as Stored, new_uid, now_ms};
-use crate::task::run_blocking;
-use crate::text::{self, cut};
+use afd_base::file;
+use afd_base::task::run_blocking;
+use afd_base::text::{self, cut};
+use afd_store::{Result as Stored, new_uid, now_ms};
+use afd_workspace::conversation::{self, kept, keys::ContextValue, messages, summaries};
+use afd_workspace::elsewhere::{self, Elsewhere};
+use afd_workspace::findings::Place;
+use afd_workspace::{self as session, Session, bugs, prompt, results, tasks, tested};
 
 /// Maximum size of a progress file, bytes.
 const MAX_FILE: u64 = 16 << 20;

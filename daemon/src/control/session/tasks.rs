@@ -11,8 +11,8 @@ use rusqlite::Connection;
 use super::super::paging::limit;
 use super::super::{Core, Error, Result, recall};
 use super::{check_optional, check_text, for_writing, known};
-use crate::session;
-use crate::session::tasks::{self, Change, Outcome};
+use afd_workspace as session;
+use afd_workspace::tasks::{self, Change, Outcome};
 
 /// Maximum length of a description, summary or progress text, characters.
 const MAX_TEXT: usize = 2_000;

@@ -7,12 +7,11 @@ use afd_proto::Secret;
 use afd_proto::picture::Overlay;
 use parking_lot::Mutex;
 
-use crate::config::{Config, Override, Overrides};
 use crate::control::Core;
-use crate::device::{Driver, DriverError, DriverFuture, ForegroundApp, Input, ScreenshotOptions};
-use crate::page::Snapshot;
-use crate::page::snapshot::{Flag, WindowKind};
-use crate::page::tests::{node, window};
+use afd_base::config::{Config, Override, Overrides};
+use afd_device::{Driver, DriverError, DriverFuture, ForegroundApp, Input, ScreenshotOptions};
+use afd_screen::page::Snapshot;
+use afd_screen::page::snapshot::{Flag, Flags, Node, Rect, Window, WindowKind};
 
 /// A core with one device, `fake`, and a store in a temporary directory.
 pub(super) struct Lab {
@@ -132,8 +131,35 @@ pub(super) fn list(titles: &[&str]) -> Snapshot {
         place_knowable: true,
         mode: "SYSTEM_API".to_owned(),
         size: Some((1080, 2400)),
-        windows: vec![window(WindowKind::Page, 0, true)],
+        windows: vec![Window {
+            id: 0,
+            kind: WindowKind::Page,
+            type_name: "APPLICATION".into(),
+            app: "a.b".into(),
+            title: String::new(),
+            layer: 0,
+            focused: true,
+            place: None,
+        }],
         nodes,
         ..Snapshot::default()
+    }
+}
+
+/// Returns a visible, enabled node of the first window.
+fn node(id: usize, parent: Option<usize>, class: &str, text: &str, bounds: [i32; 4], able: &[Flag]) -> Node {
+    let [left, top, right, bottom] = bounds;
+    Node {
+        id: format!("node_{id}"),
+        window: 0,
+        parent,
+        class: class.into(),
+        text: (!text.is_empty()).then(|| text.to_owned()),
+        desc: None,
+        res_id: None,
+        bounds: Rect { left, top, right, bottom },
+        flags: able.iter().fold(Flags::default().with(Flag::Visible).with(Flag::Enabled), |flags, flag| flags.with(*flag)),
+        password: false,
+        truncated: false,
     }
 }

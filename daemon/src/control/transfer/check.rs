@@ -5,7 +5,7 @@ use std::io::{self, BufRead};
 use super::super::{Error, Result};
 use super::lines::Lines;
 use super::taking::Taking;
-use crate::store::{self, Piece};
+use afd_store::{self as store, Piece};
 
 /// Records after which the database in which they are checked is emptied.
 const AT_A_TIME: u64 = 500;

@@ -12,9 +12,10 @@ use super::super::artifacts::absolute;
 use super::super::session::export::{LINES_FORMAT, LINES_VERSION};
 use super::super::{Core, Error, Result};
 use super::{END, SCOPE, Subject, kinds, whole};
-use crate::store::SCHEMA;
-use crate::store::exchange::{Record, dump_kind};
-use crate::{file, visual};
+use afd_base::file;
+use afd_experience::visual;
+use afd_store::SCHEMA;
+use afd_store::exchange::{Record, dump_kind};
 
 /// `memory.export`
 ///

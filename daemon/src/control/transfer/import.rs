@@ -15,10 +15,10 @@ use tempfile::NamedTempFile;
 use super::super::artifacts::absolute;
 use super::super::{Core, Error, Result, scope};
 use super::{check, pieces};
-use crate::file;
-use crate::store::exchange::imports::{self, Import};
-use crate::store::{self, StoreError};
-use crate::task::run_blocking;
+use afd_base::file;
+use afd_base::task::run_blocking;
+use afd_store::exchange::imports::{self, Import};
+use afd_store::{self as store, StoreError};
 
 /// First and longest pause before a failed import is retried.
 const FIRST_PAUSE: Duration = Duration::from_secs(2);

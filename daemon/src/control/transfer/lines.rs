@@ -8,8 +8,8 @@ use serde_json::Value;
 use super::super::session::export::{LINES_FORMAT, LINES_VERSION};
 use super::super::{Error, Result};
 use super::{END, SCOPE};
-use crate::store::SCHEMA;
-use crate::store::exchange::Record;
+use afd_store::SCHEMA;
+use afd_store::exchange::Record;
 
 /// Maximum length of a line, bytes.
 const MAX_LINE: u64 = 64 << 20;

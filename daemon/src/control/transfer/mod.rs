@@ -10,8 +10,12 @@ mod lines;
 mod pieces;
 mod taking;
 
-use crate::store::exchange::Kind;
-use crate::{device, memory, recall, session, visual};
+use afd_device as device;
+use afd_experience::memory;
+use afd_experience::visual;
+use afd_recall as recall;
+use afd_store::exchange::Kind;
+use afd_workspace as session;
 
 use check::check;
 pub use export::export;

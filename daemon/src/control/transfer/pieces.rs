@@ -14,10 +14,10 @@ use super::super::jobs::{index_messages, rebuild_experience};
 use super::super::{Core, Error, Result, scope};
 use super::lines::{Line, Lines};
 use super::taking::Taking;
-use crate::memory;
-use crate::store::exchange::imports::{self, Import};
-use crate::store::{self, Piece, StoreError};
-use crate::task::run_blocking;
+use afd_base::task::run_blocking;
+use afd_experience::memory;
+use afd_store::exchange::imports::{self, Import};
+use afd_store::{self as store, Piece, StoreError};
 
 /// How many records are read at a time, and how many bytes of them.
 const MAX_RECORDS: usize = 1_000;

@@ -10,10 +10,15 @@ use serde_json::Value;
 use super::super::Result;
 use super::lines::{Line, wrong};
 use super::{Subject, kinds};
-use crate::store::Piece;
-use crate::store::exchange::imports::Import;
-use crate::store::exchange::{Kind, LoadError, Loaded, Loader, Record};
-use crate::{device, memory, recall, session, store, visual};
+use afd_device as device;
+use afd_experience::memory;
+use afd_experience::visual;
+use afd_recall as recall;
+use afd_store as store;
+use afd_store::Piece;
+use afd_store::exchange::imports::Import;
+use afd_store::exchange::{Kind, LoadError, Loaded, Loader, Record};
+use afd_workspace as session;
 
 /// Maximum number of remarks about skipped records.
 const MAX_REMARKS: usize = 20;

@@ -13,15 +13,15 @@ use super::super::artifacts::absolute;
 use super::super::rows::count;
 use super::super::{Core, Error, Result, current_trace};
 use super::{UPKEEP_JOB, about, find, graph};
-use crate::artifact::{self, NewArtifact, Place};
-use crate::file;
-use crate::page::site;
-use crate::store::{new_uid, now_ms};
-use crate::task::run_blocking;
-use crate::visual::components;
-use crate::visual::files::{self, Directory, Export};
-use crate::visual::purge;
-use crate::visual::scope::{self, Known, Scope};
+use afd_base::file;
+use afd_base::task::run_blocking;
+use afd_experience::visual::components;
+use afd_experience::visual::files::{self, Directory, Export};
+use afd_experience::visual::purge;
+use afd_experience::visual::scope::{self, Known, Scope};
+use afd_screen::page::site;
+use afd_store::artifact::{self, NewArtifact, Place};
+use afd_store::{new_uid, now_ms};
 
 /// Maximum size of an imported or exported picture, bytes.
 const MAX_PICTURE: u64 = 32 << 20;
@@ -248,7 +248,7 @@ impl Core {
         let paths = self
             .store
             .read_all(move |c| {
-                pictures.into_iter().map(|p| Ok((p.file, artifact::file_of(c, &p.artifact)?))).collect::<crate::store::Result<Vec<_>>>()
+                pictures.into_iter().map(|p| Ok((p.file, artifact::file_of(c, &p.artifact)?))).collect::<afd_store::Result<Vec<_>>>()
             })
             .await?;
         for (file, path) in paths {

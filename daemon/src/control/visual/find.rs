@@ -10,12 +10,12 @@ use rusqlite::Connection;
 use serde_json::json;
 
 use super::super::{Core, Error, Result};
-use crate::memory::{log, observations};
-use crate::page::site;
-use crate::store::Result as Stored;
-use crate::visual::components;
-use crate::visual::scope::{self, Known, Scope};
-use crate::visual::states::{self, State};
+use afd_experience::memory::{log, observations};
+use afd_experience::visual::components;
+use afd_experience::visual::scope::{self, Known, Scope};
+use afd_experience::visual::states::{self, State};
+use afd_screen::page::site;
+use afd_store::Result as Stored;
 
 /// Returns the name of a site given by name, host or URL.
 pub(super) fn site_name(given: &str) -> Result<String> {

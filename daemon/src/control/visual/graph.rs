@@ -13,15 +13,15 @@ use super::super::artifacts::{Content, absolute};
 use super::super::rows::count;
 use super::super::{Call, Core, Error, Result};
 use super::{about, find, state_ref};
-use crate::memory::{log, outcomes};
-use crate::page::structure::Structure;
-use crate::page::target;
-use crate::store::{Result as Stored, now_ms};
-use crate::visual::graph::{self, Edge, Graph};
-use crate::visual::path::{self, RouteQuery};
-use crate::visual::scope::{self, Known};
-use crate::visual::states::{self, State};
-use crate::visual::{index, render};
+use afd_experience::memory::{log, outcomes};
+use afd_experience::visual::graph::{self, Edge, Graph};
+use afd_experience::visual::path::{self, RouteQuery};
+use afd_experience::visual::scope::{self, Known};
+use afd_experience::visual::states::{self, State};
+use afd_experience::visual::{index, render};
+use afd_screen::page::structure::Structure;
+use afd_screen::page::target;
+use afd_store::{Result as Stored, now_ms};
 
 /// Reads the graph of a scope.
 pub(super) fn read(connection: &Connection, known: &Known) -> Stored<Graph> {

@@ -15,13 +15,13 @@ use afd_proto::visual::{ScopeInfo, StateRef};
 use rusqlite::Connection;
 
 use super::{Call, Core};
-use crate::page::structure::{Structure, Structures};
-use crate::store::{Result as Stored, now_ms};
-use crate::visual::history::{self, Entry};
-use crate::visual::index::{self, Touched};
-use crate::visual::scope::{self, Known};
-use crate::visual::states::State;
-use crate::visual::{forget, merge, purge};
+use afd_experience::visual::history::{self, Entry};
+use afd_experience::visual::index::{self, Touched};
+use afd_experience::visual::scope::{self, Known};
+use afd_experience::visual::states::State;
+use afd_experience::visual::{forget, merge, purge};
+use afd_screen::page::structure::{Structure, Structures};
+use afd_store::{Result as Stored, now_ms};
 
 /// Name of the job that forgets stale components and merges similar states.
 pub(super) const UPKEEP_JOB: &str = "visual-upkeep";
@@ -70,7 +70,7 @@ impl Core {
 }
 
 /// Forgets stale components and merges similar states in all scopes that changed since the last run. Returns a report for the job log.
-pub(super) async fn tidy(core: &Arc<Core>) -> crate::job::Outcome {
+pub(super) async fn tidy(core: &Arc<Core>) -> afd_store::job::Outcome {
     let (mut forgotten, mut merged) = (0, 0);
     for (app, touched) in core.visual.take_pending() {
         let (origin, index) = (core.store.origin().to_owned(), core.visual.clone());

@@ -21,18 +21,18 @@ use super::super::rows::count;
 use super::super::screen_capture::ScreenCapture;
 use super::super::{Call, Core, Error, Result};
 use super::{UPKEEP_JOB, find};
-use crate::artifact;
-use crate::device::{Device, PendingRead, ScreenshotOptions, TreeReading};
-use crate::file;
-use crate::page::snapshot::Rect;
-use crate::page::{Snapshot, structure};
-use crate::picture::{self, PictureError, ncc, ncc::Scene, ncc::Template, ncc::TemplateQuery};
-use crate::store::now_ms;
-use crate::task::run_blocking;
-use crate::visual::components::{self, Component, Filter};
-use crate::visual::detections::Detected;
-use crate::visual::scope::{self, Known, Scope};
-use crate::visual::{index, states};
+use afd_base::file;
+use afd_base::task::run_blocking;
+use afd_device::{Device, PendingRead, ScreenshotOptions, TreeReading};
+use afd_experience::visual::components::{self, Component, Filter};
+use afd_experience::visual::detections::Detected;
+use afd_experience::visual::scope::{self, Known, Scope};
+use afd_experience::visual::{index, states};
+use afd_screen::page::snapshot::Rect;
+use afd_screen::page::{Snapshot, structure};
+use afd_screen::picture::{self, PictureError, ncc, ncc::Scene, ncc::Template, ncc::TemplateQuery};
+use afd_store::artifact;
+use afd_store::now_ms;
 
 /// Margin around a component that its picture includes, pixels.
 const PADDING: i32 = 4;
@@ -178,11 +178,11 @@ impl Core {
             .read_all(move |c| {
                 let Some(known) = scope::find(c, &scope)? else { return Ok(Vec::new()) };
                 let (all, _) = components::list(c, known.id, &Filter { unlabelled: true, ..Filter::default() })?;
-                let file = |c: &rusqlite::Connection, component: Component| -> crate::store::Result<Option<(String, PathBuf)>> {
+                let file = |c: &rusqlite::Connection, component: Component| -> afd_store::Result<Option<(String, PathBuf)>> {
                     let Some(crop) = component.crop else { return Ok(None) };
                     Ok(artifact::file_of(c, &crop)?.map(|file| (component.key, file)))
                 };
-                all.into_iter().filter_map(|component| file(c, component).transpose()).collect::<crate::store::Result<Vec<_>>>()
+                all.into_iter().filter_map(|component| file(c, component).transpose()).collect::<afd_store::Result<Vec<_>>>()
             })
             .await?;
         let load = move || {
@@ -268,14 +268,11 @@ impl Core {
                     }
                     components.retain(|c| names.contains(&c.name));
                 }
-                let file = |component: Component| -> crate::store::Result<Option<(Component, PathBuf)>> {
+                let file = |component: Component| -> afd_store::Result<Option<(Component, PathBuf)>> {
                     let Some(crop) = &component.crop else { return Ok(None) };
                     Ok(artifact::file_of(c, crop)?.map(|file| (component, file)))
                 };
-                Ok(Ok(components
-                    .into_iter()
-                    .filter_map(|component| file(component).transpose())
-                    .collect::<crate::store::Result<Vec<_>>>()?))
+                Ok(Ok(components.into_iter().filter_map(|component| file(component).transpose()).collect::<afd_store::Result<Vec<_>>>()?))
             })
             .await??;
         let load = move || {
@@ -397,7 +394,7 @@ fn answer(known: &Known, components: Vec<(Component, (i32, i32))>, hits: Vec<Opt
 }
 
 /// Returns those of `keys` whose component has no picture yet.
-pub(super) fn without_picture(connection: &rusqlite::Connection, app: i64, keys: &[String]) -> crate::store::Result<HashSet<String>> {
+pub(super) fn without_picture(connection: &rusqlite::Connection, app: i64, keys: &[String]) -> afd_store::Result<HashSet<String>> {
     let all = components::all(connection, app)?;
     let with_picture: HashSet<String> = all.into_iter().filter(|c| c.crop.is_some()).map(|c| c.key).collect();
     Ok(keys.iter().filter(|k| !with_picture.contains(*k)).cloned().collect())

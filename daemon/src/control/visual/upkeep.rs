@@ -19,11 +19,11 @@ use serde_json::json;
 use super::super::paging::page;
 use super::super::{Core, Error, Result};
 use super::{UPKEEP_JOB, about, change_to_wire, find};
-use crate::page::element;
-use crate::store::{Page, Result as Stored, StoreError, now_ms};
-use crate::visual::components::{self, Filter};
-use crate::visual::states::{self, State};
-use crate::visual::{cleanup, edges, forget, history, purge, scope};
+use afd_experience::visual::components::{self, Filter};
+use afd_experience::visual::states::{self, State};
+use afd_experience::visual::{cleanup, edges, forget, history, purge, scope};
+use afd_screen::page::element;
+use afd_store::{Page, Result as Stored, StoreError, now_ms};
 
 /// Returns the error for an unknown component, with the names of similar ones in its details.
 fn no_component(name: &str, similar: Vec<String>) -> Error {

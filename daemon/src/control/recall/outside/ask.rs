@@ -8,15 +8,15 @@ use rusqlite::Connection;
 
 use super::super::super::Core;
 use super::searched_model;
-use crate::config::RecallSettings;
-use crate::recall::index::Index;
-use crate::recall::nearest::{Answered, Foreign};
-use crate::recall::points::{Filters, Neighbour, Payload};
-use crate::recall::qdrant::QdrantError;
-use crate::recall::terms::Effort;
-use crate::recall::{entries, vectors};
-use crate::store::{Result, now_ms};
-use crate::text::{self, cut};
+use afd_base::config::RecallSettings;
+use afd_base::text::{self, cut};
+use afd_recall::index::Index;
+use afd_recall::nearest::{Answered, Foreign};
+use afd_recall::points::{Filters, Neighbour, Payload};
+use afd_recall::qdrant::QdrantError;
+use afd_recall::terms::Effort;
+use afd_recall::{entries, vectors};
+use afd_store::{Result, now_ms};
 
 /// Row id of a model that has made no vectors here.
 const UNUSED: i64 = -1;

@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 use afd_proto::recall_upkeep::QdrantStatus;
 
 use super::super::Core;
-use crate::config::RecallSettings;
-use crate::model::embed::BUILTIN;
-use crate::recall::qdrant::Qdrant;
-use crate::recall::{outbox, vectors};
-use crate::store::Result;
+use afd_base::config::RecallSettings;
+use afd_base::model::embed::BUILTIN;
+use afd_recall::qdrant::Qdrant;
+use afd_recall::{outbox, vectors};
+use afd_store::Result;
 
 pub use ask::{ask, get};
 pub use send::start;

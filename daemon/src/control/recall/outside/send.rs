@@ -12,14 +12,14 @@ use serde_json::json;
 use super::super::super::Core;
 use super::super::show;
 use super::searched_model;
-use crate::config::RecallSettings;
-use crate::recall::outbox::{self, Change, Outbox};
-use crate::recall::points::{Payload, Point, of_store, point_id};
-use crate::recall::qdrant::{Qdrant, QdrantError};
-use crate::recall::{entries, vectors};
-use crate::session;
-use crate::store::{Result, StoreError, former_origins};
-use crate::text;
+use afd_base::config::RecallSettings;
+use afd_base::text;
+use afd_recall::outbox::{self, Change, Outbox};
+use afd_recall::points::{Payload, Point, of_store, point_id};
+use afd_recall::qdrant::{Qdrant, QdrantError};
+use afd_recall::{entries, vectors};
+use afd_store::{Result, StoreError, former_origins};
+use afd_workspace as session;
 
 /// Changes that are sent at a time.
 const BATCH: i64 = 64;

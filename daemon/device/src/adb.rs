@@ -1,0 +1,236 @@
+//! Client of the Android Debug Bridge: runs the `adb` program for actions, and talks to its server directly to track devices.
+//!
+//! The program is compatible with its server, whatever its version, and starts it if necessary. Tracking must not start it: a
+//! user who stopped the server wants it to stay stopped until a phone is needed.
+
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::process::Command;
+
+use afd_base::config;
+
+/// Timeout of one run of the program.
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(15);
+/// Timeout of one request to the server.
+const SERVER_TIMEOUT: Duration = Duration::from_secs(5);
+/// Default port of the server.
+const DEFAULT_PORT: u16 = 5037;
+/// Maximum size of a device list, bytes.
+const MAX_LIST: usize = 1 << 16;
+
+/// Why an `adb` command failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AdbError {
+    /// The program cannot be run.
+    #[error("cannot run {}: {why}", path.display())]
+    Missing {
+        /// Path of the program.
+        path: PathBuf,
+        /// The cause.
+        why: String,
+    },
+    /// The command reported an error.
+    #[error("adb: {0}")]
+    Failed(String),
+    /// The command did not finish in time.
+    #[error("adb did not finish within {} s", COMMAND_TIMEOUT.as_secs())]
+    TimedOut,
+}
+
+/// A phone listed by `adb devices`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AttachedDevice {
+    /// Serial, or `host:port` of a phone connected over the network.
+    pub serial: String,
+    /// `device` if it can be used, else for example `offline` or `unauthorized`.
+    pub state: String,
+}
+
+/// A port forward listed by `adb forward --list`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Forward {
+    /// Serial of the phone.
+    pub serial: String,
+    /// Port on this machine.
+    pub local: u16,
+    /// Port on the phone.
+    pub remote: u16,
+}
+
+/// The configured `adb` program and the port of its server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Adb {
+    path: PathBuf,
+    port: u16,
+}
+
+fn port_from_env() -> Option<u16> {
+    std::env::var("ANDROID_ADB_SERVER_PORT").ok()?.parse().ok()
+}
+
+fn parse_devices(text: &str) -> Vec<AttachedDevice> {
+    let line = |line: &str| {
+        let (serial, state) = line.split_once('\t')?;
+        Some(AttachedDevice { serial: serial.to_owned(), state: state.trim().to_owned() })
+    };
+    text.lines().filter_map(line).collect()
+}
+
+fn parse_forwards(text: &str) -> Vec<Forward> {
+    let port = |spec: &str| spec.strip_prefix("tcp:").and_then(|p| p.parse().ok());
+    let line = |line: &str| {
+        let mut words = line.split_whitespace();
+        Some(Forward { serial: words.next()?.to_owned(), local: port(words.next()?)?, remote: port(words.next()?)? })
+    };
+    text.lines().filter_map(line).collect()
+}
+
+/// Whether a serial is a `host:port` address for `adb connect`.
+pub fn is_address(serial: &str) -> bool {
+    serial.rsplit_once(':').is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok())
+}
+
+impl Adb {
+    /// Uses the configured program; the server port comes from the configuration, the environment or the default.
+    pub fn new(settings: &config::Adb) -> Self {
+        Self { path: settings.path.clone(), port: settings.server_port.or_else(port_from_env).unwrap_or(DEFAULT_PORT) }
+    }
+
+    async fn run(&self, args: &[&str]) -> Result<String, AdbError> {
+        let mut command = Command::new(&self.path);
+        command.arg("-P").arg(self.port.to_string()).args(args).stdin(Stdio::null()).kill_on_drop(true);
+        // The arguments name the phone.
+        command.env_remove("ANDROID_SERIAL").current_dir("/");
+        let output = match tokio::time::timeout(COMMAND_TIMEOUT, command.output()).await {
+            Err(_) => return Err(AdbError::TimedOut),
+            Ok(Err(error)) => return Err(AdbError::Missing { path: self.path.clone(), why: error.to_string() }),
+            Ok(Ok(output)) => output,
+        };
+        let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+        if output.status.success() {
+            return Ok(stdout);
+        }
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        let lines: Vec<&str> =
+            stderr.lines().chain(stdout.lines()).map(str::trim).filter(|l| !l.is_empty() && !l.starts_with('*')).collect();
+        Err(AdbError::Failed(lines.join(" ").trim_start_matches("error: ").trim_start_matches("adb: ").chars().take(300).collect()))
+    }
+
+    /// Lists the attached phones. Starts the server if it is not running.
+    pub async fn devices(&self) -> Result<Vec<AttachedDevice>, AdbError> {
+        Ok(parse_devices(&self.run(&["devices"]).await?))
+    }
+
+    /// Connects to a phone by its address.
+    ///
+    /// # Errors
+    /// [`AdbError`], also if `adb` exits successfully without having connected.
+    pub async fn connect(&self, address: &str) -> Result<(), AdbError> {
+        let output = self.run(&["connect", address]).await?;
+        let connected = output.contains("connected to") && !output.contains("cannot") && !output.contains("failed");
+        if connected { Ok(()) } else { Err(AdbError::Failed(output.trim().to_owned())) }
+    }
+
+    /// Disconnects from a phone by its address.
+    pub async fn disconnect(&self, address: &str) -> Result<(), AdbError> {
+        self.run(&["disconnect", address]).await.map(|_| ())
+    }
+
+    /// Lists all TCP forwards.
+    pub async fn forwards(&self) -> Result<Vec<Forward>, AdbError> {
+        Ok(parse_forwards(&self.run(&["forward", "--list"]).await?))
+    }
+
+    /// Forwards a local port (0 for any free one) to a port of the phone; returns the local port. Never rebinds a port that is
+    /// already forwarded.
+    ///
+    /// # Errors
+    /// [`AdbError`], also if the local port is in use.
+    pub async fn forward(&self, serial: &str, local: u16, remote: u16) -> Result<u16, AdbError> {
+        let (from, to) = (format!("tcp:{local}"), format!("tcp:{remote}"));
+        let output = self.run(&["-s", serial, "forward", "--no-rebind", &from, &to]).await?;
+        match (local, output.trim().parse()) {
+            (0, Ok(chosen)) => Ok(chosen),
+            (0, Err(_)) => Err(AdbError::Failed(format!("expected the forwarded port, got {:?}", output.trim()))),
+            (local, _) => Ok(local),
+        }
+    }
+
+    /// Removes a forward; succeeds if it does not exist.
+    pub async fn remove_forward(&self, forward: &Forward) -> Result<(), AdbError> {
+        if !self.forwards().await?.contains(forward) {
+            return Ok(());
+        }
+        self.run(&["-s", &forward.serial, "forward", "--remove", &format!("tcp:{}", forward.local)]).await.map(|_| ())
+    }
+
+    /// Reads a file on the phone with `cat`. Old phones do not report failure: the output may be an error message.
+    pub async fn cat(&self, serial: &str, path: &str) -> Result<String, AdbError> {
+        self.run(&["-s", serial, "shell", "cat", path]).await
+    }
+
+    /// Sends a request to the server; `None` if it is not running or does not accept the request. Never starts it.
+    async fn query_server(&self, request: &str) -> Option<Tracker> {
+        let exchange = async {
+            let mut stream = TcpStream::connect(("127.0.0.1", self.port)).await.ok()?;
+            stream.write_all(format!("{:04x}{request}", request.len()).as_bytes()).await.ok()?;
+            let mut status = [0; 4];
+            stream.read_exact(&mut status).await.ok()?;
+            (&status == b"OKAY").then_some(Tracker { stream })
+        };
+        tokio::time::timeout(SERVER_TIMEOUT, exchange).await.ok().flatten()
+    }
+
+    /// Starts tracking the attached phones; `None` if the server is not running.
+    pub async fn track(&self) -> Option<Tracker> {
+        self.query_server("host:track-devices").await
+    }
+
+    /// Lists the attached phones without starting the server; `None` if it is not running.
+    pub async fn attached(&self) -> Option<Vec<AttachedDevice>> {
+        let mut list = self.query_server("host:devices").await?;
+        tokio::time::timeout(SERVER_TIMEOUT, list.next()).await.ok().flatten()
+    }
+}
+
+/// Stream of device lists from the server.
+pub struct Tracker {
+    stream: TcpStream,
+}
+
+impl Tracker {
+    /// Waits for the next list: the current one first, then one after each change. `None` when the server is gone. Cancelling
+    /// loses nothing unless a list has arrived in part, and the server sends lists whole.
+    pub async fn next(&mut self) -> Option<Vec<AttachedDevice>> {
+        let mut length = [0; 4];
+        self.stream.read_exact(&mut length).await.ok()?;
+        let length = usize::from_str_radix(std::str::from_utf8(&length).ok()?, 16).ok().filter(|l| *l <= MAX_LIST)?;
+        let mut text = vec![0; length];
+        self.stream.read_exact(&mut text).await.ok()?;
+        Some(parse_devices(&String::from_utf8_lossy(&text)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parses_devices_and_forwards() {
+        let text = "List of devices attached\nR5CT\tdevice\n127.0.0.1:5555\toffline\n\n";
+        let of = |serial: &str, state: &str| AttachedDevice { serial: serial.into(), state: state.into() };
+        assert_eq!(parse_devices(text), [of("R5CT", "device"), of("127.0.0.1:5555", "offline")]);
+        let text = "R5CT tcp:8081 tcp:8081\n127.0.0.1:5555 tcp:4000 localabstract:x\n";
+        assert_eq!(parse_forwards(text), [Forward { serial: "R5CT".into(), local: 8081, remote: 8081 }]);
+    }
+
+    #[test]
+    fn distinguishes_addresses_from_serials() {
+        assert!(is_address("127.0.0.1:5555") && is_address("phone.local:1"));
+        assert!(!is_address("R5CT30ABCDE") && !is_address(":5555") && !is_address("a:b"));
+    }
+}

@@ -1,0 +1,141 @@
+//! What the windows of an Android phone are for, and which app and activity are in front.
+//!
+//! The types are those of `android.view.accessibility.AccessibilityWindowInfo`, as the service prints them. Crash dialogs, the
+//! notification shade, quick settings, the lock screen, and the volume and power menus are windows of type SYSTEM, like the bars:
+//! what has the focus is a page, and what lies at one edge of the screen is a bar.
+
+use std::collections::HashMap;
+
+use parking_lot::Mutex;
+
+use afd_screen::page::WindowKind;
+use afd_screen::page::layers;
+use afd_screen::page::snapshot::Snapshot;
+
+/// Type of the windows of apps.
+const APPLICATION: &str = "APPLICATION";
+
+/// Decides what each window is for.
+pub(super) fn classify(snapshot: &mut Snapshot) {
+    let kinds: Vec<WindowKind> = (0..snapshot.windows.len()).map(|w| kind(snapshot, w)).collect();
+    snapshot.windows.iter_mut().zip(kinds).for_each(|(window, kind)| window.kind = kind);
+}
+
+fn kind(snapshot: &Snapshot, index: usize) -> WindowKind {
+    let window = &snapshot.windows[index];
+    match window.type_name.as_str() {
+        _ if window.focused => WindowKind::Page,
+        APPLICATION => WindowKind::Page,
+        "INPUT_METHOD" => WindowKind::Keyboard,
+        "ACCESSIBILITY_OVERLAY" | "MAGNIFICATION_OVERLAY" => WindowKind::Overlay,
+        "SPLIT_SCREEN_DIVIDER" => WindowKind::Bar,
+        _ => match layers::is_bar(snapshot, index) {
+            Some(false) => WindowKind::Banner,
+            Some(true) | None => WindowKind::Bar,
+        },
+    }
+}
+
+/// Sets app and place of the window in front, given the activity that the phone reports to be on top, if it does. A dialog of the system
+/// is no part of that activity.
+pub(super) fn set_place(snapshot: &mut Snapshot, activity: Option<String>) {
+    snapshot.app = activity.as_deref().and_then(|a| a.split('/').next()).map(str::to_owned);
+    snapshot.place = activity;
+    let Some(front) = snapshot.front_window().filter(|w| !w.app.is_empty()).cloned() else { return };
+    if snapshot.app.is_none() {
+        snapshot.app = Some(front.app);
+    } else if front.type_name != APPLICATION && snapshot.app.as_ref() != Some(&front.app) {
+        snapshot.activity_below = snapshot.place.take();
+        snapshot.place = Some(format!("{}/", front.app));
+        snapshot.app = Some(front.app);
+    }
+}
+
+/// Maximum number of windows whose activities are remembered.
+const MAX_WINDOWS: usize = 64;
+
+/// The activities of windows that were in front before. The phone reports one activity only: while a dialog of another app is over a page,
+/// that of the dialog.
+#[derive(Default)]
+pub(super) struct Activities {
+    by_window: Mutex<HashMap<i64, String>>,
+}
+
+impl Activities {
+    /// Remembers the activity of the window in front, and sets the places of the windows behind it.
+    pub(super) fn apply(&self, snapshot: &mut Snapshot) {
+        let front = snapshot.front_window().map(|w| (w.id, w.app.clone(), w.type_name == APPLICATION));
+        let Some((front, front_app, is_app)) = front else { return };
+        let of_app = |place: &String, app: &str| place.split('/').next() == Some(app);
+        let mut known = self.by_window.lock();
+        if known.len() >= MAX_WINDOWS {
+            known.clear();
+        }
+        if let Some(place) = snapshot.place.as_ref().filter(|place| is_app && of_app(place, &front_app)) {
+            known.insert(front, place.clone());
+        }
+        for window in snapshot.windows.iter_mut().filter(|w| w.kind == WindowKind::Page && w.id != front) {
+            window.place = known.get(&window.id).filter(|place| of_app(place, &window.app)).cloned();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parse_screen;
+    use super::*;
+
+    /// A screen with a page of `a.page` and, if there is one, a window in front of it: type, package, and bounds of its button.
+    fn screen(activity: &str, over: Option<(&str, &str, &str)>) -> Snapshot {
+        let header = "node_id\tclass\ttext\tdesc\tres_id\tbounds\tflags";
+        let mut text = format!("[mode: SYSTEM_API]\n[topActivity: {activity}]\nscreen:1080x2400 density:420 orientation:portrait\n");
+        let bar = "--- window:3 type:SYSTEM pkg:com.android.systemui title:unknown layer:9 focused:false ---";
+        text += &format!("{bar}\n{header}\nnode_1\tTextView\t10:00\t-\t-\t20,5,140,55\ton,ena\nhierarchy:\nnode_1\n");
+        if let Some((kind, app, bounds)) = over {
+            let focused = kind != "SYSTEM-unfocused";
+            let kind = kind.trim_end_matches("-unfocused");
+            text += &format!(
+                "--- window:20 type:{kind} pkg:{app} title:T layer:4 focused:{focused} ---\n{header}\nnode_2\tTextView\tAllow?\t-\t-\t{bounds}\ton,ena\nnode_3\tButton\tYes\t-\t-\t{bounds}\ton,clk,ena\nhierarchy:\nnode_2\nnode_3\n"
+            );
+        }
+        let focused = over.is_none_or(|(kind, ..)| kind == "SYSTEM-unfocused");
+        text += &format!(
+            "--- window:12 type:APPLICATION pkg:a.page title:T layer:0 focused:{focused} ---\n{header}\nnode_4\tTextView\tPage\t-\ta.page:id/title\t0,100,1080,300\ton,ena\nnode_5\tButton\tPay\t-\ta.page:id/pay\t0,300,1080,2200\ton,clk,ena\nhierarchy:\nnode_4\nnode_5"
+        );
+        parse_screen(&text).expect("reads")
+    }
+
+    #[test]
+    fn focused_system_window_is_a_page_of_its_own() {
+        let screen = screen("a.page/.Main", Some(("SYSTEM", "android", "100,1000,900,1400")));
+        let kinds: Vec<WindowKind> = screen.windows.iter().map(|w| w.kind).collect();
+        assert_eq!(kinds, [WindowKind::Bar, WindowKind::Page, WindowKind::Page]);
+        assert_eq!((screen.app.as_deref(), screen.place.as_deref()), (Some("android"), Some("android/")));
+        assert_eq!(screen.activity_below.as_deref(), Some("a.page/.Main"));
+    }
+
+    #[test]
+    fn unfocused_system_window_is_a_bar_only_at_an_edge() {
+        let kind = |bounds| screen("a.page/.Main", Some(("SYSTEM-unfocused", "com.android.systemui", bounds))).windows[1].kind;
+        assert_eq!(kind("0,2300,1080,2400"), WindowKind::Bar);
+        assert_eq!(kind("30,80,1050,380"), WindowKind::Banner, "a notification");
+        let under = screen("a.page/.Main", Some(("SYSTEM-unfocused", "com.android.systemui", "30,80,1050,380")));
+        assert_eq!(under.front_window().map(|w| w.id), Some(12));
+    }
+
+    #[test]
+    fn page_under_a_dialog_of_another_app_keeps_its_activity() {
+        let activities = Activities::default();
+        let read = |activity, over| {
+            let mut snapshot = screen(activity, over);
+            activities.apply(&mut snapshot);
+            afd_screen::page::structure::of(&snapshot).expect("structures")
+        };
+        let dialog = Some(("APPLICATION", "a.permissions", "100,1000,900,1400"));
+        assert_eq!(read("a.permissions/.Grant", dialog).below, None, "an unknown activity is not claimed");
+        let page = read("a.page/.Main", None).front;
+        let asked = read("a.permissions/.Grant", dialog);
+        assert_eq!(asked.below, Some(page));
+        assert_eq!((asked.front.app.as_str(), asked.front.dialog), ("a.permissions", true));
+    }
+}

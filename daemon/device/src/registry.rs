@@ -1,0 +1,293 @@
+//! Registry of devices: adds, replaces and removes them, and resolves which one a call means.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Weak};
+
+use afd_proto::Secret;
+use afd_proto::device::DeviceSource;
+use afd_proto::vocabulary::Address;
+use parking_lot::RwLock;
+
+use super::SetupError;
+use super::actor::Actor;
+use super::autofish::Autofish;
+use super::handle::{Device, NextSeq};
+use super::identity::Identity;
+use super::usb::{self, AdbSettings, UsbLink, UsbPhone};
+use afd_base::config::{self, DeviceSettings};
+use afd_base::live::Live;
+use afd_base::task::Tasks;
+
+/// Maximum number of idle ad-hoc devices (those that calls named by URL) that are kept.
+const MAX_AD_HOC: usize = 64;
+
+/// Device of a call.
+#[derive(Clone)]
+pub struct Resolved {
+    /// The device.
+    pub device: Arc<Device>,
+    /// Token given in the call; `None` to use the configured one.
+    pub token: Option<Secret>,
+}
+
+/// Why no device could be resolved for a call.
+#[derive(Debug, thiserror::Error)]
+pub enum ResolveError {
+    /// No device has that name.
+    #[error("no such device: {name:?}")]
+    Unknown {
+        /// The name in the call.
+        name: String,
+        /// The names that exist.
+        known: Vec<String>,
+    },
+    /// The call names no device and none is configured.
+    #[error("no device is configured")]
+    None,
+    /// The call names no device and several are configured.
+    #[error("{} devices are configured ({}) and the call names none", .0.len(), .0.join(", "))]
+    Ambiguous(Vec<String>),
+    /// The URL is invalid.
+    #[error("url: {error}, got {url:?}")]
+    BadUrl {
+        /// The URL in the call, without credentials.
+        url: String,
+        /// The cause.
+        #[source]
+        error: SetupError,
+    },
+    /// The call gives both a name and a URL.
+    #[error("`device` and `url` exclude each other")]
+    Both,
+}
+
+/// Devices affected by a change of the configuration.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// Names of added devices.
+    pub added: Vec<String>,
+    /// Names of devices whose settings changed.
+    pub changed: Vec<String>,
+    /// Names of removed devices.
+    pub removed: Vec<String>,
+}
+
+struct Entry {
+    device: Arc<Device>,
+    settings: DeviceSettings,
+}
+
+/// Devices by name, and the actors of the physical devices behind them. An actor can be listed under
+/// several identities: one per serial or address by which its device is or was configured.
+#[derive(Default)]
+struct Devices {
+    entries: BTreeMap<String, Entry>,
+    actors: Vec<(Identity, Weak<Actor>)>,
+}
+
+/// The registry of devices.
+pub struct Registry {
+    known: RwLock<Devices>,
+    adb: AdbSettings,
+    next_seq: NextSeq,
+    live: Arc<Live>,
+    tasks: Tasks,
+}
+
+impl Devices {
+    /// Returns the actor of a physical device: the existing one if any known identity is the same device, else a new one.
+    fn actor(&mut self, name: &str, identity: Identity, tasks: &Tasks) -> Arc<Actor> {
+        self.actors.retain(|(_, actor)| actor.strong_count() > 0);
+        // Two phones that had the same address one after the other are still different phones.
+        let other = |actor: &Weak<Actor>| self.actors.iter().any(|(known, a)| a.ptr_eq(actor) && known.is_other(&identity));
+        let same = self.actors.iter().find(|(known, actor)| known.is_same(&identity) && !other(actor));
+        if let Some(actor) = same.and_then(|(_, actor)| actor.upgrade()) {
+            // From now on the device is recognised by its new identity too.
+            if !self.actors.iter().any(|(known, _)| *known == identity) {
+                self.actors.push((identity, Arc::downgrade(&actor)));
+            }
+            return actor;
+        }
+        let actor = Actor::start(name, tasks);
+        self.actors.push((identity, Arc::downgrade(&actor)));
+        actor
+    }
+
+    /// Returns the known device with this identity.
+    fn find(&self, identity: &Identity) -> Option<&Entry> {
+        self.entries.values().find(|e| Identity::of(&e.settings).is_same(identity))
+    }
+}
+
+impl Registry {
+    /// Returns a registry without devices.
+    pub fn new(next_seq: NextSeq, live: Arc<Live>, tasks: Tasks) -> Self {
+        Self { known: RwLock::default(), adb: AdbSettings::default(), next_seq, live, tasks }
+    }
+
+    fn create(&self, known: &mut Devices, name: &str, source: DeviceSource, settings: &DeviceSettings) -> Result<Arc<Device>, SetupError> {
+        let identity = Identity::of(settings);
+        let Some(usb) = &settings.usb else {
+            let driver = Arc::new(Autofish::new(settings)?);
+            let actor = known.actor(name, identity, &self.tasks);
+            return Ok(Device::new(name.to_owned(), source, driver, actor, self.next_seq.clone(), self.live.clone()));
+        };
+        let link = Arc::new(UsbLink::new(self.adb.clone(), usb.clone()));
+        let driver = Arc::new(UsbPhone::new(settings, link.clone())?);
+        let actor = known.actor(name, identity, &self.tasks);
+        let device = Device::new(name.to_owned(), source, driver, actor, self.next_seq.clone(), self.live.clone());
+        let weak = Arc::downgrade(&device);
+        self.tasks.spawn(format!("usb:{name}"), move || usb::watch(weak.clone(), link.clone()));
+        Ok(device)
+    }
+
+    /// Replaces the `adb` settings of all USB devices.
+    pub fn set_adb(&self, settings: &config::Adb) {
+        *self.adb.write() = settings.clone();
+    }
+
+    /// Checks that a device can be created from these settings.
+    ///
+    /// # Errors
+    /// When the URL is invalid or no HTTP client can be created.
+    pub fn check(settings: &DeviceSettings) -> Result<(), SetupError> {
+        Autofish::new(settings).map(|_| ())
+    }
+
+    /// Adds a device, replacing one of the same name. Calls in flight finish with the old settings; the queue is kept if it is the
+    /// same physical device, otherwise only the lease is taken over.
+    ///
+    /// # Errors
+    /// When no device can be created from the settings; see [`Self::check`].
+    pub fn add(&self, name: &str, source: DeviceSource, settings: &DeviceSettings) -> Result<Arc<Device>, SetupError> {
+        let mut known = self.known.write();
+        let old = known.entries.get(name);
+        if let Some(same) = old.filter(|e| e.settings == *settings && e.device.source() == source) {
+            return Ok(same.device.clone());
+        }
+        let old = old.map(|e| e.device.clone());
+        let device = self.create(&mut known, name, source, settings)?;
+        if let Some(old) = old.filter(|old| !Arc::ptr_eq(old.actor(), device.actor())) {
+            device.actor().lease.inherit(&old.actor().lease);
+        }
+        known.entries.insert(name.to_owned(), Entry { device: device.clone(), settings: settings.clone() });
+        Ok(device)
+    }
+
+    /// Adds a device with a driver of the caller's.
+    pub fn add_driver(&self, name: &str, driver: Arc<dyn super::Driver>) -> Arc<Device> {
+        let settings = DeviceSettings::at(&driver.url());
+        let mut known = self.known.write();
+        let actor = known.actor(name, Identity::of(&settings), &self.tasks);
+        let device = Device::new(name.to_owned(), DeviceSource::Runtime, driver, actor, self.next_seq.clone(), self.live.clone());
+        known.entries.insert(name.to_owned(), Entry { device: device.clone(), settings });
+        device
+    }
+
+    /// Removes a device and returns its source; calls in flight finish.
+    pub fn remove(&self, name: &str) -> Option<DeviceSource> {
+        self.known.write().entries.remove(name).map(|e| e.device.source())
+    }
+
+    /// Adds, replaces and removes configured devices to match the configuration.
+    pub fn apply(&self, wanted: &BTreeMap<String, DeviceSettings>) -> Changes {
+        let mut changes = Changes::default();
+        let known: BTreeMap<String, DeviceSettings> = self
+            .known
+            .read()
+            .entries
+            .iter()
+            .filter(|(_, e)| e.device.source() == DeviceSource::Config)
+            .map(|(n, e)| (n.clone(), e.settings.clone()))
+            .collect();
+        for name in known.keys().filter(|n| !wanted.contains_key(*n)) {
+            self.remove(name);
+            changes.removed.push(name.clone());
+        }
+        for (name, settings) in wanted {
+            let list = match known.get(name) {
+                Some(old) if old == settings => continue,
+                Some(_) => &mut changes.changed,
+                None => &mut changes.added,
+            };
+            match self.add(name, DeviceSource::Config, settings) {
+                Ok(_) => list.push(name.clone()),
+                Err(error) => tracing::warn!(device = %name, %error, "cannot use the configured device"),
+            }
+        }
+        changes
+    }
+
+    /// Resolves a name or URL to the name of a device, without creating one. A URL of no known device is only normalised.
+    pub fn name_of(&self, name: &str) -> String {
+        if !name.starts_with("http://") {
+            return name.to_owned();
+        }
+        let settings = DeviceSettings::at(name);
+        let known = self.known.read().find(&Identity::of(&settings)).map(|e| e.device.name().to_owned());
+        known.or_else(|| Autofish::new(&settings).ok().map(|driver| super::Driver::url(&driver))).unwrap_or_else(|| name.to_owned())
+    }
+
+    /// Returns all devices, sorted by name.
+    pub fn list(&self) -> Vec<Arc<Device>> {
+        self.known.read().entries.values().map(|e| e.device.clone()).collect()
+    }
+
+    /// Returns a device and its settings by name.
+    pub fn get(&self, name: &str) -> Option<(Arc<Device>, DeviceSettings)> {
+        self.known.read().entries.get(name).map(|e| (e.device.clone(), e.settings.clone()))
+    }
+
+    /// Resolves the device that a call means: by name, by URL, or the only one configured.
+    pub fn resolve(&self, address: &Address<'_>) -> Result<Resolved, ResolveError> {
+        let token = address.token.cloned();
+        match (address.device, address.url) {
+            (Some(_), Some(_)) => Err(ResolveError::Both),
+            (None, Some(url)) => self.by_url(url, token),
+            (Some(name), None) => match self.get(name) {
+                Some((device, _)) => Ok(Resolved { device, token }),
+                None => Err(ResolveError::Unknown { name: name.to_owned(), known: self.configured() }),
+            },
+            (None, None) => {
+                let mut configured = self.configured();
+                match (configured.pop(), configured.is_empty()) {
+                    (None, _) => Err(ResolveError::None),
+                    (Some(name), true) => self.get(&name).map(|(device, _)| Resolved { device, token }).ok_or(ResolveError::None),
+                    (Some(name), false) => {
+                        configured.push(name);
+                        Err(ResolveError::Ambiguous(configured))
+                    }
+                }
+            }
+        }
+    }
+
+    fn configured(&self) -> Vec<String> {
+        self.known.read().entries.iter().filter(|(_, e)| e.device.source() != DeviceSource::Call).map(|(n, _)| n.clone()).collect()
+    }
+
+    /// Returns the device at a URL: a known one, else a new ad-hoc device.
+    fn by_url(&self, url: &str, token: Option<Secret>) -> Result<Resolved, ResolveError> {
+        let settings = DeviceSettings::at(url);
+        let bad = |error| ResolveError::BadUrl { url: strip_userinfo(url).to_owned(), error };
+        let driver = Autofish::new(&settings).map_err(bad)?;
+        let key = super::Driver::url(&driver);
+        let mut known = self.known.write();
+        if let Some(entry) = known.find(&Identity::of(&settings)) {
+            return Ok(Resolved { device: entry.device.clone(), token });
+        }
+        let is_idle = |e: &Entry| e.device.source() == DeviceSource::Call && e.device.is_idle();
+        let idle: Vec<String> = known.entries.iter().filter(|(_, e)| is_idle(e)).map(|(n, _)| n.clone()).collect();
+        if idle.len() >= MAX_AD_HOC {
+            known.entries.remove(&idle[0]);
+        }
+        let device = self.create(&mut known, &key, DeviceSource::Call, &settings).map_err(bad)?;
+        known.entries.insert(key, Entry { device: device.clone(), settings });
+        Ok(Resolved { device, token })
+    }
+}
+
+/// Returns a URL without anything before an `@`, which may be a password; at most 100 characters.
+fn strip_userinfo(url: &str) -> String {
+    url.rsplit('@').next().unwrap_or(url).chars().take(100).collect()
+}

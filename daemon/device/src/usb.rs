@@ -1,0 +1,236 @@
+//! A phone connected by USB: the HTTP driver over an `adb` port forward, which is restored when it is gone.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use afd_proto::Secret;
+use afd_proto::picture::Overlay;
+use parking_lot::RwLock;
+use tokio::sync::OnceCell;
+use tokio::time::Instant;
+
+use super::adb::{self, Adb, Forward};
+use super::autofish::Autofish;
+use super::handle::Device;
+use super::{Driver, DriverError, DriverFuture, ForegroundApp, Input, ScreenshotOptions, SetupError};
+use afd_base::config::{self, DeviceSettings, Usb};
+use afd_base::task::failpoint;
+use afd_screen::page::Snapshot;
+
+/// Initial delay between attempts to reach the adb server or a missing phone; it doubles with each attempt.
+const RETRY: Duration = Duration::from_secs(2);
+/// Maximum delay between attempts.
+const MAX_RETRY: Duration = Duration::from_secs(30);
+/// Interval at which the device list is polled, in addition to the server's own updates.
+const POLL_INTERVAL: Duration = Duration::from_secs(3);
+
+/// Shared `adb` settings, which may change while devices exist.
+pub(super) type AdbSettings = Arc<RwLock<config::Adb>>;
+
+/// USB connection of a phone.
+pub(super) struct UsbLink {
+    /// The current settings.
+    adb: AdbSettings,
+    usb: Usb,
+    /// Serialises repairs.
+    repair_lock: tokio::sync::Mutex<()>,
+}
+
+impl UsbLink {
+    pub(super) fn new(adb: AdbSettings, usb: Usb) -> Self {
+        Self { adb, usb, repair_lock: tokio::sync::Mutex::default() }
+    }
+
+    fn adb(&self) -> Adb {
+        Adb::new(&self.adb.read())
+    }
+
+    /// Returns the state in which `adb` lists the phone; `None` if it is not attached.
+    async fn state(&self, adb: &Adb) -> Result<Option<String>, String> {
+        let devices = adb.devices().await.map_err(|e| e.to_string())?;
+        Ok(devices.into_iter().find(|d| d.serial == self.usb.serial).map(|d| d.state))
+    }
+
+    /// Makes sure that the phone is attached and the forward exists. A restarted server has lost both connections and forwards.
+    async fn repair(&self) -> Result<(), String> {
+        let _lock = self.repair_lock.lock().await;
+        let (adb, serial) = (self.adb(), &self.usb.serial);
+        let mut state = self.state(&adb).await?;
+        if state.as_deref() != Some("device") && adb::is_address(serial) {
+            if state.is_some() {
+                let _ = adb.disconnect(serial).await;
+            }
+            adb.connect(serial).await.map_err(|e| e.to_string())?;
+            state = self.state(&adb).await?;
+        }
+        match state.as_deref() {
+            Some("device") => {}
+            Some(other) => return Err(format!("adb lists {serial} as {other}")),
+            None => return Err(format!("{serial} is not attached")),
+        }
+        let forward = Forward { serial: serial.clone(), local: self.usb.local_port, remote: self.usb.device_port };
+        let existing = adb.forwards().await.map_err(|e| e.to_string())?;
+        if existing.contains(&forward) {
+            return Ok(());
+        }
+        // A previous forward of ours to another port of the phone would block the local port.
+        let stale = existing.iter().find(|f| (f.serial.as_str(), f.local) == (serial.as_str(), forward.local));
+        if let Some(stale) = stale.filter(|_| self.usb.own_forward) {
+            adb.remove_forward(stale).await.map_err(|e| e.to_string())?;
+        }
+        tracing::info!(%serial, local = forward.local, "restoring the adb forward");
+        adb.forward(serial, forward.local, forward.remote).await.map(|_| ()).map_err(|e| e.to_string())
+    }
+}
+
+/// Driver of a phone connected by USB.
+pub(super) struct UsbPhone {
+    phone: Autofish,
+    link: Arc<UsbLink>,
+    /// Set once the forward has been verified. Connections made through a wrong forward would be kept alive and reused.
+    verified: OnceCell<()>,
+}
+
+impl UsbPhone {
+    pub(super) fn new(settings: &DeviceSettings, link: Arc<UsbLink>) -> Result<Self, SetupError> {
+        Ok(Self { phone: Autofish::new(settings)?, link, verified: OnceCell::new() })
+    }
+
+    /// Verifies the forward before the first use. A failure is ignored here: the request that follows will report it.
+    async fn verify(&self) {
+        let _ = self.verified.get_or_try_init(|| self.link.repair()).await;
+    }
+
+    /// Runs a request; if nothing reached the phone, repairs the forward and runs the request once more.
+    fn with_repair<'a, T: Send + 'a>(&'a self, work: impl Fn() -> DriverFuture<'a, T> + Send + Sync + 'a) -> DriverFuture<'a, T> {
+        Box::pin(async move {
+            self.verify().await;
+            match work().await {
+                Err(DriverError::Unreachable(_)) => match self.link.repair().await {
+                    Ok(()) => work().await,
+                    Err(why) => Err(DriverError::Unreachable(why)),
+                },
+                other => other,
+            }
+        })
+    }
+}
+
+impl Driver for UsbPhone {
+    fn kind(&self) -> &'static str {
+        self.phone.kind()
+    }
+
+    fn capabilities(&self) -> &'static [&'static str] {
+        self.phone.capabilities()
+    }
+
+    fn url(&self) -> String {
+        self.phone.url()
+    }
+
+    fn cannot_type(&self, text: &str) -> Vec<usize> {
+        self.phone.cannot_type(text)
+    }
+
+    fn health(&self) -> DriverFuture<'_, String> {
+        self.with_repair(move || self.phone.health())
+    }
+
+    fn top<'a>(&'a self, token: Option<&'a Secret>) -> DriverFuture<'a, ForegroundApp> {
+        self.with_repair(move || self.phone.top(token))
+    }
+
+    fn snapshot<'a>(&'a self, token: Option<&'a Secret>) -> DriverFuture<'a, Snapshot> {
+        self.with_repair(move || self.phone.snapshot(token))
+    }
+
+    fn screenshot<'a>(&'a self, token: Option<&'a Secret>, shot: ScreenshotOptions) -> DriverFuture<'a, Vec<u8>> {
+        self.with_repair(move || self.phone.screenshot(token, shot))
+    }
+
+    fn overlay<'a>(&'a self, token: Option<&'a Secret>) -> DriverFuture<'a, Overlay> {
+        self.with_repair(move || self.phone.overlay(token))
+    }
+
+    fn packages<'a>(&'a self, token: Option<&'a Secret>, filter: Option<&'a str>, system: bool) -> DriverFuture<'a, Vec<String>> {
+        self.with_repair(move || self.phone.packages(token, filter, system))
+    }
+
+    /// An input that was certainly not sent is sent again, unless it targets a point: the screen was read before the repair, which
+    /// takes a while, and may have changed since.
+    fn perform<'a>(&'a self, token: Option<&'a Secret>, input: &'a Input) -> DriverFuture<'a, String> {
+        match input {
+            Input::Tap(..) | Input::LongPress(..) | Input::DoubleTap(..) | Input::Swipe(..) => Box::pin(async move {
+                self.verify().await;
+                let result = self.phone.perform(token, input).await;
+                if matches!(result, Err(DriverError::Unreachable(_))) {
+                    let _ = self.link.repair().await;
+                }
+                result
+            }),
+            _ => self.with_repair(move || self.phone.perform(token, input)),
+        }
+    }
+}
+
+/// Tracks whether the phone is attached and reconnects it. Ends when the device is dropped.
+pub(super) async fn watch(device: Weak<Device>, link: Arc<UsbLink>) {
+    let mut wait = RETRY;
+    while device.strong_count() > 0 {
+        failpoint(&format!("usb:{}", link.usb.serial));
+        if let Some(mut tracker) = link.adb().track().await {
+            wait = RETRY;
+            track_state(&device, &link, &mut tracker).await;
+            mark_unreachable(&device, "the adb server stopped");
+        }
+        tokio::time::sleep(wait).await;
+        wait = (wait * 2).min(MAX_RETRY);
+    }
+}
+
+fn mark_unreachable(device: &Weak<Device>, why: &str) {
+    if let Some(device) = device.upgrade() {
+        device.update_health(Some(&DriverError::Unreachable(why.to_owned())));
+    }
+}
+
+/// Tracks the phone through one adb server, until the server stops.
+async fn track_state(device: &Weak<Device>, link: &UsbLink, tracker: &mut adb::Tracker) {
+    let mut known: Option<Option<String>> = None;
+    let mut reconnect_at = Instant::now();
+    let mut wait = RETRY;
+    while device.strong_count() > 0 {
+        let list = tokio::select! {
+            list = tracker.next() => list,
+            // Some servers do not report that a phone connected over the network went offline.
+            () = tokio::time::sleep(POLL_INTERVAL) => link.adb().attached().await,
+        };
+        let Some(list) = list else { return };
+        let state = list.into_iter().find(|d| d.serial == link.usb.serial).map(|d| d.state);
+        let attached = state.as_deref() == Some("device");
+        if known.as_ref() != Some(&state) {
+            (wait, reconnect_at) = (RETRY, Instant::now() + RETRY);
+            handle_state_change(device, &state).await;
+        } else if !attached && adb::is_address(&link.usb.serial) && Instant::now() >= reconnect_at {
+            // A phone connected over the network does not come back by itself.
+            let _ = link.repair().await;
+            wait = (wait * 2).min(MAX_RETRY);
+            reconnect_at = Instant::now() + wait;
+        }
+        known = Some(state);
+    }
+}
+
+async fn handle_state_change(device: &Weak<Device>, state: &Option<String>) {
+    match state.as_deref() {
+        // The driver restores the forward if necessary.
+        Some("device") => {
+            if let Some(device) = device.upgrade() {
+                let _ = device.health().await;
+            }
+        }
+        Some(other) => mark_unreachable(device, &format!("adb lists the phone as {other}")),
+        None => mark_unreachable(device, "the phone is not attached"),
+    }
+}

@@ -1,0 +1,104 @@
+//! The contents of an `af` memory that can be imported.
+
+use std::collections::BTreeMap;
+
+use afd_proto::import::{ImportOutcome, Remark, Tally};
+use afd_proto::vocabulary::Action;
+
+use crate::memory::notes::NewNote;
+use afd_store::artifact::NewRow;
+
+/// A row of a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InSession<T> {
+    /// Name of the session in `af`.
+    pub session: String,
+    /// The row.
+    pub row: T,
+}
+
+/// The page on which something was done.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct AfPage {
+    /// Package.
+    pub app: String,
+    /// `package/activity`.
+    pub activity: String,
+    /// Page key.
+    pub key: String,
+    /// Readable fingerprint of the page.
+    pub fingerprint: String,
+}
+
+/// Where an action on a page led; rows that differ only in the check afterwards are merged.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AfTransition {
+    /// Page before the action.
+    pub page: AfPage,
+    /// The action.
+    pub action: Action,
+    /// Activity and fingerprint of the page that it led to.
+    pub post: Option<(String, String)>,
+    /// Verb of the check afterwards.
+    pub verify_op: Option<String>,
+    /// Number of successes, verified successes and failures.
+    pub counts: [i64; 3],
+    /// Time of the last success, UTC milliseconds.
+    pub last_success_at: Option<i64>,
+}
+
+/// A recovery that was tried after a failure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AfRecovery {
+    /// Page on which the failure happened.
+    pub page: AfPage,
+    /// Cause of the failure, as an error code of this daemon.
+    pub cause: String,
+    /// The recovering action.
+    pub action: Action,
+    /// Number of successes and failures.
+    pub counts: [i64; 2],
+    /// Time of the last success, UTC milliseconds.
+    pub last_success_at: Option<i64>,
+}
+
+/// Everything that can be imported from an `af` memory.
+#[derive(Debug, Default)]
+pub struct AfMemory {
+    /// Identifies the memory by its oldest timestamp, which its copies share; its path if it has none.
+    pub identity: String,
+    /// Notes, oldest first.
+    pub notes: Vec<InSession<NewNote>>,
+    /// Transitions by page and action.
+    pub transitions: BTreeMap<(String, String), AfTransition>,
+    /// Recoveries by page, cause and action.
+    pub recoveries: BTreeMap<(String, String, String), AfRecovery>,
+    /// Artifacts, oldest first.
+    pub artifacts: Vec<InSession<NewRow>>,
+    /// Row counts by table: notes, transitions, recoveries, artifacts, events.
+    pub tallies: [Tally; 5],
+    /// Rows that were cleaned or skipped, and why.
+    pub remarks: Vec<Remark>,
+}
+
+/// Index of notes in [`AfMemory::tallies`].
+pub const NOTES: usize = 0;
+/// Index of transitions in [`AfMemory::tallies`].
+pub const TRANSITIONS: usize = 1;
+/// Index of recoveries in [`AfMemory::tallies`].
+pub const RECOVERIES: usize = 2;
+/// Index of artifacts in [`AfMemory::tallies`].
+pub const ARTIFACTS: usize = 3;
+/// Index of events in [`AfMemory::tallies`].
+pub const EVENTS: usize = 4;
+/// Names of the tables, by index.
+pub(super) const TABLES: [&str; 5] = ["notes", "transitions", "recoveries", "artifacts", "events"];
+
+impl AfMemory {
+    /// Counts and remarks a row that was cleaned or skipped.
+    pub(super) fn remark(&mut self, table: usize, id: i64, outcome: ImportOutcome, why: impl Into<String>) {
+        let tally = &mut self.tallies[table];
+        *(if outcome == ImportOutcome::Skipped { &mut tally.skipped } else { &mut tally.cleaned }) += 1;
+        self.remarks.push(Remark { table: TABLES[table].to_owned(), id, outcome, why: why.into() });
+    }
+}

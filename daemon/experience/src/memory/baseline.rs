@@ -1,0 +1,324 @@
+//! What pruned events and observations had contributed to experience, in rows of their own (`baseline_*`). Counters begin with them when they
+//! are made again, so that pruning forgets nothing that was learned.
+//!
+//! A row belongs to the store (`origin`) whose events it sums up. Those of one store are folded in the order of their sequence numbers, so
+//! that one number (`folds`) says which of them are in it: of two copies the one with the higher number replaces the other, and nothing is
+//! counted twice when memories are merged.
+
+use afd_proto::memory::OutcomeKind;
+use afd_proto::vocabulary::Action;
+use rusqlite::{Connection, OptionalExtension, named_params};
+
+use super::derived_uid;
+use super::outcomes::{self, Attempt, decayed};
+use super::pages::{self, Page};
+use super::recoveries::{self, Change};
+use afd_screen::page::target::action_key;
+use afd_store::{Piece, Result, json, now_ms, skip_unreadable, word};
+
+/// How far the events and observations of a store have been folded, sequence numbers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Folded {
+    /// The last event.
+    pub events: i64,
+    /// The last observation.
+    pub observations: i64,
+}
+
+/// Returns how far those of a store have been folded.
+pub fn upto(connection: &Connection, origin: &str) -> Result<Folded> {
+    let found = connection
+        .prepare_cached("SELECT events_upto, observations_upto FROM folds WHERE origin = :origin")?
+        .query_row(named_params! {":origin": origin}, |row| {
+            Ok(Folded { events: row.get("events_upto")?, observations: row.get("observations_upto")? })
+        })
+        .optional()?;
+    Ok(found.unwrap_or_default())
+}
+
+/// Records how far those of a store have been folded.
+pub(super) fn set_upto(connection: &Connection, origin: &str, folded: Folded) -> Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO folds (uid, origin, events_upto, observations_upto, updated_at) VALUES (:uid, :origin, :events, :observations, :now)
+             ON CONFLICT (origin) DO UPDATE SET events_upto = max(events_upto, excluded.events_upto),
+                observations_upto = max(observations_upto, excluded.observations_upto), updated_at = excluded.updated_at",
+        )?
+        .execute(named_params! {
+            ":uid": derived_uid(&["fold", origin]), ":origin": origin, ":events": folded.events, ":observations": folded.observations, ":now": now_ms(),
+        })?;
+    Ok(())
+}
+
+/// How many rows a step of [`Clearing`] looks at.
+const LOOKED_AT: i64 = 500;
+
+/// Makes room for a baseline of a store that covers more, in steps: removes the one that is here, and marks the rows that the other one covers.
+pub(super) struct Clearing {
+    origin: String,
+    folded: Folded,
+    /// Index of the table in [`CLEARED`], and the row id up to which it is done.
+    at: (usize, i64),
+}
+
+/// The tables that have rows of a baseline, or rows that a baseline covers.
+const CLEARED: [&str; 4] = ["baseline_outcomes", "baseline_recoveries", "events", "observations"];
+
+impl Clearing {
+    pub(super) fn begin(origin: &str, folded: Folded) -> Self {
+        Self { origin: origin.to_owned(), folded, at: (0, 0) }
+    }
+
+    /// Returns whether this makes room for that baseline.
+    pub(super) fn is_for(&self, origin: &str, folded: Folded) -> bool {
+        self.origin == origin && self.folded == folded
+    }
+
+    /// Does the next steps until the piece is over. Returns whether there is room now.
+    pub(super) fn some(&mut self, connection: &Connection, piece: &Piece) -> Result<bool> {
+        while let Some(table) = CLEARED.get(self.at.0) {
+            let last = format!("SELECT coalesce(max(id), 0) AS last FROM {table}");
+            let last: i64 = connection.prepare_cached(&last)?.query_row([], |row| row.get("last"))?;
+            let to = self.at.1 + LOOKED_AT;
+            self.clear(connection, table, to)?;
+            self.at = if to < last { (self.at.0, to) } else { (self.at.0 + 1, 0) };
+            if piece.is_over() {
+                return Ok(false);
+            }
+        }
+        connection.prepare_cached("DELETE FROM folds WHERE origin = :origin")?.execute(named_params! {":origin": self.origin})?;
+        Ok(true)
+    }
+
+    /// Clears the next rows of a table, up to a row id.
+    fn clear(&self, connection: &Connection, table: &str, to: i64) -> Result<()> {
+        let rows = "id > :after AND id <= :to AND origin = :origin";
+        let (after, origin) = (self.at.1, &self.origin);
+        let upto = match table {
+            "events" => self.folded.events,
+            "observations" => self.folded.observations,
+            _ => {
+                let sql = format!("DELETE FROM {table} WHERE {rows}");
+                connection.prepare_cached(&sql)?.execute(named_params! {":after": after, ":to": to, ":origin": origin})?;
+                return Ok(());
+            }
+        };
+        let sql = format!("UPDATE {table} SET folded = 1 WHERE {rows} AND seq <= :upto AND folded = 0");
+        connection.prepare_cached(&sql)?.execute(named_params! {":after": after, ":to": to, ":origin": origin, ":upto": upto})?;
+        Ok(())
+    }
+}
+
+/// Returns what identifies a page in every copy of a memory.
+fn page_uid(connection: &Connection, page: Option<&Page>) -> Result<String> {
+    let Some(page) = page else { return Ok(String::new()) };
+    let sql = "SELECT uid FROM pages WHERE id = :id";
+    Ok(connection.prepare_cached(sql)?.query_row(named_params! {":id": page.id}, |row| row.get("uid")).optional()?.unwrap_or_default())
+}
+
+/// Adds an attempt to the baseline of a store.
+pub(super) fn add(connection: &Connection, origin: &str, a: &Attempt<'_>) -> Result<()> {
+    let [from, to, below] = [Some(a.from), a.to, a.below].map(|page| page_uid(connection, page));
+    let uid = derived_uid(&["baseline outcome", origin, &from?, a.action_key, a.kind.word(), &to?, &below?, a.cause.unwrap_or_default()]);
+    let known: Option<(f64, i64)> = connection
+        .prepare_cached("SELECT weight, last_at FROM baseline_outcomes WHERE uid = :uid")?
+        .query_row(named_params! {":uid": &uid}, |row| Ok((row.get("weight")?, row.get("last_at")?)))
+        .optional()?;
+    let (weight, weighted_at) = known.unwrap_or((0.0, a.at));
+    let last_at = weighted_at.max(a.at);
+    connection
+        .prepare_cached(
+            "INSERT INTO baseline_outcomes (uid, origin, page_id, action, kind, to_page_id, below_page_id, cause, verify_op, count,
+                verified_count, weight, duration_ms, last_at, updated_at)
+             VALUES (:uid, :origin, :page_id, :action, :kind, :to_page_id, :below_page_id, :cause, :verify_op, :count, :verified, :weight,
+                :duration_ms, :last_at, :now)
+             ON CONFLICT (uid) DO UPDATE SET action = excluded.action, verify_op = coalesce(excluded.verify_op, verify_op),
+                count = count + excluded.count, verified_count = verified_count + excluded.verified_count, weight = excluded.weight,
+                duration_ms = duration_ms + excluded.duration_ms, last_at = excluded.last_at, updated_at = excluded.updated_at",
+        )?
+        .execute(named_params! {
+            ":uid": uid,
+            ":origin": origin,
+            ":page_id": a.from.id,
+            ":action": a.action,
+            ":kind": a.kind.word(),
+            ":to_page_id": a.to.map(|page| page.id),
+            ":below_page_id": a.below.map(|page| page.id),
+            ":cause": a.cause,
+            ":verify_op": a.verify_op,
+            ":count": a.times,
+            ":verified": a.verified,
+            ":weight": decayed(weight, last_at - weighted_at) + decayed(a.weight, last_at - a.at),
+            ":duration_ms": a.duration_ms,
+            ":last_at": last_at,
+            ":now": now_ms(),
+        })?;
+    Ok(())
+}
+
+/// Adds what came of a recovery to the baseline of a store.
+pub(super) fn add_recovery(
+    connection: &Connection,
+    origin: &str,
+    (page, cause): (&Page, &str),
+    (action, key): (&str, &str),
+    change: Change,
+    at: i64,
+) -> Result<()> {
+    let uid = derived_uid(&["baseline recovery", origin, &page_uid(connection, Some(page))?, cause, key]);
+    connection
+        .prepare_cached(
+            "INSERT INTO baseline_recoveries (uid, origin, page_id, failure_cause, action, success_count, failure_count, undecided_count,
+                left_count, last_success_at, last_at, updated_at)
+             VALUES (:uid, :origin, :page_id, :cause, :action, :success, :failure, :undecided, :left, :last_success_at, :at, :now)
+             ON CONFLICT (uid) DO UPDATE SET success_count = success_count + excluded.success_count,
+                failure_count = failure_count + excluded.failure_count, undecided_count = undecided_count + excluded.undecided_count,
+                left_count = left_count + excluded.left_count,
+                last_success_at = nullif(max(coalesce(last_success_at, 0), coalesce(excluded.last_success_at, 0)), 0),
+                last_at = max(last_at, excluded.last_at), updated_at = excluded.updated_at",
+        )?
+        .execute(named_params! {
+            ":uid": uid,
+            ":origin": origin,
+            ":page_id": page.id,
+            ":cause": cause,
+            ":action": action,
+            ":success": change.success,
+            ":failure": change.failure,
+            ":undecided": change.undecided,
+            ":left": change.left,
+            ":last_success_at": Some(at).filter(|_| change.success > 0),
+            ":at": at,
+            ":now": now_ms(),
+        })?;
+    Ok(())
+}
+
+/// A row of `baseline_outcomes`.
+struct Row {
+    origin: String,
+    from: i64,
+    to: Option<i64>,
+    below: Option<i64>,
+    action: Action,
+    text: String,
+    kind: OutcomeKind,
+    cause: Option<String>,
+    verify_op: Option<String>,
+    count: i64,
+    verified: i64,
+    weight: f64,
+    duration_ms: i64,
+    last_at: i64,
+}
+
+fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
+    Ok(Row {
+        origin: row.get("origin")?,
+        from: row.get("page_id")?,
+        to: row.get("to_page_id")?,
+        below: row.get("below_page_id")?,
+        action: json(row, "action")?,
+        text: row.get("action")?,
+        kind: word(row, "kind")?,
+        cause: row.get("cause")?,
+        verify_op: row.get("verify_op")?,
+        count: row.get("count")?,
+        verified: row.get("verified_count")?,
+        weight: row.get("weight")?,
+        duration_ms: row.get("duration_ms")?,
+        last_at: row.get("last_at")?,
+    })
+}
+
+/// Adds an outcome of a baseline to the counters, unless it cannot be read.
+pub(super) fn project_outcome(connection: &Connection, id: i64) -> Result<()> {
+    let mut statement = connection.prepare_cached("SELECT * FROM baseline_outcomes WHERE id = :id")?;
+    let Some(row) = skip_unreadable(statement.query_row(named_params! {":id": id}, read))? else { return Ok(()) };
+    let page = |id: Option<i64>| id.map(|id| pages::get(connection, id)).transpose().map(Option::flatten);
+    let (Some(from), to, below) = (page(Some(row.from))?, page(row.to)?, page(row.below)?) else { return Ok(()) };
+    let attempt = Attempt {
+        from: &from,
+        action: &row.text,
+        // Made anew, because the rules may have changed since.
+        action_key: &action_key(&row.action),
+        kind: row.kind,
+        to: to.as_ref(),
+        below: below.as_ref(),
+        cause: row.cause.as_deref(),
+        times: row.count,
+        weight: row.weight,
+        verified: row.verified,
+        verify_op: row.verify_op.as_deref(),
+        duration_ms: row.duration_ms,
+        at: row.last_at,
+    };
+    outcomes::add(connection, &row.origin, &attempt)
+}
+
+/// Adds a recovery of a baseline to the counters, unless it cannot be read.
+pub(super) fn project_recovery(connection: &Connection, id: i64) -> Result<()> {
+    let mut statement = connection.prepare_cached("SELECT * FROM baseline_recoveries WHERE id = :id")?;
+    let mut rows = statement.query(named_params! {":id": id})?;
+    let Some(row) = rows.next()? else { return Ok(()) };
+    let Some(page) = pages::get(connection, row.get("page_id")?)? else { return Ok(()) };
+    let (origin, cause, text): (String, String, String) = (row.get("origin")?, row.get("failure_cause")?, row.get("action")?);
+    let Some(action) = skip_unreadable(json::<Action>(row, "action"))? else { return Ok(()) };
+    let change = Change {
+        success: row.get("success_count")?,
+        failure: row.get("failure_count")?,
+        undecided: row.get("undecided_count")?,
+        left: row.get("left_count")?,
+    };
+    // A success that was not the last would be dated too late otherwise.
+    let (last_at, last_success): (i64, Option<i64>) = (row.get("last_at")?, row.get("last_success_at")?);
+    let key = action_key(&action);
+    let rest = Change { success: 0, ..change };
+    recoveries::add(connection, &origin, (&page, &cause), (&text, &key), rest, last_at)?;
+    match last_success {
+        Some(at) => recoveries::add(
+            connection,
+            &origin,
+            (&page, &cause),
+            (&text, &key),
+            Change { success: change.success, ..Change::default() },
+            at,
+        ),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn baseline_is_removed_in_pieces_and_those_of_other_stores_stay() {
+        let c = afd_store::in_memory().expect("opens");
+        c.execute_batch(
+            "PRAGMA foreign_keys = OFF;
+             WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
+             INSERT INTO baseline_recoveries (uid, origin, page_id, failure_cause, action, success_count, failure_count, undecided_count, left_count,
+                last_at, updated_at)
+             SELECT 'u' || i, iif(i % 3 = 0, 'other', 'theirs'), 1, 'TIMEOUT', '{}', 1, 0, 0, 0, i, i FROM n;
+             INSERT INTO folds (uid, origin, events_upto, observations_upto, updated_at) VALUES ('f', 'theirs', 5, 5, 1);",
+        )
+        .expect("rows");
+        let count = |table: &str| -> i64 {
+            c.query_row(&format!("SELECT count(*) AS n FROM {table} WHERE origin = 'theirs'"), [], |row| row.get("n")).expect("a count")
+        };
+        let theirs = Folded { events: 9, observations: 9 };
+        let (mut clearing, mut pieces) = (Clearing::begin("theirs", theirs), 1);
+        while !clearing.some(&c, &Piece::lasting(Duration::ZERO)).expect("a piece") {
+            // As long as rows are left, so is what says how far they go: an import that is resumed removes the rest.
+            assert_eq!(count("folds"), 1);
+            pieces += 1;
+        }
+        assert!(pieces > 3, "only {pieces} pieces");
+        assert_eq!((count("baseline_recoveries"), count("folds")), (0, 0));
+        let rest: i64 = c.query_row("SELECT count(*) AS n FROM baseline_recoveries", [], |row| row.get("n")).expect("a count");
+        assert_eq!(rest, 400);
+    }
+}

@@ -1,0 +1,314 @@
+//! Events, and the intents that precede them.
+//!
+//! An intent is committed before its action is sent and is replaced by the event, so that an action is on record even when
+//! the daemon crashes before its outcome is known.
+
+use afd_proto::ErrorCode;
+use afd_proto::memory::{Category, EventStatus};
+use afd_proto::vocabulary::Action;
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
+use serde_json::Value;
+
+use super::{Origin, Place, pages};
+use afd_store::{Result, now_ms};
+
+/// A request key of the caller, which prevents executing a call twice, and a hash of the call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// The key.
+    pub key: String,
+    /// Hash that is equal for equal calls; keyed, because the call may contain typed text.
+    pub hash: String,
+}
+
+/// An event to be recorded.
+#[derive(Debug, Clone)]
+pub struct Event {
+    /// Its uid, shared with its intent.
+    pub uid: String,
+    /// Sequence number, shared with intents and observations.
+    pub seq: i64,
+    /// Request key, if the caller gave one.
+    pub request: Option<Request>,
+    /// Act, verify or recover.
+    pub category: Category,
+    /// The verb.
+    pub op: String,
+    /// How it ended.
+    pub status: EventStatus,
+    /// Whether anything was sent to the device.
+    pub sent: bool,
+    /// The action, if it is known.
+    pub action: Option<Action>,
+    /// Error code of the failure.
+    pub failure: Option<ErrorCode>,
+    /// The error that a repeated call gets.
+    pub error: Option<Value>,
+    /// The result that a repeated call gets.
+    pub result: Option<Value>,
+    /// Details of what was done or checked, such as the point of a tap.
+    pub evidence: Option<Value>,
+    /// Duration, milliseconds.
+    pub duration_ms: i64,
+    /// Place at the start.
+    pub before: Place,
+    /// Uid of the act that it judged, or of the failure that it answers.
+    pub parent: Option<String>,
+    /// For a verify: whether the page could be judged at all. An unreliable or unsettled page says nothing about an act.
+    pub judges: bool,
+    /// Time of the end, UTC milliseconds.
+    pub at: i64,
+}
+
+/// Inserts the intent of an action that is about to be sent. Returns the failure that a recovery answers: its uid and cause.
+pub fn intend(connection: &Connection, origin: &Origin, event: &Event) -> Result<Option<(String, String)>> {
+    let answered = match event.category {
+        Category::Recover => open_failure(connection, origin)?,
+        _ => None,
+    };
+    let (page, inherited) = page_of(connection, origin, event)?;
+    connection
+        .prepare_cached(
+            "INSERT INTO intents (uid, origin, seq, session_id, device_id, trace_id, request_key, request_hash, category, op, action,
+                before_uid, page_id, inherited, content_hash, parent_uid, started_at, updated_at)
+             VALUES (:uid, :origin, :seq, :session_id, :device_id, :trace_id, :request_key, :request_hash, :category, :op, :action,
+                :before_uid, :page_id, :inherited, :content_hash, :parent_uid, :at, :at)",
+        )?
+        .execute(named_params! {
+            ":uid": event.uid,
+            ":origin": origin.store,
+            ":seq": event.seq,
+            ":session_id": origin.session,
+            ":device_id": origin.device,
+            ":trace_id": origin.trace,
+            ":request_key": event.request.as_ref().map(|r| &r.key),
+            ":request_hash": event.request.as_ref().map(|r| &r.hash),
+            ":category": event.category.word(),
+            ":op": event.op,
+            ":action": json(&event.action),
+            ":before_uid": event.before.observation,
+            ":page_id": page,
+            ":inherited": inherited,
+            ":content_hash": event.before.content,
+            ":parent_uid": answered.as_ref().map(|(uid, _)| uid),
+            ":at": event.at,
+        })?;
+    Ok(answered)
+}
+
+fn json<T: serde::Serialize>(value: &Option<T>) -> Option<String> {
+    value.as_ref().and_then(|v| serde_json::to_string(v).ok())
+}
+
+/// Returns the row id of the page on which an event happened. Where the session has not looked since the last action on the
+/// device, it is the page that this action led to (1), or as long as that is unknown its own (2). A check that could not read the
+/// screen is about no page.
+fn page_of(connection: &Connection, origin: &Origin, event: &Event) -> Result<(Option<i64>, i64)> {
+    if let Some(page) = pages::id_of(connection, &origin.store, &event.before)? {
+        return Ok((Some(page), 0));
+    }
+    if event.category == Category::Verify {
+        return Ok((None, 0));
+    }
+    let last = connection
+        .prepare_cached(
+            "SELECT after_page_id, page_id FROM events
+             WHERE device_id = :device AND origin = :store AND seq < :seq AND category <> 'verify' AND sent = 1 ORDER BY seq DESC LIMIT 1",
+        )?
+        .query_row(named_params! {":device": origin.device, ":store": origin.store, ":seq": event.seq}, |row| {
+            Ok((row.get::<_, Option<i64>>("after_page_id")?, row.get::<_, Option<i64>>("page_id")?))
+        })
+        .optional()?;
+    Ok(match last {
+        Some((Some(after), _)) => (Some(after), 1),
+        Some((None, Some(before))) => (Some(before), 2),
+        _ => (None, 0),
+    })
+}
+
+/// Inserts an event in place of its intent.
+pub(super) fn put(connection: &Connection, origin: &Origin, event: &Event, parent: Option<&str>) -> Result<()> {
+    let intended = connection
+        .prepare_cached("DELETE FROM intents WHERE uid = :uid RETURNING page_id, inherited")?
+        .query_row(named_params! {":uid": &event.uid}, |row| Ok((row.get("page_id")?, row.get("inherited")?)))
+        .optional()?;
+    let place = match intended {
+        Some(place) => place,
+        None => page_of(connection, origin, event)?,
+    };
+    insert(connection, origin, event, parent, place)
+}
+
+fn insert(connection: &Connection, origin: &Origin, e: &Event, parent: Option<&str>, (page, inherited): (Option<i64>, i64)) -> Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO events (uid, origin, seq, session_id, device_id, trace_id, request_key, request_hash, category, op, status, sent,
+                action, failure_cause, error, result, evidence, duration_ms, before_uid, app, page_id, inherited, content_hash, parent_uid,
+                at, updated_at)
+             VALUES (:uid, :origin, :seq, :session_id, :device_id, :trace_id, :request_key, :request_hash, :category, :op, :status, :sent,
+                :action, :failure_cause, :error, :result, :evidence, :duration_ms, :before_uid,
+                nullif((SELECT app FROM pages WHERE id = :page_id), ''), :page_id, :inherited, :content_hash, :parent_uid, :at, :at)",
+        )?
+        .execute(named_params! {
+            ":uid": e.uid,
+            ":origin": origin.store,
+            ":seq": e.seq,
+            ":session_id": origin.session,
+            ":device_id": origin.device,
+            ":trace_id": origin.trace,
+            ":request_key": e.request.as_ref().map(|r| &r.key),
+            ":request_hash": e.request.as_ref().map(|r| &r.hash),
+            ":category": e.category.word(),
+            ":op": e.op,
+            ":status": e.status.word(),
+            ":sent": e.sent,
+            ":action": json(&e.action),
+            ":failure_cause": e.failure.map(ErrorCode::name),
+            ":error": json(&e.error),
+            ":result": json(&e.result),
+            ":evidence": json(&e.evidence),
+            ":duration_ms": e.duration_ms,
+            ":before_uid": e.before.observation,
+            ":page_id": page,
+            ":inherited": inherited,
+            ":content_hash": e.before.content,
+            ":parent_uid": parent,
+            ":at": e.at,
+        })?;
+    Ok(())
+}
+
+/// Returns the failure that the session has not recovered from yet, its uid and cause: the newest act or verify, if it failed.
+pub(super) fn open_failure(connection: &Connection, origin: &Origin) -> Result<Option<(String, String)>> {
+    let newest = connection
+        .prepare_cached(
+            "SELECT uid, status, coalesce(failure_cause, 'OUTCOME_UNKNOWN') AS cause FROM events
+             WHERE session_id = :session_id AND device_id = :device_id AND origin = :store AND category <> 'recover' ORDER BY seq DESC LIMIT 1",
+        )?
+        .query_row(named_params! {":session_id": origin.session, ":device_id": origin.device, ":store": origin.store}, |row| {
+            Ok((row.get("uid")?, row.get::<_, String>("status")?, row.get("cause")?))
+        })
+        .optional()?;
+    Ok(newest.filter(|(_, status, _)| status != "ok").map(|(uid, _, cause)| (uid, cause)))
+}
+
+/// The recorded outcome of a request key.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// Hash of the call that the key was used for.
+    pub hash: String,
+    /// The result, if the call succeeded.
+    pub result: Option<Value>,
+    /// The error, if it failed.
+    pub error: Option<Value>,
+}
+
+/// Looks up the outcome of a request key.
+pub fn outcome(connection: &Connection, session: i64, device: i64, key: &str) -> Result<Option<Outcome>> {
+    let value = |row: &Row<'_>, name: &str| -> rusqlite::Result<Option<Value>> {
+        Ok(row.get::<_, Option<String>>(name)?.and_then(|text| serde_json::from_str(&text).ok()))
+    };
+    // An intent that is still open although no call with its key is running was sent, but its event could not be recorded.
+    let open = open_error("the action was sent, but its event could not be recorded").to_string();
+    Ok(connection
+        .prepare_cached(
+            "SELECT request_hash, result, error FROM events WHERE session_id = :session AND device_id = :device AND request_key = :key
+             UNION ALL SELECT request_hash, NULL, :open FROM intents WHERE session_id = :session AND device_id = :device
+             AND request_key = :key LIMIT 1",
+        )?
+        .query_row(named_params! {":session": session, ":device": device, ":key": key, ":open": open}, |row| {
+            Ok(Outcome {
+                hash: row.get::<_, Option<String>>("request_hash")?.unwrap_or_default(),
+                result: value(row, "result")?,
+                error: value(row, "error")?,
+            })
+        })
+        .optional()?)
+}
+
+/// Builds the error of an action whose outcome is unknown.
+fn open_error(message: &str) -> Value {
+    serde_json::json!({"code": ErrorCode::OutcomeUnknown.name(), "message": message, "hint": "observe again to see what happened"})
+}
+
+/// Turns intents that a crash left open, or only those of one call, into events of unknown outcome, because their actions may
+/// have been executed. `why` becomes the message of their error. Returns their uids.
+pub fn close_open_intents(connection: &Connection, trace: Option<&str>, why: &str) -> Result<Vec<String>> {
+    let error = open_error(why);
+    let mut close = connection.prepare(
+        "INSERT INTO events (uid, origin, seq, session_id, device_id, trace_id, request_key, request_hash, category, op, status, sent,
+            action, failure_cause, error, duration_ms, before_uid, app, page_id, inherited, content_hash, parent_uid, at, updated_at)
+         SELECT uid, origin, seq, session_id, device_id, trace_id,
+            CASE WHEN EXISTS (SELECT 1 FROM events e WHERE e.session_id = intents.session_id AND e.device_id = intents.device_id
+                AND e.request_key = intents.request_key) THEN NULL ELSE request_key END, request_hash, category, op, 'unknown', 1,
+            action, :cause, :error, 0, before_uid, nullif((SELECT app FROM pages WHERE id = intents.page_id), ''), page_id, inherited,
+            content_hash, parent_uid, started_at, :now
+            FROM intents
+         WHERE :trace IS NULL OR trace_id = :trace RETURNING uid",
+    )?;
+    let closed = close
+        .query_map(
+            named_params! {":cause": ErrorCode::OutcomeUnknown.name(), ":error": error.to_string(), ":now": now_ms(), ":trace": trace},
+            |row| row.get("uid"),
+        )?
+        .collect::<rusqlite::Result<Vec<String>>>()?;
+    connection.execute("DELETE FROM intents WHERE :trace IS NULL OR trace_id = :trace", named_params! {":trace": trace})?;
+    Ok(closed)
+}
+
+#[cfg(test)]
+mod tests {
+    use afd_proto::vocabulary::Verb;
+
+    use super::*;
+    use afd_store::{Store, new_uid};
+
+    fn event(key: &str) -> Event {
+        Event {
+            uid: new_uid(),
+            seq: 1,
+            request: Some(Request { key: key.into(), hash: "h".into() }),
+            category: Category::Act,
+            op: "tap".into(),
+            status: EventStatus::Ok,
+            sent: true,
+            action: Some(Action::of(Verb::Tap)),
+            failure: None,
+            error: None,
+            result: Some(serde_json::json!({})),
+            evidence: None,
+            duration_ms: 1,
+            before: Place::default(),
+            parent: None,
+            judges: false,
+            at: 1,
+        }
+    }
+
+    /// An action whose event could not be recorded leaves its intent: a second tap with the same key must be refused, and the
+    /// next start must be able to close the intent.
+    #[tokio::test]
+    async fn open_intent_keeps_its_request_key() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let store =
+            Store::open(&dir.path().join("m.db"), &afd_base::task::Tasks::default(), |_, _| {}, crate::memory::last_seq).expect("opens");
+        let origin = Origin { store: "o".into(), session: 1, device: 1, trace: "t".into() };
+        let done = store.write(move |c| {
+            c.execute_batch(
+                "INSERT INTO sessions (uid, origin, name, created_at, updated_at) VALUES ('s', 'o', 's', 1, 1);
+                 INSERT INTO devices (uid, origin, name, kind, created_at, updated_at) VALUES ('d', 'o', 'd', 'k', 1, 1);",
+            )?;
+            intend(c, &origin, &event("lost"))?;
+            let found = outcome(c, 1, 1, "lost")?.expect("known");
+            assert_eq!(found.error.expect("an error")["code"], "OUTCOME_UNKNOWN");
+            // A second event with the key of an open intent, as an older daemon may have left it.
+            put(c, &origin, &event("twice"), None)?;
+            intend(c, &origin, &event("twice"))?;
+            close_open_intents(c, None, "it ended")
+        });
+        assert_eq!(done.await.expect("starts").len(), 2);
+        let unknown = store
+            .read(|c| Ok(c.query_row("SELECT count(*) AS count FROM events WHERE status = 'unknown'", [], |r| r.get::<_, i64>("count"))?));
+        assert_eq!(unknown.await.expect("reads"), 2);
+    }
+}

@@ -1,0 +1,240 @@
+//! Queries about the past: the log of events, what a session saw last, statistics.
+
+use std::collections::BTreeMap;
+
+use afd_proto::memory::{Event, EventStatus, Log, SessionContext, Stats};
+use afd_proto::vocabulary::PageRef;
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
+
+use afd_store::{Conditions, Page, Result, word};
+
+/// Which events to read.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// Only this session.
+    pub session: Option<String>,
+    /// Only this device.
+    pub device: Option<String>,
+    /// Only this app.
+    pub app: Option<String>,
+    /// Only events with this status.
+    pub status: Option<EventStatus>,
+    /// Only events recorded after the one with this cursor, oldest first.
+    pub after: Option<i64>,
+    /// Page of the list; its cursor is the row id of the last event of the page before.
+    pub page: Page,
+}
+
+/// Returns whether a session did something since a time, UTC milliseconds.
+pub fn acted_since(connection: &Connection, session: i64, since: i64) -> Result<bool> {
+    let last: Option<i64> = connection
+        .prepare_cached("SELECT at FROM events WHERE session_id = :session ORDER BY seq DESC LIMIT 1")?
+        .query_row(named_params! {":session": session}, |row| row.get("at"))
+        .optional()?;
+    Ok(last.is_some_and(|at| at >= since))
+}
+
+const COLUMNS: &str = "e.id, e.uid, e.seq, e.at, s.name AS session, d.name AS device, e.trace_id, e.category, e.op, e.status, e.action,
+    e.failure_cause, e.evidence, e.duration_ms, e.app, nullif(p.activity, '') AS activity,
+    nullif(p.page_key, '') AS page_key, p.fingerprint, e.parent_uid";
+
+/// Reads events: newest first, or oldest first when `after` is set.
+pub fn read(connection: &Connection, filter: &Filter) -> Result<Log> {
+    let wanted = Conditions::new("e.deleted_at IS NULL")
+        .given("s.name = :session", ":session", filter.session.clone())
+        .given("d.name = :device", ":device", filter.device.clone())
+        .given("e.app = :app", ":app", filter.app.clone())
+        .given("e.status = :status", ":status", filter.status.map(|s| s.word().to_owned()))
+        .given("(e.seq, e.id) < (SELECT seq, id FROM events WHERE id = :before)", ":before", filter.page.cursor)
+        .given("e.id > :after", ":after", filter.after)
+        .value(":limit", filter.page.reads());
+    let order = if filter.after.is_some() { "e.id ASC" } else { "e.seq DESC, e.id DESC" };
+    let sql = format!(
+        "SELECT {COLUMNS} FROM events e JOIN sessions s ON s.id = e.session_id JOIN devices d ON d.id = e.device_id
+         LEFT JOIN pages p ON p.id = e.page_id WHERE {} ORDER BY {order} LIMIT :limit",
+        wanted.sql()
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut events: Vec<Event> = statement.query_map(&*wanted.values(), event)?.collect::<rusqlite::Result<_>>()?;
+    let next_cursor = filter.page.cut(&mut events, |e| e.cursor);
+    Ok(Log { events, next_cursor })
+}
+
+/// Returns an event in its wire format.
+pub fn one(connection: &Connection, uid: &str) -> Result<Option<Event>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM events e JOIN sessions s ON s.id = e.session_id JOIN devices d ON d.id = e.device_id
+         LEFT JOIN pages p ON p.id = e.page_id WHERE e.uid = :uid"
+    );
+    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":uid": uid}, event).optional()?)
+}
+
+fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
+    fn parsed<T: serde::de::DeserializeOwned>(text: Option<String>) -> Option<T> {
+        text.and_then(|t| serde_json::from_str(&t).ok())
+    }
+    let page_key: Option<String> = row.get("page_key")?;
+    let fingerprint: Option<String> = row.get("fingerprint")?;
+    Ok(Event {
+        uid: row.get("uid")?,
+        cursor: row.get("id")?,
+        seq: row.get("seq")?,
+        at: row.get("at")?,
+        session: row.get("session")?,
+        device: row.get("device")?,
+        trace_id: row.get("trace_id")?,
+        category: word(row, "category")?,
+        op: row.get("op")?,
+        status: word(row, "status")?,
+        action: parsed(row.get("action")?),
+        failure_cause: row.get("failure_cause")?,
+        evidence: parsed(row.get("evidence")?),
+        duration_ms: row.get("duration_ms")?,
+        app: row.get("app")?,
+        activity: row.get("activity")?,
+        page: page_key.map(|key| PageRef { fingerprint: fingerprint.unwrap_or_else(|| key.clone()), key, state: None }),
+        parent: row.get("parent_uid")?,
+    })
+}
+
+/// Returns what a session saw last, on the given device or on the one that it used last.
+pub fn context(connection: &Connection, session: &str, device: Option<&str>) -> Result<SessionContext> {
+    let row = connection
+        .prepare_cached(
+            "SELECT d.name, c.app, c.activity, c.fingerprint, c.page_key, c.fingerprint_source, c.mode, c.has_web_view, c.node_reliability,
+                c.observation_uid, c.observed_at, c.stale
+             FROM session_state c JOIN sessions s ON s.id = c.session_id JOIN devices d ON d.id = c.device_id
+             WHERE s.name = :name AND (:device IS NULL OR d.name = :device) ORDER BY c.observed_at DESC LIMIT 1",
+        )?
+        .query_row(named_params! {":name": session, ":device": device}, |row| {
+            Ok(SessionContext {
+                session: session.to_owned(),
+                found: true,
+                device: row.get("name")?,
+                app: row.get("app")?,
+                activity: row.get("activity")?,
+                page_fingerprint: row.get("fingerprint")?,
+                page_key: row.get("page_key")?,
+                fingerprint_source: row.get("fingerprint_source")?,
+                mode: row.get("mode")?,
+                has_web_view: row.get("has_web_view")?,
+                node_reliability: row.get("node_reliability")?,
+                ref_version: None,
+                observation_id: row.get("observation_uid")?,
+                observed_at: row.get("observed_at")?,
+                stale: row.get("stale")?,
+            })
+        })
+        .optional()?;
+    Ok(row.unwrap_or_else(|| SessionContext {
+        session: session.to_owned(),
+        found: false,
+        device: None,
+        app: None,
+        activity: None,
+        page_fingerprint: None,
+        page_key: None,
+        fingerprint_source: None,
+        mode: None,
+        has_web_view: None,
+        node_reliability: None,
+        ref_version: None,
+        observation_id: None,
+        observed_at: None,
+        stale: false,
+    }))
+}
+
+/// Returns statistics of the memory, of one session (by its row id; 0 matches no session) or of all.
+pub fn stats(connection: &Connection, id: Option<i64>) -> Result<Stats> {
+    let of = |always: &str| Conditions::new(always).given("session_id = :id", ":id", id);
+    let one = |table: &str, wanted: &Conditions| -> Result<i64> {
+        let sql = format!("SELECT count(*) AS n FROM {table} WHERE {}", wanted.sql());
+        Ok(connection.prepare_cached(&sql)?.query_row(&*wanted.values(), |row| row.get("n"))?)
+    };
+    let all = |table: &str| one(table, &Conditions::new("1"));
+    let counted = count_events(connection, &of("1"))?;
+    Ok(Stats {
+        session: None,
+        events: counted.total,
+        by_op: counted.by_op,
+        by_status: counted.by_status,
+        by_failure_cause: counted.by_failure_cause,
+        observations: one("observations", &of("1"))?,
+        sessions: all("sessions")?,
+        transitions: all("transitions")?,
+        recoveries: all("recoveries")?,
+        notes: one("notes", &of("deleted_at IS NULL"))?,
+        artifacts: one("artifacts", &of("deleted_at IS NULL AND missing_at IS NULL"))?,
+        median_duration_ms: counted.median_duration_ms,
+    })
+}
+
+/// Statistics of events.
+struct EventStats {
+    total: i64,
+    by_op: BTreeMap<String, i64>,
+    by_status: BTreeMap<String, i64>,
+    by_failure_cause: BTreeMap<String, i64>,
+    median_duration_ms: Option<i64>,
+}
+
+fn count_sql(wanted: &Conditions) -> String {
+    let conditions = wanted.sql();
+    format!(
+        "SELECT category || '.' || op AS op, status, failure_cause, duration_ms, count(*) AS n FROM events
+         WHERE {conditions} GROUP BY 1, 2, 3, 4"
+    )
+}
+
+/// Computes the statistics of events in one query.
+fn count_events(connection: &Connection, wanted: &Conditions) -> Result<EventStats> {
+    let mut statement = connection.prepare_cached(&count_sql(wanted))?;
+    let mut rows = statement.query(&*wanted.values())?;
+    let mut counted = EventStats {
+        total: 0,
+        by_op: BTreeMap::new(),
+        by_status: BTreeMap::new(),
+        by_failure_cause: BTreeMap::new(),
+        median_duration_ms: None,
+    };
+    let mut durations: BTreeMap<i64, i64> = BTreeMap::new();
+    while let Some(row) = rows.next()? {
+        let n: i64 = row.get("n")?;
+        counted.total += n;
+        *counted.by_op.entry(row.get("op")?).or_default() += n;
+        *counted.by_status.entry(row.get("status")?).or_default() += n;
+        if let Some(cause) = row.get("failure_cause")? {
+            *counted.by_failure_cause.entry(cause).or_default() += n;
+        }
+        *durations.entry(row.get("duration_ms")?).or_default() += n;
+    }
+    let mut below = 0;
+    counted.median_duration_ms = durations.into_iter().find_map(|(duration, n)| {
+        below += n;
+        (below > counted.total / 2).then_some(duration)
+    });
+    Ok(counted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use afd_base::task::Tasks;
+    use afd_store::Store;
+
+    /// Regression test: the statistics of one session used to read the events of all sessions.
+    #[tokio::test]
+    async fn session_statistics_use_the_session_index() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let store = Store::open(&dir.path().join("m.db"), &Tasks::default(), |_, _| {}, |_| Ok(0)).expect("opens");
+        let plan = store.read(|c| {
+            let wanted = Conditions::new("1").given("session_id = :id", ":id", Some(1));
+            let mut statement = c.prepare(&format!("EXPLAIN QUERY PLAN {}", count_sql(&wanted)))?;
+            let steps = statement.query_map(&*wanted.values(), |row| row.get::<_, String>("detail"))?;
+            Ok(steps.collect::<rusqlite::Result<Vec<_>>>()?.join("; "))
+        });
+        let plan = plan.await.expect("reads");
+        assert!(plan.contains("events_by_session"), "{plan}");
+    }
+}

@@ -1,0 +1,102 @@
+//! What was observed and done, and what was learned from it.
+//!
+//! Observations and events are facts; [`pages`] are what they refer to. [`record`] writes them and updates what is derived from
+//! them: what came of each act ([`projection`]), how often each action led where ([`outcomes`]), and what cured failures
+//! ([`recoveries`]). [`prune`] deletes what is old and keeps what it taught ([`baseline`]). [`experience`] looks it up. [`views`] holds in memory what sessions see right now.
+
+pub mod af;
+pub mod baseline;
+pub mod events;
+pub mod experience;
+pub mod imported;
+pub mod log;
+pub mod notes;
+pub mod observations;
+pub mod outcomes;
+pub mod pages;
+pub mod projection;
+pub mod prune;
+pub mod rebuild;
+pub mod record;
+pub mod recoveries;
+pub mod requests;
+pub mod secrets;
+pub mod sessions;
+pub mod transfer;
+pub mod views;
+
+use rusqlite::Connection;
+use sha2::{Digest, Sha256};
+
+use afd_store::Result;
+
+/// Store, session, device and call that a row belongs to: the same for all rows of one call.
+#[derive(Debug, Clone)]
+pub struct Origin {
+    /// Uid of the store.
+    pub store: String,
+    /// Row id of the session.
+    pub session: i64,
+    /// Row id of the device.
+    pub device: i64,
+    /// Trace id of the call.
+    pub trace: String,
+}
+
+/// Where something happened, as far as known.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Uid of the observation that this was read from.
+    pub observation: Option<String>,
+    /// Package.
+    pub app: Option<String>,
+    /// `package/activity`.
+    pub activity: Option<String>,
+    /// Page key.
+    pub page_key: Option<String>,
+    /// Readable fingerprint of the page.
+    pub fingerprint: Option<String>,
+    /// Structure key, by which states are recognised.
+    pub structure: Option<String>,
+    /// For a dialog: structure key of the page beneath it.
+    pub below: Option<String>,
+    /// Title, digits masked.
+    pub title: Option<String>,
+    /// Whether it is a dialog.
+    pub dialog: bool,
+    /// Hash of the content.
+    pub content: Option<String>,
+    /// Hash of everything on the screen, typed text too; only in memory.
+    pub screen: Option<u64>,
+    /// Whether a keyboard was open; only in memory.
+    pub keyboard: bool,
+}
+
+/// Derives the uid of a projected row from what it is about, so that a rebuild results in the same uid.
+pub fn derived_uid(parts: &[&str]) -> String {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update(part.as_bytes());
+        hash.update([0]);
+    }
+    let mut bytes = [0u8; 16];
+    bytes.copy_from_slice(&hash.finalize()[..16]);
+    uuid::Builder::from_custom_bytes(bytes).into_uuid().to_string()
+}
+
+/// Returns when the newest event was recorded, UTC milliseconds; `None` if there is none.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn newest_at(connection: &Connection) -> Result<Option<i64>> {
+    use rusqlite::OptionalExtension as _;
+    Ok(connection.query_row("SELECT at FROM events ORDER BY seq DESC LIMIT 1", [], |row| row.get("at")).optional()?)
+}
+
+/// Returns the highest sequence number in use.
+pub fn last_seq(connection: &Connection) -> Result<i64> {
+    let max = |table: &str| {
+        connection.query_row(&format!("SELECT coalesce(max(seq), 0) AS last_seq FROM {table}"), [], |row| row.get::<_, i64>("last_seq"))
+    };
+    Ok(max("events")?.max(max("observations")?).max(max("intents")?))
+}

@@ -1,0 +1,463 @@
+//! What came of each act, and the counters that follow from it.
+//!
+//! The outcome of an act or recovery is the last page that settled within ten seconds of it and before the next act on the
+//! device, whoever looked; or the page that a passing check saw. That nothing changed is known only after three seconds. Until
+//! a check has confirmed it, a later look corrects it. An act that the device may not have done has no outcome, nor has one
+//! that nobody looked at in time. A page that comes later, by itself, is the outcome of waiting.
+//!
+//! What happened in between is decided by `seq`, which events, intents and observations share; an open intent counts as an
+//! action that is still under way.
+//!
+//! Invariant: outcomes stand with their events, and all counters can be made again from the events and observations
+//! ([`super::rebuild`]).
+
+use afd_proto::ErrorCode;
+use afd_proto::memory::{Category, EventStatus, OutcomeKind};
+use afd_proto::vocabulary::{Action, Verb};
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
+
+use super::events::Event;
+use super::outcomes::{self, Attempt};
+use super::pages::{self, Page};
+use super::{Origin, recoveries};
+use afd_screen::page::target::{self, action_key};
+use afd_store::{Result, now_ms, origin_of, word};
+
+/// Time within which a page that comes belongs to the act before it, milliseconds.
+pub const OUTCOME_WINDOW_MS: i64 = 10_000;
+/// Time after which an unchanged page means that an act did nothing, milliseconds.
+pub const NOTHING_AFTER_MS: i64 = 3_000;
+
+/// An event with its page.
+pub(super) struct EventRow {
+    pub uid: String,
+    pub store: String,
+    pub seq: i64,
+    pub session: i64,
+    pub device: i64,
+    pub category: Category,
+    pub op: String,
+    pub status: EventStatus,
+    pub cause: Option<ErrorCode>,
+    pub parent: Option<String>,
+    pub evidence: Option<String>,
+    pub action: Option<(Action, String)>,
+    pub page: Option<Page>,
+    /// Whether the page was only assumed, see the column.
+    pub assumed: bool,
+    content: Option<String>,
+    pub outcome: Option<OutcomeKind>,
+    pub after: Option<i64>,
+    below: Option<i64>,
+    arrived_ms: i64,
+    verified: bool,
+    refuted: bool,
+    /// Of a recovery: whether it worked.
+    pub cured: Option<bool>,
+    /// Whether it is in the baseline: what came of it is decided for good.
+    folded: bool,
+    pub at: i64,
+    duration_ms: i64,
+}
+
+const COLUMNS: &str = "e.uid, e.origin, e.seq, e.session_id, e.device_id, e.category, e.op, e.status, e.failure_cause, e.parent_uid,
+    e.evidence, e.action, e.inherited, e.content_hash, e.outcome, e.after_page_id, e.after_below_id, e.arrived_ms, e.verified, e.refuted,
+    e.cured, e.folded, e.at, e.duration_ms";
+
+pub(super) fn select(rest: &str) -> String {
+    format!("SELECT {COLUMNS}, {} FROM events e LEFT JOIN pages p ON p.id = e.page_id {rest}", pages::COLUMNS)
+}
+
+impl EventRow {
+    /// Returns the cause of a failure as it is filed.
+    pub fn cause_name(&self) -> &'static str {
+        self.cause.unwrap_or(ErrorCode::OutcomeUnknown).name()
+    }
+}
+
+pub(super) fn event_row(row: &Row<'_>) -> rusqlite::Result<EventRow> {
+    let action: Option<String> = row.get("action")?;
+    let cause: Option<String> = row.get("failure_cause")?;
+    let outcome: Option<String> = row.get("outcome")?;
+    Ok(EventRow {
+        uid: row.get("uid")?,
+        store: row.get("origin")?,
+        seq: row.get("seq")?,
+        session: row.get("session_id")?,
+        device: row.get("device_id")?,
+        category: word(row, "category")?,
+        op: row.get("op")?,
+        status: word(row, "status")?,
+        cause: cause.and_then(|c| ErrorCode::from_name(&c)),
+        parent: row.get("parent_uid")?,
+        evidence: row.get("evidence")?,
+        action: action.and_then(|text| serde_json::from_str(&text).ok().map(|a| (a, text))),
+        page: pages::read(row)?,
+        assumed: row.get::<_, i64>("inherited")? > 1,
+        content: row.get("content_hash")?,
+        outcome: outcome.as_deref().and_then(<OutcomeKind as afd_proto::Word>::of),
+        after: row.get("after_page_id")?,
+        below: row.get("after_below_id")?,
+        arrived_ms: row.get::<_, Option<i64>>("arrived_ms")?.unwrap_or_default(),
+        verified: row.get("verified")?,
+        refuted: row.get("refuted")?,
+        cured: row.get("cured")?,
+        folded: row.get("folded")?,
+        at: row.get("at")?,
+        duration_ms: row.get("duration_ms")?,
+    })
+}
+
+/// Returns an event by its uid.
+pub(super) fn find(connection: &Connection, uid: &str) -> Result<Option<EventRow>> {
+    Ok(connection.prepare_cached(&select("WHERE e.uid = :uid"))?.query_row(named_params! {":uid": uid}, event_row).optional()?)
+}
+
+/// Returns the last action that a store sent to a device before `seq`; `None` also when one is still under way. With a session, its
+/// own refused actions count too.
+pub(super) fn last_action(
+    connection: &Connection,
+    (store, device): (&str, i64),
+    seq: i64,
+    refusals_of: Option<i64>,
+) -> Result<Option<EventRow>> {
+    // Sequence numbers of different stores have nothing to do with each other.
+    let sql = select(
+        "WHERE e.device_id = :device AND e.origin = :store AND e.seq < :seq AND e.category <> 'verify' AND (e.sent = 1 OR e.session_id = :session)
+         ORDER BY e.seq DESC LIMIT 1",
+    );
+    let last = connection
+        .prepare_cached(&sql)?
+        .query_row(named_params! {":device": device, ":store": store, ":seq": seq, ":session": refusals_of}, event_row)
+        .optional()?;
+    let Some(last) = last else { return Ok(None) };
+    let under_way: bool = connection
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM intents WHERE device_id = :device AND seq > :after AND seq < :before) AS found")?
+        .query_row(named_params! {":device": device, ":after": last.seq, ":before": seq}, |row| row.get("found"))?;
+    Ok((!under_way).then_some(last))
+}
+
+/// What a conclusive look at a device showed.
+#[derive(Debug, Clone)]
+pub struct Look {
+    /// Uid of the store that recorded it.
+    pub store: String,
+    /// Row id of the device.
+    pub device: i64,
+    /// Position among events and observations.
+    pub seq: i64,
+    /// Row id of the page.
+    pub page: i64,
+    /// Row id of the page under a dialog.
+    pub below: Option<i64>,
+    /// Hash of the content.
+    pub content: Option<String>,
+    /// Time of the look, UTC milliseconds.
+    pub at: i64,
+}
+
+/// Whether the outcome of an event is known to have been counted already: while counters are made again after an upgrade, those
+/// of older events are counted by that job.
+pub(super) fn is_counted(connection: &Connection, event: &EventRow) -> Result<bool> {
+    let waiting: bool = connection
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM store WHERE rebuild_cursor IS NOT NULL AND :seq > rebuild_cursor AND :seq <= rebuild_upto)
+                AS waiting",
+        )?
+        .query_row(named_params! {":seq": event.seq}, |row| row.get("waiting"))?;
+    Ok(!waiting)
+}
+
+/// Takes a look as the outcome of the act before it, or else as a page that came by itself.
+pub fn settle(connection: &Connection, look: &Look) -> Result<()> {
+    match last_action(connection, (&look.store, look.device), look.seq, None)? {
+        Some(last) if look.at - last.at <= OUTCOME_WINDOW_MS => take_outcome(connection, last, look, false),
+        last => appeared_spontaneously(connection, look, last.map(|l| l.seq)),
+    }
+}
+
+/// Takes a look as the outcome of an act. With `confirmed`, a check has passed on that page.
+pub(super) fn take_outcome(connection: &Connection, mut act: EventRow, look: &Look, confirmed: bool) -> Result<()> {
+    if act.folded || act.status != EventStatus::Ok || (act.verified && !confirmed) {
+        return Ok(());
+    }
+    let Some(kind) = kind_of(connection, &act, look)? else { return Ok(()) };
+    if act.outcome == Some(kind) && act.after == Some(look.page) && act.below == look.below {
+        return Ok(());
+    }
+    // A pop-up over the page that the act led to came by itself.
+    if !confirmed && is_over(connection, look, act.after)? {
+        return Ok(());
+    }
+    // The first look at a page says when it arrived.
+    let arrived_ms = (look.at - act.at).max(0) + act.duration_ms;
+    let counted = is_counted(connection, &act)?;
+    if counted {
+        count(connection, &act, -1)?;
+        recoveries::count(connection, &act, -1)?;
+    }
+    // What a check did not find may have been still to come.
+    act.refuted &= act.after.is_none() || act.after == Some(look.page);
+    (act.outcome, act.after, act.below, act.arrived_ms) = (Some(kind), Some(look.page), look.below, arrived_ms);
+    store_outcome(connection, &act)?;
+    if counted {
+        count(connection, &act, 1)?;
+        recoveries::count(connection, &act, 1)?;
+    }
+    Ok(())
+}
+
+/// Whether a look shows a dialog over this page.
+fn is_over(connection: &Connection, look: &Look, page: Option<i64>) -> Result<bool> {
+    let (Some(below), Some(page)) = (look.below, page) else { return Ok(false) };
+    let (below, page) = (pages::get(connection, below)?, pages::get(connection, page)?);
+    Ok(below.zip(page).is_some_and(|(below, page)| below.is_same(&page)))
+}
+
+fn store_outcome(connection: &Connection, act: &EventRow) -> Result<()> {
+    connection
+        .prepare_cached(
+            "UPDATE events SET outcome = :outcome, after_page_id = :after, after_below_id = :below, arrived_ms = :arrived_ms,
+                verified = :verified, refuted = :refuted, updated_at = :now WHERE uid = :uid",
+        )?
+        .execute(named_params! {
+            ":uid": act.uid,
+            ":outcome": act.outcome.map(OutcomeKind::word),
+            ":after": act.after,
+            ":below": act.below,
+            ":arrived_ms": act.arrived_ms,
+            ":verified": act.verified,
+            ":refuted": act.refuted,
+            ":now": now_ms(),
+        })?;
+    Ok(())
+}
+
+/// Returns what a page means for the act before it; `None` while it is too early to say that nothing changed.
+fn kind_of(connection: &Connection, act: &EventRow, look: &Look) -> Result<Option<OutcomeKind>> {
+    let Some(to) = pages::get(connection, look.page)? else { return Ok(None) };
+    let Some(from) = &act.page else { return Ok(Some(OutcomeKind::Page)) };
+    // Equal content is the same page, however its structure was filed.
+    let unchanged = act.content.is_some() && act.content == look.content && from.activity == to.activity;
+    if !unchanged && !from.is_same(&to) {
+        return Ok(Some(OutcomeKind::Page));
+    }
+    Ok(match (&act.content, &look.content) {
+        (Some(before), Some(after)) if before != after => Some(OutcomeKind::Same),
+        (Some(_), Some(_)) if look.at - act.at < NOTHING_AFTER_MS => None,
+        (Some(_), Some(_)) => Some(OutcomeKind::Nothing),
+        // It is still this page; whether it changed is not known, nor whether it is about to.
+        _ if look.at - act.at < NOTHING_AFTER_MS => None,
+        _ => Some(OutcomeKind::Same),
+    })
+}
+
+/// Adds what is known of an act to the counters, or takes it back.
+pub(super) fn count(connection: &Connection, act: &EventRow, times: i64) -> Result<()> {
+    contribution(connection, act, times, |attempt| outcomes::add(connection, &act.store, attempt))
+}
+
+/// Calls `add` with what is known of an act as attempts.
+pub(super) fn contribution(
+    connection: &Connection,
+    act: &EventRow,
+    times: i64,
+    mut add: impl FnMut(&Attempt<'_>) -> Result<()>,
+) -> Result<()> {
+    let (Some(from), Some((action, text))) = (act.page.as_ref().filter(|_| !act.assumed), &act.action) else { return Ok(()) };
+    let key = action_key(action);
+    let page = |id: Option<i64>| id.map(|id| pages::get(connection, id)).transpose().map(Option::flatten);
+    let (to, below) = (page(act.after)?, page(act.below)?);
+    let verify_op = if act.verified { confirmed_by(connection, &act.uid)? } else { None };
+    let attempt = |kind, cause, verified| Attempt {
+        from,
+        action: text,
+        action_key: &key,
+        kind,
+        to: to.as_ref(),
+        below: below.as_ref(),
+        cause,
+        times,
+        weight: times as f64,
+        verified,
+        verify_op: verify_op.as_deref(),
+        duration_ms: if kind == OutcomeKind::Page { act.arrived_ms * times } else { 0 },
+        at: act.at,
+    };
+    if let Some(kind) = act.outcome {
+        add(&attempt(kind, None, if act.verified { times } else { 0 }))?;
+    }
+    if act.refuted {
+        add(&attempt(OutcomeKind::Refuted, Some(ErrorCode::AssertionFailed.name()), 0))?;
+    }
+    if act.category == Category::Act && act.status == EventStatus::Failed && is_about_target(act) {
+        add(&attempt(OutcomeKind::Failed, act.cause.map(ErrorCode::name), 0))?;
+    }
+    Ok(())
+}
+
+/// Returns the operation of the last passing check of an act.
+fn confirmed_by(connection: &Connection, act: &str) -> Result<Option<String>> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT op FROM events WHERE parent_uid = :act AND category = 'verify' AND status = 'ok' ORDER BY seq DESC LIMIT 1",
+        )?
+        .query_row(named_params! {":act": act}, |row| row.get("op"))
+        .optional()?)
+}
+
+/// Whether a failure says something about what was acted on, and not just about the connection, the daemon or the caller. What
+/// an alias stood for is not to blame when the alias has become stale, nor an element for what covers it or for a text that the device
+/// cannot type.
+fn is_about_target(event: &EventRow) -> bool {
+    let blames = !matches!(
+        event.cause,
+        None | Some(
+            ErrorCode::DeviceUnreachable
+                | ErrorCode::DeviceAuth
+                | ErrorCode::DeviceBusy
+                | ErrorCode::OutcomeUnknown
+                | ErrorCode::ShuttingDown
+                | ErrorCode::RefAliasUnobserved
+                | ErrorCode::RefAliasStale
+                | ErrorCode::StoreFull
+                | ErrorCode::StoreUnavailable
+                | ErrorCode::Internal
+                | ErrorCode::InvalidParams
+                | ErrorCode::Unsupported
+                | ErrorCode::TargetCovered
+        )
+    );
+    let untargeted =
+        |a: &Action| matches!(a.verb, Verb::Tap | Verb::LongPress | Verb::DoubleTap) && a.target.is_none() && a.point.is_none();
+    blames && event.action.as_ref().is_some_and(|(action, _)| !untargeted(action))
+}
+
+/// Returns the act that a check at `seq` judges: the session's last one, if it succeeded. A check after a refused act judges
+/// no act at all, in particular none before the refused one.
+pub(super) fn judged_act(connection: &Connection, origin: &Origin, seq: i64) -> Result<Option<String>> {
+    let last = last_action(connection, (&origin.store, origin.device), seq, Some(origin.session))?;
+    let judged = |l: &EventRow| l.session == origin.session && l.category == Category::Act && l.status == EventStatus::Ok;
+    Ok(last.filter(judged).map(|l| l.uid))
+}
+
+/// Adds a new event to the counters.
+pub(super) fn count_event(connection: &Connection, event: &Event) -> Result<()> {
+    let Some(row) = find(connection, &event.uid)? else { return Ok(()) };
+    match (event.category, event.status) {
+        (Category::Act, EventStatus::Failed) => count(connection, &row, 1)?,
+        (Category::Recover, _) => recoveries::count(connection, &row, 1)?,
+        (Category::Verify, _) => judge(connection, &row, event.failure)?,
+        _ => {}
+    }
+    recoveries::judge(connection, &row)
+}
+
+/// Confirms or refutes the act that a check is about. A passing check confirms the page that it saw; a failing one counts
+/// against the act once, until the page turns out to have been on its way.
+pub(super) fn judge(connection: &Connection, check: &EventRow, cause: Option<ErrorCode>) -> Result<()> {
+    let parent = check.parent.as_deref().map(|uid| find(connection, uid)).transpose()?.flatten();
+    let Some(act) = parent.filter(|act| !act.folded) else { return Ok(()) };
+    match check.status {
+        EventStatus::Ok => confirm(connection, act, check),
+        EventStatus::Failed if cause == Some(ErrorCode::AssertionFailed) && !act.refuted && !act.verified => {
+            let counted = is_counted(connection, &act)?;
+            let refuted = EventRow { refuted: true, ..act };
+            store_outcome(connection, &refuted)?;
+            if counted {
+                let only = EventRow { outcome: None, ..refuted };
+                count(connection, &only, 1)?;
+            }
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn confirm(connection: &Connection, act: EventRow, check: &EventRow) -> Result<()> {
+    let Some(page) = &check.page else { return Ok(()) };
+    if act.verified {
+        return Ok(());
+    }
+    let uid = act.uid.clone();
+    let under = last_below(connection, check)?;
+    let (store, content) = (check.store.clone(), check.content.clone());
+    let look = Look { store, device: act.device, seq: check.seq, page: page.id, below: under, content, at: check.at };
+    let same_page = act.after == Some(page.id);
+    if !same_page {
+        take_outcome(connection, act, &look, true)?;
+    }
+    // Without a page that settled after the act, there is nothing to confirm.
+    let Some(act) = find(connection, &uid)?.filter(|a| a.outcome.is_some()) else { return Ok(()) };
+    let counted = is_counted(connection, &act)?;
+    if counted {
+        count(connection, &act, -1)?;
+    }
+    let confirmed = EventRow { verified: true, refuted: false, ..act };
+    store_outcome(connection, &confirmed)?;
+    if counted {
+        count(connection, &confirmed, 1)?;
+    }
+    Ok(())
+}
+
+/// Returns the page under the dialog that a check saw.
+fn last_below(connection: &Connection, check: &EventRow) -> Result<Option<i64>> {
+    let found = connection
+        .prepare_cached("SELECT below_id FROM observations WHERE device_id = :device AND origin = :store AND seq = :seq LIMIT 1")?
+        .query_row(named_params! {":device": check.device, ":store": check.store, ":seq": check.seq}, |row| row.get("below_id"))
+        .optional()?;
+    Ok(found.flatten())
+}
+
+/// Counts a page that appeared although nothing had been done since the device's previous settled page.
+pub(super) fn appeared_spontaneously(connection: &Connection, look: &Look, last_act: Option<i64>) -> Result<()> {
+    let store = origin_of(connection)?.unwrap_or_default();
+    spontaneous(connection, look, last_act, |attempt| outcomes::add(connection, &store, attempt))
+}
+
+/// Calls `add` with a page that appeared although nothing had been done since the device's previous settled page, as an attempt to wait.
+pub(super) fn spontaneous(
+    connection: &Connection,
+    look: &Look,
+    last_act: Option<i64>,
+    add: impl FnOnce(&Attempt<'_>) -> Result<()>,
+) -> Result<()> {
+    let sql = format!(
+        "SELECT o.seq, o.observed_at, {} FROM observations o JOIN pages p ON p.id = o.page_id
+         WHERE o.device_id = :device AND o.origin = :store AND o.seq < :seq AND o.settled = 1 AND o.reliable = 1 AND p.page_key <> ''
+         ORDER BY o.seq DESC LIMIT 1",
+        pages::COLUMNS
+    );
+    let before = connection
+        .prepare_cached(&sql)?
+        .query_row(named_params! {":device": look.device, ":store": look.store, ":seq": look.seq}, |row| {
+            Ok((row.get::<_, i64>("seq")?, row.get::<_, i64>("observed_at")?, pages::read(row)?))
+        })
+        .optional()?;
+    let Some((seq, at, Some(from))) = before else { return Ok(()) };
+    let Some(to) = pages::get(connection, look.page)? else { return Ok(()) };
+    // Pages without a structure cannot be told apart well enough.
+    let tellable = !from.structure.is_empty() && !to.structure.is_empty();
+    if !tellable || from.is_same(&to) || last_act.is_some_and(|act| act > seq) {
+        return Ok(());
+    }
+    let below = look.below.map(|id| pages::get(connection, id)).transpose()?.flatten();
+    let action = Action::of(Verb::Wait);
+    let attempt = Attempt {
+        from: &from,
+        action: &serde_json::to_string(&action).unwrap_or_default(),
+        action_key: &target::action_key(&action),
+        kind: OutcomeKind::Page,
+        to: Some(&to),
+        below: below.as_ref(),
+        cause: None,
+        times: 1,
+        weight: 1.0,
+        verified: 0,
+        verify_op: None,
+        duration_ms: (look.at - at).max(0),
+        at: look.at,
+    };
+    add(&attempt)
+}

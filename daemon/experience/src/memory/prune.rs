@@ -1,0 +1,270 @@
+//! Deletes old events and observations; what they taught is folded into the baselines first ([`super::baseline`]).
+//!
+//! Those of one store are folded in the order of their sequence numbers, observations before the events around them: whether a page came by
+//! itself is told by what was done before it. A few rows stay because later ones are understood by them: the last action and the last
+//! conclusive observation of each device, failures whose recovery is still there, and what a session saw last.
+
+use std::collections::BTreeMap;
+
+use afd_proto::session::VisitedPage;
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
+
+use super::baseline::{self, Folded};
+use super::projection;
+use super::rebuild;
+use super::recoveries;
+use super::sessions::{SUMS, Totals, sums};
+use afd_store::{Piece, Result, now_ms};
+
+/// Number of rows that are deleted in a step, at most of each kind.
+const MAX_DELETED: u64 = 100;
+/// A time that is further ahead than this was taken from a wrong clock, milliseconds.
+const AHEAD_MS: i64 = 86_400_000;
+
+/// What is old: everything before these times, UTC milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cut {
+    /// For events.
+    pub events: i64,
+    /// For observations; those around old events are old in any case.
+    pub observations: i64,
+}
+
+/// What a session had of the deleted rows.
+#[derive(Debug, Default)]
+pub struct Share {
+    /// Its totals.
+    pub totals: Totals,
+    /// The pages that it saw.
+    pub pages: Vec<VisitedPage>,
+}
+
+/// What a step did.
+#[derive(Debug, Default)]
+pub struct Step {
+    /// Number of deleted events.
+    pub events: u64,
+    /// Number of deleted observations.
+    pub observations: u64,
+    /// What sessions had of them, by row id.
+    pub shares: BTreeMap<i64, Share>,
+    /// Whether there was nothing left to fold.
+    pub done: bool,
+}
+
+/// Returns the uids of the stores that events and observations come from.
+pub fn origins(connection: &Connection) -> Result<Vec<String>> {
+    let mut statement = connection.prepare("SELECT origin FROM events UNION SELECT origin FROM observations ORDER BY origin")?;
+    Ok(statement.query_map([], |row| row.get("origin"))?.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Returns how many events and observations are old.
+pub fn count(connection: &Connection, cut: Cut) -> Result<(i64, i64)> {
+    let of = |table: &str, time: &str, before: i64| -> Result<i64> {
+        let sql = format!("SELECT count(*) AS n FROM {table} WHERE folded = 0 AND {time} < :before");
+        Ok(connection.query_row(&sql, named_params! {":before": before}, |row| row.get("n"))?)
+    };
+    Ok((of("events", "at", cut.events)?, of("observations", "observed_at", cut.observations.max(cut.events))?))
+}
+
+/// Returns the time of the first event or observation that is not folded yet, UTC milliseconds.
+pub fn oldest(connection: &Connection) -> Result<Option<i64>> {
+    let first = |(table, time): Timed| -> Result<Option<i64>> {
+        let sql = format!("SELECT {time} AS at FROM {table} WHERE folded = 0 ORDER BY seq LIMIT 1");
+        Ok(connection.query_row(&sql, [], |row| row.get("at")).optional()?)
+    };
+    Ok(first(EVENTS)?.into_iter().chain(first(OBSERVATIONS)?).min())
+}
+
+/// Returns whether something was recorded that has not happened yet: the clock is wrong, or was.
+pub fn is_clock_doubtful(connection: &Connection) -> Result<bool> {
+    let newest = |(table, time): Timed| -> Result<Option<i64>> {
+        let sql = format!("SELECT {time} AS at FROM {table} ORDER BY seq DESC LIMIT 1");
+        Ok(connection.query_row(&sql, [], |row| row.get("at")).optional()?)
+    };
+    Ok(newest(EVENTS)?.max(newest(OBSERVATIONS)?).is_some_and(|at| at > now_ms() + AHEAD_MS))
+}
+
+/// Folds and deletes some old rows of a store. To be called in a write, until there is nothing left.
+pub fn some(connection: &Connection, origin: &str, cut: Cut, batch: usize, piece: &Piece) -> Result<Step> {
+    // What is being counted again needs all rows.
+    if rebuild::is_under_way(connection)? {
+        return Ok(Step { done: true, ..Step::default() });
+    }
+    let folded = baseline::upto(connection, origin)?;
+    let mut seen = due(connection, OBSERVATIONS, origin, folded.observations, cut.observations.max(cut.events), batch)?;
+    let (folded, done) = if seen.is_empty() {
+        let mut acts = due(connection, EVENTS, origin, folded.events, cut.events, batch)?;
+        let waiting = first_waiting(connection, origin)?;
+        acts.retain(|(_, seq)| waiting.is_none_or(|first| *seq < first));
+        in_time(piece, &mut acts, |uid| fold_event(connection, uid))?;
+        (Folded { events: acts.last().map_or(folded.events, |(_, seq)| *seq), ..folded }, acts.is_empty())
+    } else {
+        in_time(piece, &mut seen, |uid| fold_observation(connection, origin, uid))?;
+        (Folded { observations: seen.last().map_or(folded.observations, |(_, seq)| *seq), ..folded }, false)
+    };
+    if !done {
+        baseline::set_upto(connection, origin, folded)?;
+    }
+    let mut step = Step { done, ..Step::default() };
+    let deleted = delete(connection, &mut step)?;
+    step.done &= deleted < MAX_DELETED;
+    Ok(step)
+}
+
+/// Folds rows until the piece is over, and removes the other rows from the list.
+fn in_time(piece: &Piece, rows: &mut Vec<(String, i64)>, fold: impl Fn(&str) -> Result<()>) -> Result<()> {
+    for at in 0..rows.len() {
+        fold(&rows[at].0)?;
+        if piece.is_over() {
+            rows.truncate(at + 1);
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// A table, and the column with the time.
+type Timed = (&'static str, &'static str);
+
+const EVENTS: Timed = ("events", "at");
+const OBSERVATIONS: Timed = ("observations", "observed_at");
+
+/// Returns the next old rows of a store by uid and sequence number, up to the first that is not old. One with a time that is still to come is
+/// as old as those after it.
+fn due(connection: &Connection, (table, time): Timed, origin: &str, after: i64, before: i64, batch: usize) -> Result<Vec<(String, i64)>> {
+    let sql = format!(
+        "SELECT uid, seq, CASE WHEN {time} <= :ahead THEN {time} < :before END AS old FROM {table}
+         WHERE origin = :origin AND folded = 0 AND seq > :after ORDER BY seq, id LIMIT :batch"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let values = named_params! {
+        ":origin": origin, ":after": after, ":before": before, ":ahead": now_ms() + AHEAD_MS, ":batch": i64::try_from(batch).unwrap_or(i64::MAX),
+    };
+    let rows = statement.query_map(values, |row| Ok((row.get("uid")?, row.get("seq")?, row.get::<_, Option<bool>>("old")?)))?;
+    let (mut found, mut old_ones) = (Vec::new(), 0);
+    for row in rows {
+        let (uid, seq, old): (String, i64, Option<bool>) = row?;
+        if old == Some(false) {
+            break;
+        }
+        found.push((uid, seq));
+        if old == Some(true) {
+            old_ones = found.len();
+        }
+    }
+    found.truncate(old_ones);
+    Ok(found)
+}
+
+/// Returns the first observation of a store that is not folded, or the first action that is under way.
+fn first_waiting(connection: &Connection, origin: &str) -> Result<Option<i64>> {
+    let sql = "SELECT min(seq) AS seq FROM (
+        SELECT * FROM (SELECT seq FROM observations WHERE origin = :origin AND folded = 0 ORDER BY seq LIMIT 1)
+        UNION ALL SELECT seq FROM intents WHERE origin = :origin)";
+    Ok(connection.prepare_cached(sql)?.query_row(named_params! {":origin": origin}, |row| row.get("seq"))?)
+}
+
+fn fold_event(connection: &Connection, uid: &str) -> Result<()> {
+    if let Some(event) = projection::find(connection, uid)? {
+        projection::contribution(connection, &event, 1, |attempt| baseline::add(connection, &event.store, attempt))?;
+        recoveries::contribution(connection, &event, 1, |page, cause, action, change| {
+            baseline::add_recovery(connection, &event.store, (page, cause), action, change, event.at)
+        })?;
+    }
+    mark(connection, "events", uid)
+}
+
+fn fold_observation(connection: &Connection, origin: &str, uid: &str) -> Result<()> {
+    rebuild::spontaneous(connection, uid, |attempt| baseline::add(connection, origin, attempt))?;
+    mark(connection, "observations", uid)
+}
+
+fn mark(connection: &Connection, table: &str, uid: &str) -> Result<()> {
+    connection.prepare_cached(&format!("UPDATE {table} SET folded = 1 WHERE uid = :uid"))?.execute(named_params! {":uid": uid})?;
+    Ok(())
+}
+
+/// Deletes some of the folded rows that nothing needs. Returns how many.
+///
+/// The newest row stays in any case, so that its id is not given again; and so do as many typed texts as are recognised after a start.
+fn delete(connection: &Connection, step: &mut Step) -> Result<u64> {
+    let acts = ids(
+        connection,
+        "SELECT e.id FROM events e INDEXED BY events_folded WHERE e.folded = 1 AND e.id < (SELECT max(id) FROM events)
+            AND (e.op <> 'text' OR e.seq < coalesce((SELECT seq FROM events WHERE op = 'text' ORDER BY seq DESC LIMIT 1 OFFSET 4095), 0))
+            AND NOT EXISTS (SELECT 1 FROM events r WHERE r.parent_uid = e.uid AND r.category = 'recover' AND r.folded = 0)
+            AND (e.category = 'verify' OR e.sent = 0 OR EXISTS (SELECT 1 FROM events n INDEXED BY events_folded
+                WHERE n.device_id = e.device_id AND n.seq > e.seq AND n.category <> 'verify' AND n.sent = 1 AND n.folded = 1)) LIMIT :limit",
+    )?;
+    let seen = ids(
+        connection,
+        "SELECT o.id FROM observations o INDEXED BY observations_folded LEFT JOIN pages p ON p.id = o.page_id
+         WHERE o.folded = 1 AND o.id < (SELECT max(id) FROM observations) AND o.uid NOT IN (SELECT observation_uid FROM session_state)
+            AND (o.settled = 0 OR o.reliable = 0 OR coalesce(p.page_key, '') = '' OR EXISTS (SELECT 1 FROM observations n
+                INDEXED BY observations_folded JOIN pages np ON np.id = n.page_id WHERE n.device_id = o.device_id AND n.seq > o.seq
+                AND n.settled = 1 AND n.reliable = 1 AND n.folded = 1 AND np.page_key <> '')) LIMIT :limit",
+    )?;
+    share_of_events(connection, &acts, &mut step.shares)?;
+    share_of_observations(connection, &seen, &mut step.shares)?;
+    step.events = remove(connection, "events", &acts)?;
+    step.observations = remove(connection, "observations", &seen)?;
+    Ok(step.events + step.observations)
+}
+
+/// Returns row ids as a JSON list.
+fn ids(connection: &Connection, sql: &str) -> Result<String> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let limit = i64::try_from(MAX_DELETED).unwrap_or(i64::MAX);
+    let found: Vec<i64> = statement.query_map(named_params! {":limit": limit}, |row| row.get("id"))?.collect::<rusqlite::Result<_>>()?;
+    Ok(serde_json::to_string(&found).unwrap_or_default())
+}
+
+fn remove(connection: &Connection, table: &str, ids: &str) -> Result<u64> {
+    let sql = format!("DELETE FROM {table} WHERE id IN (SELECT value FROM json_each(:ids))");
+    Ok(connection.prepare_cached(&sql)?.execute(named_params! {":ids": ids})? as u64)
+}
+
+fn share_of_events(connection: &Connection, ids: &str, shares: &mut BTreeMap<i64, Share>) -> Result<()> {
+    let sql = format!(
+        "SELECT session_id, {SUMS} FROM events WHERE deleted_at IS NULL AND id IN (SELECT value FROM json_each(:ids)) GROUP BY session_id"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut rows = statement.query(named_params! {":ids": ids})?;
+    while let Some(row) = rows.next()? {
+        shares.entry(row.get("session_id")?).or_default().totals = sums(row)?;
+    }
+    Ok(())
+}
+
+fn share_of_observations(connection: &Connection, ids: &str, shares: &mut BTreeMap<i64, Share>) -> Result<()> {
+    let mut statement = connection.prepare_cached(
+        "SELECT o.session_id, p.app, p.activity, p.page_key, count(*) AS count, min(o.observed_at) AS first, max(o.observed_at) AS last
+         FROM observations o LEFT JOIN pages p ON p.id = o.page_id WHERE o.id IN (SELECT value FROM json_each(:ids))
+         GROUP BY o.session_id, p.page_key ORDER BY last DESC",
+    )?;
+    let mut rows = statement.query(named_params! {":ids": ids})?;
+    while let Some(row) = rows.next()? {
+        let share = shares.entry(row.get("session_id")?).or_default();
+        let observations: i64 = row.get("count")?;
+        share.totals.observations += observations;
+        share.pages.extend(visited(row, observations)?);
+    }
+    Ok(())
+}
+
+fn visited(row: &Row<'_>, observations: i64) -> rusqlite::Result<Option<VisitedPage>> {
+    let text = |name: &str| Ok::<_, rusqlite::Error>(row.get::<_, Option<String>>(name)?.filter(|text| !text.is_empty()));
+    let Some(key) = text("page_key")? else { return Ok(None) };
+    Ok(Some(VisitedPage {
+        app: text("app")?.unwrap_or_default(),
+        activity: text("activity")?,
+        key,
+        state: None,
+        name: None,
+        observations,
+        first_seen: row.get("first")?,
+        last_seen: row.get("last")?,
+        snapshot: None,
+    }))
+}

@@ -1,0 +1,370 @@
+//! Makes the counters of experience again from baselines, events, observations and imported rows: after an upgrade or an import, in pieces, in
+//! the background.
+
+use afd_proto::memory::{Category, EventStatus};
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
+
+use super::baseline;
+use super::imported;
+use super::outcomes::{self, Attempt};
+use super::projection::{self, EventRow, Look, OUTCOME_WINDOW_MS, count, event_row, find, judge, last_action, select, take_outcome};
+use super::recoveries;
+use afd_store::{Piece, Result};
+
+/// Events and observations that one step reads at most.
+const BATCH: i64 = 500;
+/// Counters that one step deletes at most.
+const DELETED_AT_A_TIME: usize = 300;
+
+/// Makes all counters again, at once.
+pub fn all(connection: &Connection) -> Result<()> {
+    begin(connection)?;
+    while !some(connection, &Piece::whole())? {}
+    Ok(())
+}
+
+/// Lets all counters be made again, from the beginning.
+pub fn begin(connection: &Connection) -> Result<()> {
+    go_to(connection, Step::Delete)?;
+    connection.execute(&format!("UPDATE store SET rebuild_upto = {LAST_SEQ}"), [])?;
+    Ok(())
+}
+
+/// A table whose rows hold counts of their own: from old events, or from another tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Counted {
+    Transitions,
+    Recoveries,
+    BaselineOutcomes,
+    BaselineRecoveries,
+}
+
+impl Counted {
+    /// The tables in the order in which their rows are added.
+    const ALL: [Self; 4] = [Self::Transitions, Self::Recoveries, Self::BaselineOutcomes, Self::BaselineRecoveries];
+
+    fn table(self) -> &'static str {
+        match self {
+            Self::Transitions => "imported_transitions",
+            Self::Recoveries => "imported_recoveries",
+            Self::BaselineOutcomes => "baseline_outcomes",
+            Self::BaselineRecoveries => "baseline_recoveries",
+        }
+    }
+}
+
+/// What is done next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    /// Deletes counters.
+    Delete,
+    /// Adds the rows of a table whose row ids are higher.
+    Add(Counted, i64),
+    /// Counts events and observations whose sequence numbers are higher.
+    Count(i64),
+}
+
+impl Step {
+    /// The step as `store.rebuild_cursor` holds it: for events and observations their sequence number, so that all of them are still to be
+    /// counted while it is negative.
+    fn cursor(self) -> i64 {
+        match self {
+            Self::Delete => -1,
+            Self::Add(table, after) => -2 - (after * 4 + table as i64),
+            Self::Count(after) => after,
+        }
+    }
+
+    fn of(cursor: i64) -> Self {
+        match cursor {
+            0.. => Self::Count(cursor),
+            -1 => Self::Delete,
+            _ => {
+                let packed = -2 - cursor;
+                Self::Add(Counted::ALL[packed as usize % 4], packed / 4)
+            }
+        }
+    }
+
+    /// The step after a table whose rows have all been added.
+    fn after(table: Counted) -> Self {
+        match Counted::ALL.get(table as usize + 1) {
+            Some(next) => Self::Add(*next, 0),
+            None => Self::Count(0),
+        }
+    }
+}
+
+fn go_to(connection: &Connection, step: Step) -> Result<()> {
+    connection.prepare_cached("UPDATE store SET rebuild_cursor = :cursor")?.execute(named_params! {":cursor": step.cursor()})?;
+    Ok(())
+}
+
+/// Returns what is done next, and the last sequence number to count; `None` if the counters are complete.
+fn next(connection: &Connection) -> Result<Option<(Step, i64)>> {
+    let sql = "SELECT rebuild_cursor, coalesce(rebuild_upto, 0) AS upto FROM store WHERE rebuild_cursor IS NOT NULL";
+    let found = connection.prepare_cached(sql)?.query_row([], |row| Ok((Step::of(row.get("rebuild_cursor")?), row.get("upto")?)));
+    Ok(found.optional()?)
+}
+
+/// Returns whether the counters have what a row of a table counts; if not, it is added later.
+pub(super) fn has_added(connection: &Connection, table: Counted, id: i64) -> Result<bool> {
+    Ok(match next(connection)? {
+        Some((Step::Delete, _)) => false,
+        Some((Step::Add(at, after), _)) => (table as usize, id) <= (at as usize, after),
+        Some((Step::Count(_), _)) | None => true,
+    })
+}
+
+/// The last sequence number of what is counted, as SQL.
+const LAST_SEQ: &str = "max((SELECT coalesce(max(seq), 0) FROM events), (SELECT coalesce(max(seq), 0) FROM observations))";
+
+/// Returns whether the counters are still being made again after an upgrade.
+pub fn is_under_way(connection: &Connection) -> Result<bool> {
+    let found = connection.query_row("SELECT rebuild_cursor IS NOT NULL AS waiting FROM store", [], |row| row.get("waiting")).optional()?;
+    Ok(found.unwrap_or(false))
+}
+
+/// Does a piece of the work, from where the last call ended: deletes some counters, adds some rows that hold counts, or counts some events and
+/// observations again. Returns whether all is done.
+pub fn some(connection: &Connection, piece: &Piece) -> Result<bool> {
+    while let Some((step, upto)) = next(connection)? {
+        match step {
+            Step::Delete if !delete_some(connection)? => {}
+            Step::Delete => {
+                go_to(connection, Step::Add(Counted::ALL[0], 0))?;
+                // What was counted in the meantime was deleted too.
+                connection.execute(&format!("UPDATE store SET rebuild_upto = {LAST_SEQ}"), [])?;
+            }
+            Step::Add(table, after) => add_some(connection, table, after, piece)?,
+            Step::Count(after) => return count_some(connection, after, upto, piece),
+        }
+        if piece.is_over() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Adds rows that hold counts until the piece is over.
+fn add_some(connection: &Connection, table: Counted, after: i64, piece: &Piece) -> Result<()> {
+    let sql = format!("SELECT id FROM {} WHERE id > :after ORDER BY id LIMIT {BATCH}", table.table());
+    let ids: Vec<i64> = connection
+        .prepare_cached(&sql)?
+        .query_map(named_params! {":after": after}, |row| row.get("id"))?
+        .collect::<rusqlite::Result<_>>()?;
+    let mut step = Step::after(table);
+    for id in ids {
+        match table {
+            Counted::Transitions => imported::add_transition(connection, id)?,
+            Counted::Recoveries => imported::add_recovery(connection, id)?,
+            Counted::BaselineOutcomes => baseline::project_outcome(connection, id)?,
+            Counted::BaselineRecoveries => baseline::project_recovery(connection, id)?,
+        }
+        step = Step::Add(table, id);
+        if piece.is_over() {
+            break;
+        }
+    }
+    go_to(connection, step)
+}
+
+/// Counts events and observations again until the piece is over. Returns whether all up to a sequence number are counted.
+fn count_some(connection: &Connection, cursor: i64, upto: i64, piece: &Piece) -> Result<bool> {
+    let mut to = end_of_batch(connection, cursor)?.map_or(upto, |to| to.min(upto));
+    let mut last = cursor;
+    for uid in uids(connection, "events", cursor, to)? {
+        if let Some(event) = find(connection, &uid)? {
+            let seq = event.seq;
+            // Two stores may have given the same number: events that share one are counted in one piece.
+            if seq > last && last > cursor && piece.is_over() {
+                to = last;
+                break;
+            }
+            // What is decided later about this event, such as that a recovery worked, now changes what was counted.
+            recount(connection, event)?;
+            go_to(connection, Step::Count(seq))?;
+            last = seq;
+        }
+    }
+    let origin = afd_store::origin_of(connection)?.unwrap_or_default();
+    for uid in uids(connection, "observations", cursor, to)? {
+        spontaneous(connection, &uid, |attempt| outcomes::add(connection, &origin, attempt))?;
+    }
+    let next = (to < upto).then_some(to);
+    connection.prepare_cached("UPDATE store SET rebuild_cursor = :next")?.execute(named_params! {":next": next})?;
+    Ok(next.is_none())
+}
+
+/// Deletes some counters. Returns whether none are left.
+fn delete_some(connection: &Connection) -> Result<bool> {
+    for table in ["outcomes", "transitions", "recoveries"] {
+        let sql = format!("DELETE FROM {table} WHERE id IN (SELECT id FROM {table} ORDER BY id LIMIT {DELETED_AT_A_TIME})");
+        if connection.prepare_cached(&sql)?.execute([])? > 0 {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Returns the sequence number of the last row of a batch after another one; `None` if there are no rows after that.
+fn end_of_batch(connection: &Connection, after: i64) -> Result<Option<i64>> {
+    let sql = "SELECT max(seq) AS seq FROM (SELECT seq FROM (
+        SELECT * FROM (SELECT seq FROM events WHERE seq > :after ORDER BY seq LIMIT :batch)
+        UNION ALL SELECT * FROM (SELECT seq FROM observations WHERE seq > :after ORDER BY seq LIMIT :batch)) ORDER BY seq LIMIT :batch)";
+    Ok(connection.prepare_cached(sql)?.query_row(named_params! {":after": after, ":batch": BATCH}, |row| row.get("seq"))?)
+}
+
+fn uids(connection: &Connection, table: &str, after: i64, to: i64) -> Result<Vec<String>> {
+    let sql = format!("SELECT uid FROM {table} WHERE seq > :after AND seq <= :to AND folded = 0 AND deleted_at IS NULL ORDER BY seq, id");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let found = statement.query_map(named_params! {":after": after, ":to": to}, |row| row.get("uid"))?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Counts an event again. An act whose outcome was never taken, as before an upgrade, takes it from the observations.
+fn recount(connection: &Connection, event: EventRow) -> Result<()> {
+    let done = matches!(event.category, Category::Act | Category::Recover) && event.status == EventStatus::Ok;
+    let event = if done && event.outcome.is_none() { with_observed_outcome(connection, event)? } else { event };
+    count(connection, &event, 1)?;
+    recoveries::count(connection, &event, 1)?;
+    recoveries::judge(connection, &event)
+}
+
+/// The columns of a conclusive look, from an observation.
+const LOOKS: &str = "SELECT o.origin, o.device_id, o.seq, o.page_id, o.below_id, o.content_hash, o.observed_at FROM observations o
+    JOIN pages p ON p.id = o.page_id WHERE o.settled = 1 AND o.reliable = 1 AND p.page_key <> ''";
+
+fn look(row: &Row<'_>) -> rusqlite::Result<Look> {
+    Ok(Look {
+        store: row.get("origin")?,
+        device: row.get("device_id")?,
+        seq: row.get("seq")?,
+        page: row.get("page_id")?,
+        below: row.get("below_id")?,
+        content: row.get("content_hash")?,
+        at: row.get("observed_at")?,
+    })
+}
+
+/// Returns an act with its outcome as the observations and checks after it tell.
+fn with_observed_outcome(connection: &Connection, act: EventRow) -> Result<EventRow> {
+    let next: i64 = connection
+        .prepare_cached(
+            "SELECT coalesce(min(seq), 9223372036854775807) AS next FROM events
+             WHERE device_id = :device AND origin = :store AND seq > :seq AND category <> 'verify' AND sent = 1",
+        )?
+        .query_row(named_params! {":device": act.device, ":store": act.store, ":seq": act.seq}, |row| row.get("next"))?;
+    let sql = format!(
+        "{LOOKS} AND o.device_id = :device AND o.origin = :store AND o.seq > :seq AND o.seq < :next AND o.observed_at <= :until ORDER BY o.seq"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let until = act.at + OUTCOME_WINDOW_MS;
+    let looks: Vec<Look> = statement
+        .query_map(named_params! {":device": act.device, ":store": act.store, ":seq": act.seq, ":next": next, ":until": until}, look)?
+        .collect::<rusqlite::Result<_>>()?;
+    let uid = act.uid.clone();
+    // Not counted yet: the cursor is before this event.
+    for look in looks {
+        if let Some(act) = find(connection, &uid)? {
+            take_outcome(connection, act, &look, false)?;
+        }
+    }
+    let mut checks = connection.prepare_cached(&select("WHERE e.parent_uid = :act AND e.category = 'verify' ORDER BY e.seq"))?;
+    let checks: Vec<EventRow> = checks.query_map(named_params! {":act": uid}, event_row)?.collect::<rusqlite::Result<_>>()?;
+    for check in checks {
+        judge(connection, &check, check.cause)?;
+    }
+    Ok(find(connection, &uid)?.unwrap_or(act))
+}
+
+/// Calls `add` with the page of an observation as an attempt to wait, if it came by itself.
+pub(super) fn spontaneous(connection: &Connection, uid: &str, add: impl FnOnce(&Attempt<'_>) -> Result<()>) -> Result<()> {
+    let look = connection.prepare_cached(&format!("{LOOKS} AND o.uid = :uid"))?.query_row(named_params! {":uid": uid}, look).optional()?;
+    let Some(look) = look else { return Ok(()) };
+    match last_action(connection, (&look.store, look.device), look.seq, None)? {
+        Some(last) if look.at - last.at <= OUTCOME_WINDOW_MS => Ok(()),
+        last => projection::spontaneous(connection, &look, last.map(|l| l.seq), add),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use afd_proto::vocabulary::Action;
+
+    use super::super::af::{AfPage, AfRecovery, AfTransition};
+    use super::*;
+
+    const STORE: &str = "other";
+
+    fn page(n: i64) -> AfPage {
+        let text = |what: &str| format!("{what}{n}");
+        AfPage { app: "a.b".into(), activity: text("a.b/.P"), key: text("key"), fingerprint: text("fingerprint") }
+    }
+
+    fn back() -> Action {
+        serde_json::from_str(r#"{"verb": "back"}"#).expect("an action")
+    }
+
+    /// Imports what another tool counted on a page.
+    fn import(c: &Connection, n: i64, successes: i64) {
+        let transition = AfTransition {
+            page: page(n),
+            action: back(),
+            post: None,
+            verify_op: None,
+            counts: [successes, 0, 1],
+            last_success_at: Some(1_000 + n),
+        };
+        imported::transition(c, STORE, "af", &transition).expect("a transition");
+        let recovery =
+            AfRecovery { page: page(n), cause: "ELEMENT_NOT_FOUND".into(), action: back(), counts: [successes, 0], last_success_at: None };
+        imported::recovery(c, STORE, "af", &recovery).expect("a recovery");
+    }
+
+    fn counts(c: &Connection) -> Vec<(String, i64, i64)> {
+        let sql = "SELECT activity, success_count, failure_count FROM transitions
+            UNION ALL SELECT 'recovery ' || activity, success_count, failure_count FROM recoveries ORDER BY activity";
+        let mut statement = c.prepare(sql).expect("prepares");
+        let rows = statement.query_map([], |row| Ok((row.get("activity")?, row.get("success_count")?, row.get("failure_count")?)));
+        rows.expect("queries").collect::<rusqlite::Result<_>>().expect("rows")
+    }
+
+    fn memory() -> Connection {
+        let c = afd_store::in_memory().expect("opens");
+        c.execute("INSERT OR IGNORE INTO store (id, origin, created_at) VALUES (1, 'here', 1)", []).expect("a store");
+        c
+    }
+
+    #[test]
+    fn step_is_read_as_it_was_written() {
+        let added = Counted::ALL.into_iter().flat_map(|table| [0, 1, 7, 1 << 50].map(|after| Step::Add(table, after)));
+        for step in added.chain([Step::Delete, Step::Count(0), Step::Count(12)]) {
+            assert_eq!(Step::of(step.cursor()), step);
+            assert_eq!(step.cursor() < 0, !matches!(step, Step::Count(_)));
+        }
+    }
+
+    #[test]
+    fn counts_imported_while_counters_are_made_again_are_added_once() {
+        let c = memory();
+        (1..=4).for_each(|n| import(&c, n, 2));
+        begin(&c).expect("begins");
+        // Each piece does one step; between two, another row is imported and an earlier one renewed.
+        let (mut successes, mut pieces) = (2, 0);
+        while !some(&c, &Piece::lasting(Duration::ZERO)).expect("a piece") {
+            successes += 1;
+            pieces += 1;
+            import(&c, 1, successes);
+            import(&c, 4 + pieces.min(3), 2);
+        }
+        assert!(pieces > 8, "only {pieces} pieces");
+        let mut expected: Vec<_> = (1..=7).map(|n| (format!("a.b/.P{n}"), if n == 1 { successes } else { 2 }, 1)).collect();
+        expected.extend((1..=7).map(|n| (format!("recovery a.b/.P{n}"), if n == 1 { successes } else { 2 }, 0)));
+        assert_eq!(counts(&c), expected);
+        all(&c).expect("again");
+        assert_eq!(counts(&c), expected);
+    }
+}

@@ -1,0 +1,46 @@
+//! Records what was done and observed: first the fact, then what is derived from it.
+
+use afd_proto::memory::Category;
+use rusqlite::Connection;
+
+use super::events::{self, Event};
+use super::observations::{self, Observation};
+use super::projection::{self, Look};
+use super::{Origin, Place, pages};
+use afd_store::Result;
+
+/// Records an event in place of its intent, and what is derived from it. To be called in a write of the store, which rolls
+/// everything back on an error.
+pub fn event(connection: &Connection, origin: &Origin, event: &Event) -> Result<()> {
+    let parent = match (event.category, &event.parent) {
+        (_, Some(parent)) => Some(parent.clone()),
+        (Category::Verify, None) if !event.judges => None,
+        (Category::Verify, None) => projection::judged_act(connection, origin, event.seq)?,
+        (Category::Recover, None) => events::open_failure(connection, origin)?.map(|(uid, _)| uid),
+        (Category::Act, None) => None,
+    };
+    events::put(connection, origin, event, parent.as_deref())?;
+    if event.sent && event.category != Category::Verify {
+        observations::mark_stale(connection, origin.device)?;
+    }
+    projection::count_event(connection, event)
+}
+
+/// Records an observation, which may be the outcome of the act before it or a page that came by itself. To be called in a write
+/// of the store, which rolls everything back on an error.
+pub fn observation(connection: &Connection, origin: &Origin, observation: &Observation) -> Result<()> {
+    observations::put(connection, origin, observation)?;
+    if observation.is_conclusive() {
+        look(connection, origin, &observation.place, observation.seq, observation.at)?;
+    }
+    Ok(())
+}
+
+/// Takes a settled page as the outcome of the act before it. To be called in a write of the store.
+pub fn look(connection: &Connection, origin: &Origin, place: &Place, seq: i64, at: i64) -> Result<()> {
+    let Some(page) = pages::id_of(connection, &origin.store, place)? else { return Ok(()) };
+    let below = pages::id_of_below(connection, &origin.store, place)?;
+    let (store, content) = (origin.store.clone(), place.content.clone());
+    let look = Look { store, device: origin.device, seq, page, below, content, at };
+    projection::settle(connection, &look)
+}

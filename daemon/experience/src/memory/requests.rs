@@ -1,0 +1,111 @@
+//! Outcomes of writing calls that carried a request key, so that a repeated call is not executed twice. Acts are not among them:
+//! their events keep the request key.
+
+use rusqlite::{Connection, OptionalExtension, named_params};
+use serde_json::Value;
+
+use super::notes;
+use afd_store::{Result, new_uid, now_ms};
+
+/// How long an outcome is kept, milliseconds: longer than any caller retries.
+const KEPT_MS: i64 = 24 * 3600 * 1000;
+/// Maximum size of a result that is kept, bytes.
+const MAX_RESULT: usize = 256 << 10;
+/// Method whose results contain notes.
+pub const SAVE_NOTE_METHOD: &str = "memory.save";
+
+/// A recorded call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordedCall {
+    /// Hash of the call that the key was used for.
+    pub hash: String,
+    /// Whether it has finished.
+    pub done: bool,
+    /// Result as JSON; `None` before the end, when it was too large to be kept, or when it contained a note deleted since.
+    pub result: Option<String>,
+}
+
+/// Returns the recorded call of a request key.
+pub fn find(connection: &Connection, method: &str, key: &str) -> Result<Option<RecordedCall>> {
+    Ok(connection
+        .prepare_cached("SELECT request_hash, done, result FROM requests WHERE method = :method AND request_key = :key")?
+        .query_row(named_params! {":method": method, ":key": key}, |row| {
+            Ok(RecordedCall { hash: row.get("request_hash")?, done: row.get("done")?, result: row.get("result")? })
+        })
+        .optional()?)
+}
+
+/// Records that a call has started.
+///
+/// # Errors
+/// When the key is recorded already, or the database cannot be written.
+pub fn begin(connection: &Connection, origin: &str, method: &str, key: &str, hash: &str) -> Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO requests (uid, origin, method, request_key, request_hash, begun_at, updated_at)
+             VALUES (:uid, :origin, :method, :key, :hash, :now, :now)",
+        )?
+        .execute(named_params! {
+            ":uid": new_uid(),
+            ":origin": origin,
+            ":method": method,
+            ":key": key,
+            ":hash": hash,
+            ":now": now_ms(),
+        })?;
+    Ok(())
+}
+
+/// Records the result of a call.
+pub fn finish(connection: &Connection, method: &str, key: &str, result: &str) -> Result<()> {
+    let result = Some(result).filter(|r| r.len() <= MAX_RESULT);
+    let mentions_deleted = |result: &str| -> Result<bool> {
+        let value: Value = serde_json::from_str(result).unwrap_or_default();
+        let uids = [value.pointer("/note/uid")].into_iter().chain(value["similar"].as_array().into_iter().flatten().map(|n| n.get("uid")));
+        uids.flatten().filter_map(Value::as_str).try_fold(false, |found, uid| Ok(found || notes::is_deleted(connection, uid)?))
+    };
+    // A note may have been deleted since it was read for the result.
+    let result = match result {
+        Some(result) if method == SAVE_NOTE_METHOD && mentions_deleted(result)? => None,
+        other => other,
+    };
+    connection
+        .prepare_cached("UPDATE requests SET done = 1, result = :result, updated_at = :now WHERE method = :method AND request_key = :key")?
+        .execute(named_params! {":method": method, ":key": key, ":result": result, ":now": now_ms()})?;
+    Ok(())
+}
+
+/// Removes a call that failed and changed nothing, so that its key can be used again.
+pub fn forget(connection: &Connection, method: &str, key: &str) -> Result<()> {
+    connection
+        .prepare_cached("DELETE FROM requests WHERE method = :method AND request_key = :key")?
+        .execute(named_params! {":method": method, ":key": key})?;
+    Ok(())
+}
+
+/// Clears the results that contain the uid of something deleted; the calls stay recorded as done.
+pub fn forget_results_about(connection: &Connection, method: &str, uid: &str) -> Result<()> {
+    connection
+        .prepare_cached(
+            "UPDATE requests SET result = NULL, updated_at = :now WHERE method = :method AND result IS NOT NULL AND instr(result, :uid)",
+        )?
+        .execute(named_params! {":method": method, ":uid": uid, ":now": now_ms()})?;
+    Ok(())
+}
+
+/// Clears the results of all methods that may quote what was said; the calls stay recorded as done.
+pub fn forget_what_was_said(connection: &Connection) -> Result<()> {
+    connection
+        .prepare_cached(
+            "UPDATE requests SET result = NULL, updated_at = :now WHERE result IS NOT NULL
+                AND (method LIKE 'conversation.%' OR method LIKE 'session.%' OR method LIKE 'pattern.%' OR method LIKE 'memory.%'
+                OR method LIKE 'recall.%')",
+        )?
+        .execute(named_params! {":now": now_ms()})?;
+    Ok(())
+}
+
+/// Deletes calls older than a day; returns the number of rows.
+pub fn prune(connection: &Connection) -> Result<usize> {
+    Ok(connection.execute("DELETE FROM requests WHERE begun_at < :oldest", named_params! {":oldest": now_ms() - KEPT_MS})?)
+}

@@ -1,0 +1,134 @@
+//! Keyed hashes of typed text, of which only the length and this hash are stored. The key is a file beside the database that
+//! only its owner can read.
+
+use std::collections::{BTreeSet, HashSet, VecDeque};
+use std::io::{Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use hmac::{Hmac, KeyInit, Mac};
+use parking_lot::Mutex;
+use rusqlite::{Connection, named_params};
+use sha2::Sha256;
+
+use afd_base::file::with_suffix;
+use afd_store::Result;
+
+/// Maximum number of typed texts that are recognised when they appear again.
+const REMEMBERED: usize = 4096;
+
+/// Minimum length of a typed text that is recognised as a part of another, characters: shorter ones are parts of many words.
+const MIN_PART: usize = 5;
+/// Maximum length of a text in which typed ones are looked for, characters; of longer typed texts the beginning is.
+const MAX_SEARCHED: usize = 512;
+/// Maximum length of a beginning that is recognised, characters.
+const MAX_BEGINNING: usize = 64;
+/// Maximum number of hashes of texts and beginnings: those of about a thousand texts. What is typed after that is recognised as a whole.
+const MAX_PARTS: usize = 40_000;
+
+/// The key, and the hashes of texts that any session typed recently.
+pub struct Secrets {
+    key: [u8; 32],
+    typed: Mutex<Typed>,
+}
+
+/// What was typed, as hashes.
+#[derive(Default)]
+struct Typed {
+    exact: VecDeque<String>,
+    /// Hashes of folded texts and of their beginnings, typed since the start of the daemon.
+    parts: HashSet<String>,
+    /// Lengths of the folded texts, characters.
+    lengths: BTreeSet<usize>,
+}
+
+impl Secrets {
+    /// Reads the key beside a database, creating it the first time.
+    ///
+    /// # Errors
+    /// When it can be neither read nor created.
+    pub fn open(database: &Path) -> std::io::Result<Self> {
+        let path = with_suffix(database, ".key");
+        if !path.exists() {
+            // Written completely under a temporary name first: a truncated key could not be read at any later start.
+            let temporary = with_suffix(database, ".key.new");
+            let mut key = [0; 32];
+            getrandom::fill(&mut key).map_err(|e| std::io::Error::other(e.to_string()))?;
+            let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
+            file.write_all(&key)?;
+            file.sync_all()?;
+            std::fs::rename(&temporary, &path)?;
+        }
+        let mut key = [0; 32];
+        std::fs::File::open(&path)?.read_exact(&mut key)?;
+        Ok(Self { key, typed: Mutex::default() })
+    }
+
+    /// Loads the hashes of texts that were typed before this start of the daemon.
+    pub fn load_typed(&self, connection: &Connection) -> Result<()> {
+        let limit = i64::try_from(REMEMBERED).unwrap_or(i64::MAX);
+        let mut statement = connection.prepare(
+            "SELECT evidence FROM events WHERE op = 'text' ORDER BY origin = (SELECT origin FROM store) DESC, seq DESC LIMIT :limit",
+        )?;
+        let rows = statement.query_map(named_params! {":limit": limit}, |row| row.get::<_, Option<String>>("evidence"))?;
+        let mut typed = self.typed.lock();
+        for evidence in rows {
+            let evidence: serde_json::Value = evidence?.and_then(|e| serde_json::from_str(&e).ok()).unwrap_or_default();
+            if let Some(hash) = evidence["hash"].as_str() {
+                typed.exact.push_front(hash.to_owned());
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns a hash that can only be computed with the key.
+    pub fn hash(&self, text: &str) -> String {
+        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.key) else { return String::new() };
+        mac.update(text.as_bytes());
+        afd_base::hex::encode(&mac.finalize().into_bytes()[..16])
+    }
+
+    /// Remembers that a text was typed.
+    pub fn remember(&self, text: &str) {
+        let hash = self.hash(text);
+        let folded: Vec<char> = text.trim().to_lowercase().chars().take(MAX_SEARCHED).collect();
+        let ends = (MIN_PART..=folded.len().min(MAX_BEGINNING)).chain((folded.len() > MAX_BEGINNING).then_some(folded.len()));
+        let beginnings: Vec<String> = ends.map(|n| self.hash(&folded[..n].iter().collect::<String>())).collect();
+        let mut typed = self.typed.lock();
+        if !typed.exact.contains(&hash) {
+            typed.exact.push_back(hash);
+        }
+        if typed.exact.len() > REMEMBERED {
+            typed.exact.pop_front();
+        }
+        if folded.len() >= MIN_PART && typed.parts.len() < MAX_PARTS {
+            typed.lengths.insert(folded.len());
+            typed.parts.extend(beginnings);
+        }
+    }
+
+    /// Whether a text tells what was typed since the start of the daemon: it contains such a text, or begins one. Case and spaces around it do not
+    /// count.
+    pub fn reveals_typed(&self, text: &str) -> bool {
+        if self.was_typed(text) {
+            return true;
+        }
+        let folded: Vec<char> = text.trim().to_lowercase().chars().collect();
+        let typed = self.typed.lock();
+        if typed.parts.is_empty() || folded.len() < MIN_PART {
+            return false;
+        }
+        // Too long to be searched: what is uncertain is not stored.
+        if folded.len() > MAX_SEARCHED {
+            return true;
+        }
+        let known = |part: &[char]| typed.parts.contains(&self.hash(&part.iter().collect::<String>()));
+        known(&folded) || typed.lengths.iter().any(|n| folded.windows(*n).any(known))
+    }
+
+    /// Whether exactly this text was typed recently.
+    pub fn was_typed(&self, text: &str) -> bool {
+        let hash = self.hash(text);
+        self.typed.lock().exact.contains(&hash)
+    }
+}

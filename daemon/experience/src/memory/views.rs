@@ -1,0 +1,236 @@
+//! What sessions see right now, in memory: their newest observation of each device, and the aliases that they may use.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use tokio::time::Instant;
+
+use super::Place;
+use afd_screen::page::Snapshot;
+use afd_screen::page::refs::Recorded;
+use afd_screen::page::structure::Structure;
+
+/// Maximum number of views; the least recently updated ones are dropped first.
+const MAX_VIEWS: usize = 512;
+
+/// Number of looks in a row in which a page did not settle, after which it is not waited for.
+const RESTLESS_AFTER: u8 = 3;
+
+/// What a session saw last.
+#[derive(Debug, Clone)]
+pub struct LastSeen {
+    /// Observed place.
+    pub place: Place,
+    /// Number of inputs that had been sent to the device before.
+    pub inputs: u64,
+    /// Whether the node tree can be trusted.
+    pub reliable: bool,
+}
+
+/// The aliases that an observation returned.
+#[derive(Debug)]
+pub struct ShownRefs {
+    /// Uid of the observation.
+    pub observation: String,
+    /// Observed place.
+    pub place: Place,
+    /// Content of the screen.
+    pub snapshot: Arc<Snapshot>,
+    /// The ref that each alias stands for.
+    pub refs: HashMap<String, Recorded>,
+}
+
+#[derive(Default)]
+struct View {
+    seen: Option<LastSeen>,
+    shown: Option<Arc<ShownRefs>>,
+    ref_version: Option<u64>,
+    used: u64,
+}
+
+/// The content last read from a device by any session, and when it was first read.
+#[derive(Debug, Clone)]
+struct Content {
+    hash: String,
+    inputs: u64,
+    at: Instant,
+}
+
+/// A page that has only been scrolled since it was recognised.
+#[derive(Debug, Clone)]
+struct ScrolledPage {
+    structure: String,
+    activity: Option<String>,
+    title: Option<String>,
+    inputs: u64,
+}
+
+/// The settled content of a device that was recorded last.
+#[derive(Debug, Clone)]
+struct RecordedContent {
+    hash: String,
+    inputs: u64,
+    /// Whether it was a look of the daemon by itself.
+    by_itself: bool,
+}
+
+/// The views of all sessions.
+#[derive(Default)]
+pub struct Views {
+    inner: Mutex<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    views: HashMap<(i64, i64), View>,
+    /// The settled content of each device that was recorded last.
+    recorded: HashMap<i64, RecordedContent>,
+    /// In how many looks in a row pages of devices did not settle, by page key.
+    unsettled: HashMap<(i64, String), u8>,
+    /// The page of each device that has only been scrolled since.
+    scrolled: HashMap<i64, ScrolledPage>,
+    contents: HashMap<i64, Content>,
+    /// Version and content of the refs of each device that were returned last.
+    ref_versions: HashMap<i64, (u64, u64)>,
+    clock: u64,
+}
+
+impl Views {
+    /// Stores what a session saw, and replaces its aliases if it was shown any.
+    pub fn update(&self, session: i64, device: i64, seen: LastSeen, shown: Option<Arc<ShownRefs>>) {
+        let mut inner = self.inner.lock();
+        inner.clock += 1;
+        let clock = inner.clock;
+        if inner.views.len() >= MAX_VIEWS && !inner.views.contains_key(&(session, device)) {
+            let oldest = inner.views.iter().min_by_key(|(_, v)| v.used).map(|(k, _)| *k);
+            oldest.and_then(|key| inner.views.remove(&key));
+        }
+        let view = inner.views.entry((session, device)).or_default();
+        view.used = clock;
+        view.seen = Some(seen);
+        if shown.is_some() {
+            view.shown = shown;
+        }
+    }
+
+    /// Forgets what a deleted session saw.
+    pub fn forget_session(&self, session: i64) {
+        self.inner.lock().views.retain(|(of, _), _| *of != session);
+    }
+
+    /// Returns the version of a device's refs, which grows whenever their content (a hash of it) is another than that returned last,
+    /// and notes that a session, if one is given, was shown it.
+    pub fn ref_version(&self, session: Option<i64>, device: i64, content: u64) -> u64 {
+        let mut inner = self.inner.lock();
+        let (version, known) = inner.ref_versions.entry(device).or_default();
+        if *version == 0 || *known != content {
+            (*version, *known) = (*version + 1, content);
+        }
+        let version = *version;
+        if let Some(view) = session.and_then(|session| inner.views.get_mut(&(session, device))) {
+            view.ref_version = Some(version);
+        }
+        version
+    }
+
+    /// Returns the version of the refs that a session was shown last of a device.
+    pub fn ref_version_shown(&self, session: i64, device: i64) -> Option<u64> {
+        self.inner.lock().views.get(&(session, device)).and_then(|v| v.ref_version)
+    }
+
+    /// Notes whether a page settled in a look.
+    pub fn note_settling(&self, device: i64, page: &str, settled: bool) {
+        let mut inner = self.inner.lock();
+        match settled {
+            true => drop(inner.unsettled.remove(&(device, page.to_owned()))),
+            false if inner.unsettled.len() < MAX_VIEWS => {
+                let times = inner.unsettled.entry((device, page.to_owned())).or_default();
+                *times = times.saturating_add(1);
+            }
+            false => inner.unsettled.clear(),
+        }
+    }
+
+    /// Returns whether a page did not settle in its last looks, as one with a video.
+    pub fn is_restless(&self, device: i64, page: &str) -> bool {
+        self.inner.lock().unsettled.get(&(device, page.to_owned())).is_some_and(|times| *times >= RESTLESS_AFTER)
+    }
+
+    /// Notes that an action was sent to a device on this page; `inputs` is the number of inputs since. A page that is scrolled stays
+    /// the page that it is.
+    pub fn note_action(&self, device: i64, page: &Place, scrolls: bool, inputs: u64) {
+        let mut inner = self.inner.lock();
+        let before = inner.scrolled.remove(&device);
+        if !scrolls || page.dialog {
+            return;
+        }
+        let base = before.filter(|b| b.activity == page.activity && b.title == page.title).map(|b| b.structure).or(page.structure.clone());
+        if let Some(structure) = base {
+            let page = ScrolledPage { structure, activity: page.activity.clone(), title: page.title.clone(), inputs };
+            inner.scrolled.insert(device, page);
+        }
+    }
+
+    /// Returns the structure of the page that a device showed before it was scrolled, if that is all that was done to it since and
+    /// place and title are the same.
+    pub fn scrolled_from(&self, device: i64, inputs: u64, now: &Structure) -> Option<String> {
+        let inner = self.inner.lock();
+        let page = inner.scrolled.get(&device).filter(|p| p.inputs == inputs && !now.dialog)?;
+        // The place of a page of a website ends with the hash of its address.
+        let same = page.activity.as_deref() == now.place.split('#').next() && page.title == now.title;
+        same.then(|| page.structure.clone())
+    }
+
+    /// Notes that settled content of a device has been recorded as an observation. Returns whether the daemon had recorded the same
+    /// content by itself just before, so that this look shows nothing new.
+    pub fn note_recorded(&self, device: i64, hash: &str, inputs: u64, by_itself: bool) -> bool {
+        let now = RecordedContent { hash: hash.to_owned(), inputs, by_itself };
+        let before = self.inner.lock().recorded.insert(device, now);
+        !by_itself && before.is_some_and(|b| b.by_itself && b.hash == hash && b.inputs == inputs)
+    }
+
+    /// Returns whether this content was recorded last, with no input since.
+    pub fn is_recorded(&self, device: i64, hash: &str, inputs: u64) -> bool {
+        self.inner.lock().recorded.get(&device).is_some_and(|r| r.hash == hash && r.inputs == inputs)
+    }
+
+    /// Returns what a session saw last on a device.
+    pub fn seen(&self, session: i64, device: i64) -> Option<LastSeen> {
+        self.inner.lock().views.get(&(session, device)).and_then(|v| v.seen.clone())
+    }
+
+    /// Returns the aliases of a session's newest observation that returned refs.
+    pub fn shown(&self, session: i64, device: i64) -> Option<Arc<ShownRefs>> {
+        self.inner.lock().views.get(&(session, device)).and_then(|v| v.shown.clone())
+    }
+
+    /// Records the content of a device. Returns whether the screen has settled: the same content was read at least `min_gap`
+    /// earlier, with no input since.
+    pub fn is_settled(&self, device: i64, hash: &str, inputs: u64, at: Instant, min_gap: std::time::Duration) -> bool {
+        let mut inner = self.inner.lock();
+        let before = inner.contents.get(&device);
+        let same = before.is_some_and(|c| c.hash == hash && c.inputs == inputs);
+        let still = same && before.is_some_and(|c| at.saturating_duration_since(c.at) >= min_gap);
+        if !same {
+            inner.contents.insert(device, Content { hash: hash.to_owned(), inputs, at });
+        }
+        still
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_deleted_session_saw_is_forgotten() {
+        let views = Views::default();
+        let seen = || LastSeen { place: Place::default(), inputs: 1, reliable: true };
+        for (session, device) in [(1, 1), (1, 2), (2, 1)] {
+            views.update(session, device, seen(), None);
+        }
+        views.forget_session(1);
+        assert!(views.seen(1, 1).is_none() && views.seen(1, 2).is_none() && views.seen(2, 1).is_some());
+    }
+}

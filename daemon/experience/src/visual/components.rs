@@ -1,0 +1,357 @@
+//! Components: the elements that were seen in an app or on a site.
+//!
+//! A component from the accessibility tree belongs to at least one page. A detected one may belong to none: it is *loose*, and
+//! can be missed by any observation of a detector alone.
+
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
+
+use super::lesson::{Sighting, TREE};
+use afd_screen::page::mask;
+use afd_screen::page::snapshot::Rect;
+use afd_store::{Conditions, Page, Result, new_uid};
+
+/// A component and its usage counts.
+#[derive(Debug, Clone)]
+pub struct Component {
+    /// Row id.
+    pub id: i64,
+    /// Unique id, the same in every copy of this memory.
+    pub uid: String,
+    /// Position in the order of learning.
+    pub position: i64,
+    /// Identifies the component within its scope.
+    pub key: String,
+    /// Name, unique within its scope.
+    pub name: String,
+    /// Role or type, for example `button` or `icon`.
+    pub kind: String,
+    /// `tree`, or the name of the detector.
+    pub source: String,
+    /// Its text; `None` once that is known to change by itself.
+    pub label: Option<String>,
+    /// Whether its text changes by itself.
+    pub dynamic: bool,
+    /// Whether it scrolls in and out of view.
+    pub scrolls: bool,
+    /// Resource id.
+    pub res_id: Option<String>,
+    /// Class without its package.
+    pub class: Option<String>,
+    /// Bounds where it was last seen, pixels.
+    pub bounds: Option<Rect>,
+    /// Confidence of the detector, 0 to 1.
+    pub confidence: Option<f64>,
+    /// Name of the page that it was learned on.
+    pub page: Option<String>,
+    /// Uid of the artifact with its picture.
+    pub crop: Option<String>,
+    /// Time when it was learned, UTC milliseconds.
+    pub learned_at: i64,
+    /// Time when it was last seen, UTC milliseconds.
+    pub last_seen: i64,
+    /// Number of times it was seen.
+    pub seen_count: i64,
+    /// Number of consecutive misses, on the page with the fewest.
+    pub consecutive_misses: i64,
+    /// Fields of the imported file that have no column, as JSON.
+    pub extra: Option<String>,
+}
+
+/// The columns of [`Component`], with its usage counts summed up over the states that it belongs to.
+const SELECT: &str =
+    "SELECT c.id, c.uid, c.position, c.key, c.name, c.kind, c.source, c.label, c.dynamic, c.res_id, c.class, c.bounds_left, c.bounds_top,
+        c.bounds_right, c.bounds_bottom, c.confidence, c.page, c.crop, c.learned_at,
+        max(coalesce(c.base_last_seen, c.learned_at), coalesce(max(coalesce(sc.seen_before, s.last_seen)), 0)) AS seen_last,
+        c.base_seen + coalesce(sum(s.visit_count - sc.from_visit - sc.missed), 0) AS seen_count,
+        coalesce(min(sc.misses), CASE WHEN c.loose = 1 THEN a.detector_looks - c.loose_since ELSE 0 END) AS missed_in_a_row, c.extra, c.scrolls
+     FROM components c
+     JOIN apps a ON a.id = c.app_id
+     LEFT JOIN state_components sc ON sc.component_id = c.id
+     LEFT JOIN states s ON s.id = sc.state_id";
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Component> {
+    Ok(Component {
+        id: row.get("id")?,
+        uid: row.get("uid")?,
+        position: row.get("position")?,
+        key: row.get("key")?,
+        name: row.get("name")?,
+        kind: row.get("kind")?,
+        source: row.get("source")?,
+        label: row.get("label")?,
+        dynamic: row.get("dynamic")?,
+        res_id: row.get("res_id")?,
+        class: row.get("class")?,
+        bounds: bounds(row)?,
+        confidence: row.get("confidence")?,
+        page: row.get("page")?,
+        crop: row.get("crop")?,
+        learned_at: row.get("learned_at")?,
+        last_seen: row.get("seen_last")?,
+        seen_count: row.get("seen_count")?,
+        consecutive_misses: row.get("missed_in_a_row")?,
+        extra: row.get("extra")?,
+        scrolls: row.get("scrolls")?,
+    })
+}
+
+/// Reads the columns `bounds_left` to `bounds_bottom`; `None` if one of them is null.
+pub(super) fn bounds(row: &Row<'_>) -> rusqlite::Result<Option<Rect>> {
+    let edge = |name: &str| row.get::<_, Option<i32>>(name);
+    Ok(match (edge("bounds_left")?, edge("bounds_top")?, edge("bounds_right")?, edge("bounds_bottom")?) {
+        (Some(left), Some(top), Some(right), Some(bottom)) => Some(Rect { left, top, right, bottom }),
+        _ => None,
+    })
+}
+
+/// Which components to list.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// Only those without label and resource id, or with a generated name.
+    pub unlabelled: bool,
+    /// Only those of the state with this row id.
+    pub state: Option<i64>,
+    /// Only those whose name or label contains this, in any case.
+    pub text: Option<String>,
+    /// Page of the list; its cursor is a position in the order of learning.
+    pub page: Page,
+}
+
+/// Returns all components of a scope, in the order in which they were learned.
+pub fn all(connection: &Connection, app: i64) -> Result<Vec<Component>> {
+    list(connection, app, &Filter::default()).map(|(all, _)| all)
+}
+
+/// Returns a page of the components of a scope, in the order in which they were learned, and the cursor of the next page.
+pub fn list(connection: &Connection, app: i64, filter: &Filter) -> Result<(Vec<Component>, Option<i64>)> {
+    let text = filter.text.as_ref().map(|t| format!("%{}%", t.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")));
+    let unnamed = "(c.label IS NULL AND c.res_id IS NULL) OR c.name LIKE 'unlabeled\\_%' ESCAPE '\\'";
+    let of_state = "EXISTS (SELECT 1 FROM state_components o WHERE o.component_id = c.id AND o.state_id = :state)";
+    let wanted = Conditions::new("c.app_id = :app AND c.deleted_at IS NULL")
+        .value(":app", app)
+        .given(&format!("(:unnamed AND ({unnamed}))"), ":unnamed", filter.unlabelled.then_some(true))
+        .given(of_state, ":state", filter.state)
+        .given("(c.name LIKE :text ESCAPE '\\' OR c.label LIKE :text ESCAPE '\\')", ":text", text)
+        .given("c.position > :after", ":after", filter.page.cursor)
+        .value(":limit", filter.page.reads());
+    let sql = format!("{SELECT} WHERE {} GROUP BY c.id ORDER BY c.position LIMIT :limit", wanted.sql());
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut found: Vec<Component> = statement.query_map(&*wanted.values(), read)?.collect::<rusqlite::Result<_>>()?;
+    let next = filter.page.cut(&mut found, |component| component.position);
+    Ok((found, next))
+}
+
+/// Returns the component with this name, else with this label, else with this resource id, if there is only one.
+pub fn find(connection: &Connection, app: i64, name: &str) -> Result<Option<Component>> {
+    let by = |condition: &str| -> Result<Vec<Component>> {
+        let sql = format!("{SELECT} WHERE c.app_id = :app_id AND c.deleted_at IS NULL AND {condition} GROUP BY c.id LIMIT 2");
+        let mut statement = connection.prepare_cached(&sql)?;
+        let found = statement.query_map(named_params! {":app_id": app, ":name": name}, read)?;
+        Ok(found.collect::<rusqlite::Result<_>>()?)
+    };
+    for condition in ["c.name = :name", "c.label = :name", "(c.res_id = :name OR c.res_id LIKE '%/' || :name)"] {
+        let mut found = by(condition)?;
+        if found.len() == 1 {
+            return Ok(found.pop());
+        }
+    }
+    Ok(None)
+}
+
+/// Returns the names of the components that define a state, sorted.
+pub(super) fn defining_names(connection: &Connection, state: i64) -> Result<Vec<String>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT c.name FROM state_components sc JOIN components c ON c.id = sc.component_id
+         WHERE sc.state_id = :state_id AND sc.defining = 1 AND c.deleted_at IS NULL ORDER BY c.name",
+    )?;
+    let names = statement.query_map(named_params! {":state_id": state}, |row| row.get("name"))?;
+    Ok(names.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Returns the names of components, in the order of `ids`.
+pub(super) fn names(connection: &Connection, ids: &[i64]) -> Result<Vec<String>> {
+    let mut statement = connection.prepare_cached("SELECT name FROM components WHERE id = :id")?;
+    ids.iter().map(|id| Ok(statement.query_row(named_params! {":id": id}, |row| row.get("name"))?)).collect()
+}
+
+/// Returns the row id of a component by its key.
+pub(super) fn by_key(connection: &Connection, app: i64, key: &str) -> Result<Option<i64>> {
+    Ok(connection
+        .prepare_cached("SELECT id FROM components WHERE app_id = :app_id AND key = :key AND deleted_at IS NULL")?
+        .query_row(named_params! {":app_id": app, ":key": key}, |row| row.get("id"))
+        .optional()?)
+}
+
+/// Returns whether a component of the scope has this name.
+pub fn name_exists(connection: &Connection, app: i64, name: &str) -> Result<bool> {
+    Ok(connection
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM components WHERE app_id = :app_id AND name = :name AND deleted_at IS NULL) AS found")?
+        .query_row(named_params! {":app_id": app, ":name": name}, |row| row.get("found"))?)
+}
+
+/// Returns the wanted name, with a number appended if another component of the scope has it.
+pub(super) fn free_name(connection: &Connection, app: i64, wanted: &str) -> Result<String> {
+    if !name_exists(connection, app, wanted)? {
+        return Ok(wanted.to_owned());
+    }
+    // Thousands of elements of one name are usual in long pages: the numbers are not tried one by one.
+    let is_taken = |n: u64| name_exists(connection, app, &format!("{wanted}_{n}"));
+    let (mut taken, mut free) = (1, 2);
+    while is_taken(free)? {
+        (taken, free) = (free, free * 2);
+    }
+    while free - taken > 1 {
+        let middle = taken.midpoint(free);
+        match is_taken(middle)? {
+            true => taken = middle,
+            false => free = middle,
+        }
+    }
+    Ok(format!("{wanted}_{free}"))
+}
+
+/// Returns the next position in a table that is ordered per scope.
+pub(super) fn next_position(connection: &Connection, table: &'static str, app: i64) -> Result<i64> {
+    let sql = format!("SELECT coalesce(max(position), 0) + 1 AS next_position FROM {table} WHERE app_id = :app_id");
+    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":app_id": app}, |row| row.get("next_position"))?)
+}
+
+/// Inserts a component that was seen for the first time.
+pub(super) fn insert(connection: &Connection, origin: &str, app: i64, s: &Sighting, page: Option<&str>, at: i64) -> Result<i64> {
+    let name = free_name(connection, app, if s.name.is_empty() { "unlabeled" } else { &s.name })?;
+    let edge = |of: fn(&Rect) -> i32| s.bounds.as_ref().map(of);
+    connection
+        .prepare_cached(
+            "INSERT INTO components (uid, origin, app_id, position, key, name, kind, source, label, scrolls, res_id, class, bounds_left,
+                bounds_top, bounds_right, bounds_bottom, confidence, page, crop, learned_at, loose, updated_at, loose_since)
+             VALUES (:uid, :origin, :app, :position, :key, :name, :kind, :source, :label, :scrolls, :res_id, :class, :left, :top, :right,
+                :bottom, :confidence, :page, :crop, :at, :loose, :at, (SELECT detector_looks FROM apps WHERE id = :app))",
+        )?
+        .execute(named_params! {
+            ":uid": new_uid(),
+            ":origin": origin,
+            ":app": app,
+            ":position": next_position(connection, "components", app)?,
+            ":key": s.key,
+            ":name": name,
+            ":kind": s.kind,
+            ":source": s.source,
+            ":label": s.label,
+            ":scrolls": s.scrolls,
+            ":res_id": s.res_id,
+            ":class": s.class,
+            ":left": edge(|b| b.left),
+            ":top": edge(|b| b.top),
+            ":right": edge(|b| b.right),
+            ":bottom": edge(|b| b.bottom),
+            ":confidence": s.confidence,
+            ":page": page,
+            ":crop": s.crop,
+            ":at": at,
+            ":loose": s.source != TREE,
+        })?;
+    Ok(connection.last_insert_rowid())
+}
+
+/// Gives the components of a state that were learned without the name of a page that of the state, once it has one.
+pub(super) fn name_page(connection: &Connection, state: i64) -> Result<()> {
+    connection
+        .prepare_cached(
+            "UPDATE components SET page = (SELECT name FROM states WHERE id = :state) WHERE page IS NULL
+                AND id IN (SELECT component_id FROM state_components WHERE state_id = :state)",
+        )?
+        .execute(named_params! {":state": state})?;
+    Ok(())
+}
+
+/// Marks a component as belonging to a page.
+pub(super) fn mark_attached(connection: &Connection, id: i64) -> Result<()> {
+    connection.prepare_cached("UPDATE components SET loose = 0 WHERE id = :id AND loose = 1")?.execute(named_params! {":id": id})?;
+    Ok(())
+}
+
+/// Records that components were seen on no known page.
+pub(super) fn count_loose_sightings(connection: &Connection, app: i64, seen: &[(i64, bool)], at: i64) -> Result<()> {
+    seen.iter().try_for_each(|(id, _)| count_loose_sighting(connection, app, *id, at))
+}
+
+/// Records that a loose component was seen.
+pub(super) fn count_loose_sighting(connection: &Connection, app: i64, id: i64, at: i64) -> Result<()> {
+    connection
+        .prepare_cached(
+            "UPDATE components SET base_seen = base_seen + 1, base_last_seen = :at, updated_at = :at,
+                loose_since = (SELECT detector_looks FROM apps WHERE id = :app) WHERE id = :id",
+        )?
+        .execute(named_params! {":id": id, ":at": at, ":app": app})?;
+    Ok(())
+}
+
+/// Returns whether a loose component was missed too often.
+pub(super) fn any_loose_overdue(connection: &Connection, app: i64) -> Result<bool> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM components c JOIN apps a ON a.id = c.app_id WHERE c.app_id = :app_id AND c.loose = 1
+                AND c.deleted_at IS NULL AND c.loose_since <= a.detector_looks - a.forget_threshold) AS found",
+        )?
+        .query_row(named_params! {":app_id": app}, |row| row.get("found"))?)
+}
+
+/// Sets the bounds of a component, if they are known.
+pub(super) fn set_bounds(connection: &Connection, id: i64, bounds: Option<Rect>, at: i64) -> Result<()> {
+    let Some(b) = bounds else { return Ok(()) };
+    connection
+        .prepare_cached(
+            "UPDATE components SET bounds_left = :bounds_left, bounds_top = :bounds_top, bounds_right = :bounds_right,
+                bounds_bottom = :bounds_bottom, updated_at = :updated_at WHERE id = :id",
+        )?
+        .execute(named_params! {
+            ":id": id,
+            ":bounds_left": b.left,
+            ":bounds_top": b.top,
+            ":bounds_right": b.right,
+            ":bounds_bottom": b.bottom,
+            ":updated_at": at,
+        })?;
+    Ok(())
+}
+
+/// Sets the artifact with the picture of a component.
+pub fn set_crop(connection: &Connection, id: i64, crop: Option<&str>, at: i64) -> Result<()> {
+    connection
+        .prepare_cached("UPDATE components SET crop = :crop, updated_at = :updated_at WHERE id = :id")?
+        .execute(named_params! {":id": id, ":crop": crop, ":updated_at": at})?;
+    Ok(())
+}
+
+/// Updates the label of a component whose text has changed. Where the text belongs to its identity, or only digits changed, the
+/// new one is kept; elsewhere the component is marked as dynamic and loses its label.
+pub(super) fn update_label(connection: &Connection, id: i64, sighting: &Sighting, at: i64) -> Result<()> {
+    let known: Option<String> = connection
+        .prepare_cached("SELECT label FROM components WHERE id = :id")?
+        .query_row(named_params! {":id": id}, |row| row.get("label"))?;
+    let same = |a: &str, b: &str| mask::digits(a) == mask::digits(b);
+    let (label, dynamic) = match (&known, &sighting.label) {
+        (Some(old), Some(new)) if !sighting.steady && !same(old, new) => (None, true),
+        (_, new) => (new.as_deref(), false),
+    };
+    connection
+        .prepare_cached("UPDATE components SET label = :label, dynamic = :dynamic, updated_at = :updated_at WHERE id = :id")?
+        .execute(named_params! {":id": id, ":label": label, ":dynamic": dynamic, ":updated_at": at})?;
+    Ok(())
+}
+
+/// Renames a component. Sets, edges and pages refer to it by row id and need no change.
+pub fn rename(connection: &Connection, id: i64, name: &str, at: i64) -> Result<()> {
+    connection
+        .prepare_cached("UPDATE components SET name = :name, updated_at = :updated_at WHERE id = :id")?
+        .execute(named_params! {":id": id, ":name": name, ":updated_at": at})?;
+    Ok(())
+}
+
+/// Returns the key of a component by its current name.
+pub(super) fn key_of_name(connection: &Connection, app: i64, name: &str) -> Result<Option<String>> {
+    Ok(connection
+        .prepare_cached("SELECT key FROM components WHERE app_id = :app_id AND name = :name AND deleted_at IS NULL")?
+        .query_row(named_params! {":app_id": app, ":name": name}, |row| row.get("key"))
+        .optional()?)
+}

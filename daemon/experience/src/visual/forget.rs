@@ -1,0 +1,226 @@
+//! Forgets components that are gone, and deletes components and states on request.
+//!
+//! A component is forgotten page by page. After too many consecutive misses on a page it is removed from that page, and deleted
+//! when it belongs to no other page. A loose component is deleted after too many observations by a detector without it.
+//! Whatever refers to a deleted row is deleted or unlinked with it, and everything can be undone ([`super::history`]).
+
+use afd_proto::history::ChangeOp;
+use rusqlite::{Connection, named_params};
+
+use super::components::{self, Component};
+use super::history::{Change, Entry};
+use super::scope::Known;
+use super::states;
+use afd_store::Result;
+
+/// Factor by which components of an imported base memory may be missed more often.
+const BASE_FACTOR: i64 = 10;
+/// Minimum number of consecutive misses that they may have.
+const BASE_MIN: i64 = 150;
+
+/// Returns the number of consecutive misses after which a component is forgotten.
+fn allowed_misses(extra: Option<&str>, threshold: i64) -> i64 {
+    let value: Option<serde_json::Value> = extra.and_then(|text| serde_json::from_str(text).ok());
+    match value.is_some_and(|v| v["base_memory"] == true) {
+        true => (BASE_FACTOR * threshold).max(BASE_MIN),
+        false => threshold,
+    }
+}
+
+/// Forgets components that were missed too often; returns the changes. Nothing is forgotten before the scope has more lessons
+/// than the threshold.
+pub fn stale(connection: &Connection, origin: &str, scope: &Known, at: i64) -> Result<Vec<Entry>> {
+    let threshold = scope.forget_threshold;
+    if scope.learn_count <= threshold {
+        return Ok(Vec::new());
+    }
+    let mut entries = Vec::new();
+    for (state, component, misses) in overdue_links(connection, scope.id, threshold)? {
+        let Some(found) = by_id(connection, scope.id, component)? else { continue };
+        if misses < allowed_misses(found.extra.as_deref(), threshold) {
+            continue;
+        }
+        let page = states::get(connection, state)?.map(|s| s.called().to_owned()).unwrap_or_default();
+        let why = format!("missed {misses} times in a row on {page:?} (threshold {threshold})");
+        entries.push(remove_from_page(connection, origin, scope.id, state, &found, &why, at)?);
+    }
+    for component in overdue_loose(connection, scope.id, threshold)? {
+        let Some(found) = by_id(connection, scope.id, component)? else { continue };
+        if found.consecutive_misses < allowed_misses(found.extra.as_deref(), threshold) {
+            continue;
+        }
+        let why = format!("missed {} times in a row (threshold {threshold})", found.consecutive_misses);
+        entries.push(delete_component(connection, origin, scope.id, &found, (ChangeOp::Forget, &why), at)?);
+    }
+    Ok(entries)
+}
+
+/// Returns a component by its row id.
+fn by_id(connection: &Connection, app: i64, id: i64) -> Result<Option<Component>> {
+    let name: Option<String> = rusqlite::OptionalExtension::optional(
+        connection
+            .prepare_cached("SELECT name FROM components WHERE id = :id AND deleted_at IS NULL")?
+            .query_row(named_params! {":id": id}, |row| row.get("name")),
+    )?;
+    name.map_or(Ok(None), |name| components::find(connection, app, &name))
+}
+
+/// Returns state, component and misses of the links with too many consecutive misses.
+fn overdue_links(connection: &Connection, app: i64, threshold: i64) -> Result<Vec<(i64, i64, i64)>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT sc.state_id, sc.component_id, sc.misses FROM state_components sc JOIN components c ON c.id = sc.component_id
+         WHERE c.app_id = :app_id AND sc.misses > 0 AND sc.misses >= :misses ORDER BY c.position, sc.state_id",
+    )?;
+    let found = statement.query_map(named_params! {":app_id": app, ":misses": threshold}, |row| {
+        Ok((row.get("state_id")?, row.get("component_id")?, row.get("misses")?))
+    })?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Returns the loose components with too many consecutive misses.
+fn overdue_loose(connection: &Connection, app: i64, threshold: i64) -> Result<Vec<i64>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id FROM components WHERE app_id = :app AND loose = 1 AND deleted_at IS NULL
+            AND loose_since <= (SELECT detector_looks FROM apps WHERE id = :app) - :threshold ORDER BY position",
+    )?;
+    let found = statement.query_map(named_params! {":app": app, ":threshold": threshold}, |row| row.get("id"))?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Removes a component from a page, and deletes it if that was its last one.
+fn remove_from_page(
+    connection: &Connection,
+    origin: &str,
+    app: i64,
+    state: i64,
+    component: &Component,
+    why: &str,
+    at: i64,
+) -> Result<Entry> {
+    let mut change = Change::begin(connection, app);
+    change.keep("components", "id", component.id)?;
+    change.keep("state_components", "component_id", component.id)?;
+    let defined = defines(connection, state, component.id)?;
+    unlink(connection, state, component.id)?;
+    let pages = states::with_component(connection, component.id)?;
+    if pages.is_empty() {
+        mark_deleted(connection, component.id, at)?;
+    }
+    if defined {
+        drop_if_empty(connection, &mut change, state, at)?;
+    }
+    let what = if pages.is_empty() { component.name.clone() } else { format!("{} on one of its pages", component.name) };
+    change.commit(origin, ChangeOp::Forget, &what, why, at)
+}
+
+/// Deletes a component, and the states that it alone defined.
+pub fn delete_component(
+    connection: &Connection,
+    origin: &str,
+    app: i64,
+    component: &Component,
+    (op, why): (ChangeOp, &str),
+    at: i64,
+) -> Result<Entry> {
+    let mut change = Change::begin(connection, app);
+    change.keep("components", "id", component.id)?;
+    change.keep("state_components", "component_id", component.id)?;
+    let mut emptied = Vec::new();
+    for state in states::with_component(connection, component.id)? {
+        if defines(connection, state, component.id)? {
+            emptied.push(state);
+        }
+        unlink(connection, state, component.id)?;
+    }
+    mark_deleted(connection, component.id, at)?;
+    for state in emptied {
+        drop_if_empty(connection, &mut change, state, at)?;
+    }
+    change.commit(origin, op, &component.name, why, at)
+}
+
+/// Deletes a state and what belongs to it alone.
+pub fn delete_state(connection: &Connection, origin: &str, app: i64, state: &states::State, why: &str, at: i64) -> Result<Entry> {
+    let mut change = Change::begin(connection, app);
+    drop_state(connection, &mut change, state.id, at)?;
+    change.commit(origin, ChangeOp::Delete, state.called(), why, at)
+}
+
+/// Returns whether a component belongs to the set that defines a state.
+fn defines(connection: &Connection, state: i64, component: i64) -> Result<bool> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM state_components WHERE state_id = :state_id AND component_id = :component_id
+                AND defining = 1) AS found",
+        )?
+        .query_row(named_params! {":state_id": state, ":component_id": component}, |row| row.get("found"))?)
+}
+
+/// Removes a component from a state; the counts of the link are added to the component.
+fn unlink(connection: &Connection, state: i64, component: i64) -> Result<()> {
+    connection
+        .prepare_cached(
+            "UPDATE components SET
+                base_seen = base_seen + (SELECT s.visit_count - sc.from_visit - sc.missed FROM state_components sc JOIN states s
+                    ON s.id = sc.state_id WHERE sc.state_id = :state AND sc.component_id = :component),
+                base_last_seen = max(coalesce(base_last_seen, 0), (SELECT coalesce(sc.seen_before, s.last_seen)
+                    FROM state_components sc JOIN states s ON s.id = sc.state_id WHERE sc.state_id = :state
+                    AND sc.component_id = :component))
+             WHERE id = :component AND EXISTS (SELECT 1 FROM state_components WHERE state_id = :state AND component_id = :component)",
+        )?
+        .execute(named_params! {":state": state, ":component": component})?;
+    connection
+        .prepare_cached("DELETE FROM state_components WHERE state_id = :state_id AND component_id = :component_id")?
+        .execute(named_params! {":state_id": state, ":component_id": component})?;
+    connection
+        .prepare_cached(
+            "UPDATE components SET loose = 1, loose_since = (SELECT detector_looks FROM apps WHERE apps.id = components.app_id)
+             WHERE id = :component AND source <> 'tree' AND NOT EXISTS (SELECT 1 FROM state_components WHERE component_id = :component)",
+        )?
+        .execute(named_params! {":component": component})?;
+    Ok(())
+}
+
+fn mark_deleted(connection: &Connection, component: i64, at: i64) -> Result<()> {
+    connection
+        .prepare_cached("UPDATE components SET deleted_at = :at, updated_at = :at WHERE id = :id")?
+        .execute(named_params! {":id": component, ":at": at})?;
+    Ok(())
+}
+
+/// Deletes a state if it is defined and its defining set, which has just lost a component, is empty.
+fn drop_if_empty(connection: &Connection, change: &mut Change<'_>, state: i64, at: i64) -> Result<()> {
+    let remains: bool = connection
+        .prepare_cached(
+            "SELECT code IS NULL OR EXISTS (SELECT 1 FROM state_components WHERE state_id = :state AND defining = 1) AS keeps FROM states
+                WHERE id = :state",
+        )?
+        .query_row(named_params! {":state": state}, |row| row.get("keeps"))?;
+    if remains { Ok(()) } else { drop_state(connection, change, state, at) }
+}
+
+/// Deletes a state with its links, its structures and its imported edges.
+fn drop_state(connection: &Connection, change: &mut Change<'_>, state: i64, at: i64) -> Result<()> {
+    change.keep("states", "id", state)?;
+    change.keep("state_components", "state_id", state)?;
+    change.keep("state_variants", "state_id", state)?;
+    change.keep("imported_edges", "from_state", state)?;
+    change.keep("imported_edges", "to_state", state)?;
+    let mut statement = connection.prepare_cached("SELECT component_id FROM state_components WHERE state_id = :state_id")?;
+    let components: Vec<i64> =
+        statement.query_map(named_params! {":state_id": state}, |row| row.get("component_id"))?.collect::<rusqlite::Result<_>>()?;
+    for component in components {
+        change.keep("components", "id", component)?;
+        unlink(connection, state, component)?;
+        // Components from the tree are deleted with their last page; detected ones may appear anywhere.
+        connection.execute(
+            "UPDATE components SET deleted_at = :at, updated_at = :at WHERE id = :component AND source = 'tree' AND deleted_at IS NULL
+                AND NOT EXISTS (SELECT 1 FROM state_components WHERE component_id = :component)",
+            named_params! {":component": component, ":at": at},
+        )?;
+    }
+    connection.execute("DELETE FROM state_variants WHERE state_id = :state_id", named_params! {":state_id": state})?;
+    connection.execute("DELETE FROM imported_edges WHERE from_state = :state OR to_state = :state", named_params! {":state": state})?;
+    connection.execute("UPDATE states SET deleted_at = :at, updated_at = :at WHERE id = :id", named_params! {":id": state, ":at": at})?;
+    Ok(())
+}

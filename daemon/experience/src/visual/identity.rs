@@ -1,0 +1,405 @@
+//! State identity: decides which state a page structure, or a set of detected components, belongs to. Pure rules over data in
+//! memory.
+//!
+//! A structure that named a state is that state. Any other structure joins the most similar state of the same place and title,
+//! if the Jaccard index of their features is over 0.7 and at most one of its features is new there; so a page of which nodes
+//! are missing stays the same state. A joined structure that keeps coming back becomes a state of its own, since accidental
+//! differences vary from time to time; if it merely lacks features, it must also make up a tenth of the visits of the state it
+//! joined. A structure that is similar to no state is what it was before, else a new state.
+//!
+//! A page that was only scrolled since it was recognised stays that state, however it looks now.
+//!
+//! Different titles separate states. Only when a structure is similar to no state of its title but to many of other titles,
+//! titles count as content there (names of products or people) and are ignored.
+//!
+//! [`likeness`] compares a page with few resource ids to the stored examples of each state. A page in another language becomes a
+//! further example. A state that was stored without evidence takes the first page that has its earlier key.
+//!
+//! Sets of detections have no place and no title: they join by the Jaccard index alone. The thresholds were measured on
+//! recordings of real apps, see the program `ui-traces` in `tests/`.
+
+use std::collections::HashMap;
+
+use super::likeness::{self, Look};
+use afd_screen::page::structure::Structure;
+
+/// Maximum number of features of a structure that the state it joins does not have.
+const MAX_NEW_FEATURES: usize = 1;
+/// Number of sightings from which a joined structure can become a state of its own.
+const RETURNS_MIN: u64 = 2;
+/// A structure that merely lacks features becomes a state of its own only if it makes up one in this many visits of the joined state.
+const RETURNS_SHARE: u64 = 10;
+
+/// Number of similar states with other titles from which titles count as content.
+const CONTENT_TITLES_MIN: usize = 24;
+
+/// Returns whether two sets are similar enough to be one state: Jaccard index strictly over 0.7.
+pub fn matches(common: usize, union: usize) -> bool {
+    10 * common > 7 * union
+}
+
+/// Returns whether two states are similar enough to be merged: Jaccard index strictly over 0.85.
+pub fn merges(common: usize, union: usize) -> bool {
+    20 * common > 17 * union
+}
+
+/// Returns a code for a state: `s_` and six hexadecimal digits of the MD5 hash of its sorted component names. While that is
+/// taken, the names are hashed again together with the taken code.
+pub fn code(names: &[&str], taken: impl Fn(&str) -> bool) -> String {
+    use md5::{Digest, Md5};
+    let mut sorted = names.to_vec();
+    sorted.sort_unstable();
+    let joined = sorted.join("|");
+    let hashed = |text: &str| -> String {
+        let digest = Md5::digest(text.as_bytes());
+        format!("s_{}", afd_base::hex::encode(&digest[..3]))
+    };
+    let mut code = hashed(&joined);
+    // Such a chain may run into a cycle; after some tries a number breaks it.
+    let mut tries = 0;
+    while taken(&code) {
+        tries += 1;
+        code = if tries < 64 { hashed(&format!("{joined}{code}")) } else { hashed(&format!("{joined}{code}{tries}")) };
+    }
+    code
+}
+
+/// Sets of numbers, indexed to find the one that is most similar to another. Only sets that share an item are compared.
+#[derive(Debug, Clone, Default)]
+struct Sets {
+    sizes: Vec<u32>,
+    owners: Vec<i64>,
+    titles: Vec<Option<String>>,
+    places: HashMap<String, HashMap<u64, Vec<u32>>>,
+}
+
+/// The most similar set.
+struct Nearest {
+    owner: i64,
+    common: usize,
+    union: usize,
+}
+
+impl Sets {
+    fn add(&mut self, owner: i64, place: &str, title: Option<&str>, set: &[u64]) {
+        let index = u32::try_from(self.sizes.len()).unwrap_or(u32::MAX);
+        self.sizes.push(u32::try_from(set.len()).unwrap_or(u32::MAX));
+        self.owners.push(owner);
+        self.titles.push(title.map(str::to_owned));
+        let lists = self.places.entry(place.to_owned()).or_default();
+        set.iter().for_each(|item| lists.entry(*item).or_default().push(index));
+    }
+
+    /// Returns the set with the highest Jaccard index of those that pass and have no other title; the first of several. If
+    /// there is none, but enough sets with other titles pass ([`CONTENT_TITLES_MIN`]), returns the best of those.
+    fn nearest(&self, place: &str, title: Option<&str>, set: &[u64], passes: impl Fn(usize, usize) -> bool) -> Option<Nearest> {
+        let lists = self.places.get(place)?;
+        let mut common = vec![0u32; self.sizes.len()];
+        for index in set.iter().filter_map(|item| lists.get(item)).flatten() {
+            common[*index as usize] += 1;
+        }
+        let agree = |i: usize| match (title, self.titles[i].as_deref()) {
+            (Some(a), Some(b)) => a == b,
+            _ => true,
+        };
+        let mut best: Option<Nearest> = None;
+        let mut other_titles = 0;
+        let mut other_title: Option<Nearest> = None;
+        for (i, shared) in common.iter().enumerate().filter(|(_, shared)| **shared > 0) {
+            let (shared, union) = (*shared as usize, set.len() + self.sizes[i] as usize - *shared as usize);
+            if !passes(shared, union) {
+                continue;
+            }
+            let agrees = agree(i);
+            other_titles += usize::from(!agrees);
+            let nearest = if agrees { &mut best } else { &mut other_title };
+            if nearest.as_ref().is_none_or(|b| shared * b.union > b.common * union) {
+                *nearest = Some(Nearest { owner: self.owners[i], common: shared, union });
+            }
+        }
+        best.or_else(|| other_title.filter(|_| other_titles >= CONTENT_TITLES_MIN))
+    }
+}
+
+/// A structure that was assigned to a state.
+#[derive(Debug, Clone)]
+struct Variant {
+    state: i64,
+    seen: u64,
+    /// Whether it is known to be this state, however it looks.
+    pinned: bool,
+}
+
+/// A look at a page with few resource ids that stands for a state.
+#[derive(Debug, Clone)]
+struct Example {
+    state: i64,
+    hashes: Vec<u64>,
+}
+
+/// Maximum number of examples of a state.
+const MAX_EXAMPLES: usize = 8;
+
+/// What is known of the states of a scope.
+#[derive(Debug, Clone, Default)]
+pub struct Identity {
+    /// Examples of pages with few ids, by place.
+    examples: HashMap<String, Vec<Example>>,
+    variants: HashMap<String, Variant>,
+    pages: Sets,
+    detected: Sets,
+    states: HashMap<i64, StateInfo>,
+    components: HashMap<String, i64>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct StateInfo {
+    /// Key of the structure that the state is named by.
+    named_by: Option<String>,
+    /// `s_` and six hexadecimal digits, once it is defined.
+    code: Option<String>,
+    visits: u64,
+}
+
+/// A change made by a lesson.
+#[derive(Debug, Clone)]
+pub enum Change {
+    /// A structure was assigned to a state.
+    Seen {
+        /// The structure.
+        structure: Structure,
+        /// Row id of the state.
+        state: i64,
+        /// Whether the state is named by it.
+        names: bool,
+        /// Whether it is known to be this state, however it looks: the page was only scrolled.
+        pinned: bool,
+        /// Whether its evidence is kept as an example of the state.
+        example: bool,
+    },
+    /// A state was defined.
+    Code {
+        /// Row id of the state.
+        state: i64,
+        /// Its code.
+        code: String,
+    },
+    /// A state was defined by a set of components.
+    Set {
+        /// Row id of the state.
+        state: i64,
+        /// Row ids of the components.
+        components: Vec<u64>,
+    },
+    /// A component was created.
+    Component {
+        /// Key of the component.
+        key: String,
+        /// Row id of the component.
+        id: i64,
+    },
+}
+
+/// The state that a structure belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// This state, which it was before.
+    Is(i64),
+    /// This state, by similarity.
+    Joins(i64),
+    /// This state, of which it is a further example.
+    Extends(i64),
+    /// A new state.
+    New,
+}
+
+impl Identity {
+    /// Applies a change made by a lesson.
+    pub fn apply(&mut self, change: &Change) {
+        match change {
+            Change::Seen { structure, state, names, pinned, example } => {
+                self.note(structure, *state, *names, *pinned);
+                if *example {
+                    self.add_example(*state, &structure.place, &structure.evidence);
+                }
+            }
+            Change::Code { state, code } => self.set_code(*state, code),
+            Change::Set { state, components } => self.add_set(*state, components),
+            Change::Component { key, id } => self.add_component(key, *id),
+        }
+    }
+
+    /// Returns a copy with only what is needed to recognise pages.
+    pub fn of_pages(&self) -> Self {
+        Self {
+            variants: self.variants.clone(),
+            pages: self.pages.clone(),
+            states: self.states.clone(),
+            examples: self.examples.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// Returns the state of a structure, without learning anything.
+    pub fn recognise(&self, structure: &Structure) -> Option<i64> {
+        match self.variants.get(&structure.key()) {
+            Some(variant) => Some(variant.state),
+            None if !structure.evidence.is_empty() => match self.decide_by_evidence(structure) {
+                Verdict::Is(state) | Verdict::Joins(state) | Verdict::Extends(state) => Some(state),
+                Verdict::New => None,
+            },
+            None => self.near(structure).map(|n| n.owner),
+        }
+    }
+
+    /// Adds an example of a state; one without evidence is none.
+    pub fn add_example(&mut self, state: i64, place: &str, hashes: &[u64]) {
+        let examples = self.examples.entry(place.to_owned()).or_default();
+        if !hashes.is_empty() && examples.iter().filter(|e| e.state == state).count() < MAX_EXAMPLES {
+            examples.push(Example { state, hashes: hashes.to_vec() });
+        }
+    }
+
+    /// Decides which state a page with few ids belongs to, by its evidence.
+    fn decide_by_evidence(&self, structure: &Structure) -> Verdict {
+        let look = Look(&structure.evidence);
+        let examples = self.examples.get(&structure.place).map(Vec::as_slice).unwrap_or_default();
+        let best = examples.iter().map(|e| (likeness::same(look, Look(&e.hashes)), e)).filter(|(score, _)| *score > 0.0);
+        if let Some((_, example)) = best.max_by(|a, b| a.0.total_cmp(&b.0)) {
+            let own = || examples.iter().filter(|e| e.state == example.state);
+            let new = own().count() < MAX_EXAMPLES && own().all(|e| likeness::looks_different(look, Look(&e.hashes)));
+            return if new { Verdict::Extends(example.state) } else { Verdict::Joins(example.state) };
+        }
+        match self.in_another_language(look, examples).or_else(|| self.id_from_before(structure)) {
+            Some(state) => Verdict::Extends(state),
+            None => Verdict::New,
+        }
+    }
+
+    /// Returns the state that a page in a language in which it was not seen yet belongs to, if one fits clearly better than all others.
+    fn in_another_language(&self, look: Look<'_>, examples: &[Example]) -> Option<i64> {
+        let mut states: HashMap<i64, f64> = HashMap::new();
+        for example in examples {
+            let score = match likeness::differ_in_language(look, Look(&example.hashes)) {
+                true => likeness::same_places(look, Look(&example.hashes)),
+                // The state is known in this language, and looks different.
+                false => f64::NEG_INFINITY,
+            };
+            let known = states.entry(example.state).or_insert(score);
+            *known = if known.is_infinite() || score.is_infinite() { f64::NEG_INFINITY } else { known.max(score) };
+        }
+        let mut ranked: Vec<(i64, f64)> = states.into_iter().collect();
+        ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        let (state, score) = *ranked.first()?;
+        let clear = ranked.get(1).is_none_or(|(_, next)| score - next >= likeness::MARGIN);
+        (score >= likeness::SAME_PLACES && clear).then_some(state)
+    }
+
+    /// Returns the state that a page belonged to before there was evidence, unless another page has taken it.
+    fn id_from_before(&self, structure: &Structure) -> Option<i64> {
+        let state = self.variants.get(structure.earlier_key.as_ref()?)?.state;
+        let taken = self.examples.values().flatten().any(|e| e.state == state);
+        (!taken).then_some(state)
+    }
+
+    /// Returns whether exactly this structure was seen before.
+    pub fn has_seen(&self, structure: &Structure) -> bool {
+        self.variants.contains_key(&structure.key())
+    }
+
+    /// Returns the key of the structure that names a state, under which screens are recorded that are recognised but not
+    /// learned.
+    pub fn name_of(&self, state: i64) -> Option<&str> {
+        self.states.get(&state)?.named_by.as_deref()
+    }
+
+    /// Returns the code of a state, once it is defined.
+    pub fn code_of(&self, state: i64) -> Option<&str> {
+        self.states.get(&state)?.code.as_deref()
+    }
+
+    /// Sets the code of a state.
+    pub fn set_code(&mut self, state: i64, code: &str) {
+        self.states.entry(state).or_default().code = Some(code.to_owned());
+    }
+
+    /// Returns the most similar state of the same place.
+    fn near(&self, s: &Structure) -> Option<Nearest> {
+        let size = s.features.len();
+        self.pages
+            .nearest(&s.place, s.title.as_deref(), &s.features, |common, union| matches(common, union) && size - common <= MAX_NEW_FEATURES)
+    }
+
+    /// Decides which state a structure that is seen now belongs to. The rules are those of the module documentation.
+    pub fn decide(&self, structure: &Structure) -> Verdict {
+        let key = structure.key();
+        let known = self.variants.get(&key);
+        if !structure.evidence.is_empty() {
+            return known.map_or_else(|| self.decide_by_evidence(structure), |v| Verdict::Is(v.state));
+        }
+        if let Some(variant) = known
+            && (variant.pinned || self.states.get(&variant.state).is_some_and(|s| s.named_by.as_deref() == Some(&key)))
+        {
+            return Verdict::Is(variant.state);
+        }
+        let Some(near) = self.near(structure) else { return known.map_or(Verdict::New, |v| Verdict::Is(v.state)) };
+        let seen = 1 + known.map_or(0, |v| v.seen);
+        let lacks_only = structure.features.len() == near.common;
+        let visits = self.states.get(&near.owner).map_or(0, |s| s.visits);
+        let returns = seen >= RETURNS_MIN && (!lacks_only || seen * RETURNS_SHARE >= visits);
+        if returns { Verdict::New } else { Verdict::Joins(near.owner) }
+    }
+
+    /// Returns the state that exactly this structure belongs to.
+    pub fn state_of(&self, key: &str) -> Option<i64> {
+        self.variants.get(key).map(|v| v.state)
+    }
+
+    /// Counts a structure that was assigned to a state; with `names` the state is named by it, with `pinned` it stays there.
+    pub fn note(&mut self, structure: &Structure, state: i64, names: bool, pinned: bool) {
+        let key = structure.key();
+        if names {
+            self.pages.add(state, &structure.place, structure.title.as_deref(), &structure.features);
+            self.states.entry(state).or_default().named_by = Some(key.clone());
+        }
+        let variant = self.variants.entry(key).or_insert(Variant { state, seen: 0, pinned });
+        variant.pinned |= pinned;
+        variant.state = state;
+        variant.seen += 1;
+        self.states.entry(state).or_default().visits += 1;
+    }
+
+    /// Adds a structure from the database; `named` has its place, title and features if it names the state.
+    pub fn add_variant(&mut self, key: &str, state: i64, (seen, pinned): (u64, bool), named: Option<(&str, Option<&str>, &[u64])>) {
+        if let Some((place, title, features)) = named {
+            self.pages.add(state, place, title, features);
+            self.states.entry(state).or_default().named_by = Some(key.to_owned());
+        }
+        self.variants.insert(key.to_owned(), Variant { state, seen, pinned });
+    }
+
+    /// Sets the number of visits of a state.
+    pub fn set_visits(&mut self, state: i64, visits: u64) {
+        self.states.entry(state).or_default().visits = visits;
+    }
+
+    /// Adds a state that is defined by a set of components.
+    pub fn add_set(&mut self, state: i64, components: &[u64]) {
+        self.detected.add(state, "", None, components);
+    }
+
+    /// Returns the row id of a component by its key.
+    pub fn component(&self, key: &str) -> Option<i64> {
+        self.components.get(key).copied()
+    }
+
+    /// Adds a component.
+    pub fn add_component(&mut self, key: &str, id: i64) {
+        self.components.insert(key.to_owned(), id);
+    }
+
+    /// Returns the state with the most similar set of components, if it is similar enough.
+    pub fn by_components(&self, components: &[u64]) -> Option<i64> {
+        self.detected.nearest("", None, components, matches).map(|n| n.owner)
+    }
+}

@@ -1,0 +1,72 @@
+//! Known pages and elements of an app, from which test coverage is computed.
+
+use rusqlite::{Connection, named_params};
+
+use afd_store::Result;
+
+/// A known page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// Row id of its state.
+    pub id: i64,
+    /// Code of its state.
+    pub code: String,
+    /// Name, else title, else code.
+    pub name: String,
+}
+
+/// Returns the defined pages of an app and of its sites, in the order in which they were learned.
+pub fn pages(connection: &Connection, app: &str) -> Result<Vec<Page>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT s.id, s.code, coalesce(s.name, s.title, s.code) AS called FROM states s JOIN apps a ON a.id = s.app_id
+         WHERE a.app = :app AND a.deleted_at IS NULL AND s.deleted_at IS NULL AND s.code IS NOT NULL AND s.kind = 'page' ORDER BY s.id",
+    )?;
+    let found = statement
+        .query_map(named_params! {":app": app}, |row| Ok(Page { id: row.get("id")?, code: row.get("code")?, name: row.get("called")? }))?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+/// A component that can be tested.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Element {
+    /// Uid of the component.
+    pub uid: String,
+    /// Key of the component.
+    pub key: String,
+    /// Name.
+    pub name: String,
+    /// Its text.
+    pub label: Option<String>,
+    /// Resource id.
+    pub res_id: Option<String>,
+}
+
+/// Returns the interactive components of an app and of its sites; plain texts and containers are left out.
+pub fn elements(connection: &Connection, app: &str) -> Result<Vec<Element>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT c.uid, c.key, c.name, c.label, c.res_id FROM components c JOIN apps a ON a.id = c.app_id
+         WHERE a.app = :app AND a.deleted_at IS NULL AND c.deleted_at IS NULL AND c.kind NOT IN ('text', 'list', 'container', 'view')
+         ORDER BY c.id",
+    )?;
+    let found = statement.query_map(named_params! {":app": app}, |row| {
+        Ok(Element {
+            uid: row.get("uid")?,
+            key: row.get("key")?,
+            name: row.get("name")?,
+            label: row.get("label")?,
+            res_id: row.get("res_id")?,
+        })
+    })?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+impl Element {
+    /// Returns whether a text names the element: by its uid, or in any case by its name, label or resource id, complete or
+    /// without the package.
+    pub fn is_called(&self, given: &str) -> bool {
+        let folded = given.to_lowercase();
+        let same = |text: Option<&str>| text.is_some_and(|t| t.to_lowercase() == folded);
+        let short = self.res_id.as_deref().and_then(|id| id.rsplit('/').next());
+        self.uid == given || same(Some(&self.name)) || same(self.res_id.as_deref()) || same(short) || same(self.label.as_deref())
+    }
+}

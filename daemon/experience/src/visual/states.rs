@@ -1,0 +1,401 @@
+//! States: pages, dialogs, and sets of detections that stand for a page.
+
+use std::collections::HashSet;
+
+use afd_proto::visual::StateKind;
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
+
+use super::components::{self, next_position};
+use super::index;
+use super::lesson::Lesson;
+use super::scope;
+use afd_screen::page::snapshot::Rect;
+use afd_screen::page::structure::Structure;
+use afd_store::{Result, elsewhere, new_uid, now_ms, word};
+
+/// Maximum number of texts kept per state.
+const MAX_TEXTS: usize = 50;
+
+/// A state.
+#[derive(Debug, Clone)]
+pub struct State {
+    /// Row id.
+    pub id: i64,
+    /// Unique id, the same in every copy of this memory.
+    pub uid: String,
+    /// Uid of the memory that learned it first; `None` for this one.
+    pub origin: Option<String>,
+    /// Row id of the scope.
+    pub app: i64,
+    /// `s_` and six hexadecimal digits; `None` until it is defined.
+    pub code: Option<String>,
+    /// Name.
+    pub name: Option<String>,
+    /// Description, when one was given.
+    pub description: Option<String>,
+    /// Kind of state.
+    pub kind: StateKind,
+    /// Activity or URL; empty where there is none.
+    pub place: String,
+    /// Title of the page, digits masked.
+    pub title: Option<String>,
+    /// Number of visits.
+    pub visit_count: i64,
+    /// Texts that can be read on it.
+    pub texts: Vec<String>,
+    /// Time of the first visit, UTC milliseconds.
+    pub first_seen: i64,
+    /// Time of the last visit, UTC milliseconds.
+    pub last_seen: i64,
+    /// Members of its file without a column of their own, as JSON.
+    pub extra: Option<String>,
+}
+
+impl State {
+    /// Returns the name, else the code; of a state that is not defined yet the title, else the last part of its place.
+    pub fn called(&self) -> &str {
+        let place = self.place.rsplit(['/', '.']).next().filter(|p| !p.is_empty());
+        self.name.as_deref().or(self.code.as_deref()).or(self.title.as_deref()).or(place).unwrap_or("?")
+    }
+
+    /// Returns the code, else the uid.
+    pub fn reference(&self) -> &str {
+        self.code.as_deref().unwrap_or(&self.uid)
+    }
+}
+
+/// A counted visit.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Visit {
+    /// Number of visits, including this one.
+    pub count: i64,
+    /// Time of the previous visit, UTC milliseconds.
+    pub before: i64,
+}
+
+/// A state that is not defined yet.
+pub(super) struct Draft {
+    /// Texts that could be read at its first visit.
+    pub texts: Vec<String>,
+}
+
+const COLUMNS: &str = concat!(
+    "id, uid, app_id, code, name, description, kind, place, title, visit_count, visible_texts, first_seen, last_seen, extra, ",
+    elsewhere!("states")
+);
+
+fn read(row: &Row<'_>) -> rusqlite::Result<State> {
+    Ok(State {
+        id: row.get("id")?,
+        uid: row.get("uid")?,
+        origin: row.get("elsewhere")?,
+        app: row.get("app_id")?,
+        code: row.get("code")?,
+        name: row.get("name")?,
+        description: row.get("description")?,
+        kind: word(row, "kind")?,
+        place: row.get("place")?,
+        title: row.get("title")?,
+        visit_count: row.get("visit_count")?,
+        texts: serde_json::from_str(&row.get::<_, String>("visible_texts")?).unwrap_or_default(),
+        first_seen: row.get("first_seen")?,
+        last_seen: row.get("last_seen")?,
+        extra: row.get("extra")?,
+    })
+}
+
+/// Returns the states of a scope, in the order in which they were learned; with `undefined` also those that are not defined
+/// yet.
+pub fn list(connection: &Connection, app: i64, undefined: bool) -> Result<Vec<State>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM states WHERE app_id = :app_id AND deleted_at IS NULL AND (:undefined OR code IS NOT NULL)
+            ORDER BY position, id"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let found = statement.query_map(named_params! {":app_id": app, ":undefined": undefined}, read)?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Returns a state by its row id, unless it is deleted.
+pub fn get(connection: &Connection, id: i64) -> Result<Option<State>> {
+    let sql = format!("SELECT {COLUMNS} FROM states WHERE id = :id AND deleted_at IS NULL");
+    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":id": id}, read).optional()?)
+}
+
+/// Returns the names of the components that define each state of a scope, as pairs of state and name.
+pub fn defining(connection: &Connection, app: i64) -> Result<Vec<(i64, String)>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT sc.state_id, c.name FROM state_components sc JOIN components c ON c.id = sc.component_id
+         WHERE c.app_id = :app_id AND sc.defining = 1 AND c.deleted_at IS NULL ORDER BY sc.state_id, c.name",
+    )?;
+    let found = statement.query_map(named_params! {":app_id": app}, |row| Ok((row.get("state_id")?, row.get("name")?)))?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Returns the states that a component belongs to.
+pub fn with_component(connection: &Connection, component: i64) -> Result<Vec<i64>> {
+    let mut statement =
+        connection.prepare_cached("SELECT state_id FROM state_components WHERE component_id = :component_id ORDER BY state_id")?;
+    let found = statement.query_map(named_params! {":component_id": component}, |row| row.get("state_id"))?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Returns the states that structures belong to, as pairs of key and state. Unknown keys are left out.
+pub fn by_structure(connection: &Connection, keys: &[&str]) -> Result<Vec<(String, i64)>> {
+    let mut statement = connection.prepare_cached("SELECT state_id FROM state_variants WHERE key = :key")?;
+    let mut found = Vec::new();
+    for key in keys {
+        if let Some(state) = statement.query_row(named_params! {":key": key}, |row| row.get("state_id")).optional()? {
+            found.push(((*key).to_owned(), state));
+        }
+    }
+    Ok(found)
+}
+
+/// Returns the keys of all structures that are the same state as this one, including its own.
+pub fn structures_of_same_state(connection: &Connection, key: &str) -> Result<Vec<String>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT key FROM state_variants WHERE state_id = (SELECT state_id FROM state_variants WHERE key = :key)
+         ORDER BY defines DESC, seen DESC LIMIT 200",
+    )?;
+    let mut keys: Vec<String> = statement.query_map(named_params! {":key": key}, |row| row.get("key"))?.collect::<rusqlite::Result<_>>()?;
+    if !keys.iter().any(|k| k == key) {
+        keys.push(key.to_owned());
+    }
+    Ok(keys)
+}
+
+/// Returns the other states that are pages with this place and title, the latest first.
+pub(super) fn others_of_page(connection: &Connection, app: i64, (place, title): (&str, &str), state: i64) -> Result<Vec<i64>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id FROM states WHERE app_id = :app_id AND place = :place AND title = :title AND kind = 'page' AND id <> :state
+            AND deleted_at IS NULL ORDER BY last_seen DESC LIMIT 10",
+    )?;
+    let found =
+        statement.query_map(named_params! {":app_id": app, ":place": place, ":title": title, ":state": state}, |row| row.get("id"))?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Returns the codes of all states of a scope.
+pub(super) fn codes(connection: &Connection, app: i64) -> Result<HashSet<String>> {
+    let mut statement =
+        connection.prepare_cached("SELECT code FROM states WHERE app_id = :app_id AND deleted_at IS NULL AND code IS NOT NULL")?;
+    let found = statement.query_map(named_params! {":app_id": app}, |row| row.get("code"))?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Returns the name of a page without a title: the last part of its activity, or its code.
+pub(super) fn name_of(structure: &Structure, code: &str) -> String {
+    let last = structure.place.rsplit(['/', '.']).next().unwrap_or_default();
+    match (structure.dialog, last.is_empty()) {
+        (true, _) => code.replacen("s_", "dialog_", 1),
+        (false, false) => last.to_owned(),
+        (false, true) => code.replacen("s_", "state_", 1),
+    }
+}
+
+/// Inserts a page or dialog that was seen for the first time.
+pub(super) fn insert_page(connection: &Connection, origin: &str, app: i64, structure: &Structure, at: i64) -> Result<i64> {
+    let kind = if structure.dialog { StateKind::Dialog } else { StateKind::Page };
+    connection
+        .prepare_cached(
+            "INSERT INTO states (uid, origin, app_id, position, kind, place, title, first_seen, last_seen, updated_at)
+             VALUES (:uid, :origin, :app_id, :position, :kind, :place, :title, :at, :at, :at)",
+        )?
+        .execute(named_params! {
+            ":uid": new_uid(),
+            ":origin": origin,
+            ":app_id": app,
+            ":position": next_position(connection, "states", app)?,
+            ":kind": kind.word(),
+            ":place": &structure.place,
+            ":title": &structure.title,
+            ":at": at,
+        })?;
+    Ok(connection.last_insert_rowid())
+}
+
+/// Inserts a state that a set of detections stands for.
+pub(super) fn insert_set(connection: &Connection, origin: &str, app: i64, code: &str, name: &str, lesson: &Lesson) -> Result<i64> {
+    let position = next_position(connection, "states", app)?;
+    connection
+        .prepare_cached(
+            "INSERT INTO states (uid, origin, app_id, position, code, name, description, kind, place, visible_texts, first_seen, last_seen,
+                updated_at)
+             VALUES (:uid, :origin, :app_id, :position, :code, :name, :description, 'detected', '', :visible_texts, :at, :at, :at)",
+        )?
+        .execute(named_params! {
+            ":uid": new_uid(),
+            ":origin": origin,
+            ":app_id": app,
+            ":position": position,
+            ":code": code,
+            ":name": name,
+            ":description": lesson.page,
+            ":visible_texts": texts(&lesson.texts),
+            ":at": lesson.at,
+        })?;
+    Ok(connection.last_insert_rowid())
+}
+
+/// Encodes the first texts for a column.
+fn texts(texts: &[String]) -> String {
+    serde_json::to_string(&texts[..texts.len().min(MAX_TEXTS)]).unwrap_or_else(|_| "[]".to_owned())
+}
+
+/// Counts a visit.
+pub(super) fn visit(connection: &Connection, state: i64, at: i64) -> Result<Visit> {
+    let before = connection
+        .prepare_cached("SELECT last_seen FROM states WHERE id = :id")?
+        .query_row(named_params! {":id": state}, |row| row.get("last_seen"))?;
+    let count = connection
+        .prepare_cached(
+            "UPDATE states SET visit_count = visit_count + 1, last_seen = max(last_seen, :at), updated_at = :at
+            WHERE id = :id RETURNING visit_count",
+        )?
+        .query_row(named_params! {":id": state, ":at": at}, |row| row.get("visit_count"))?;
+    Ok(Visit { count, before })
+}
+
+/// Stores what could be read on a page at its first visit.
+pub(super) fn set_texts(connection: &Connection, state: i64, read: &[String]) -> Result<()> {
+    connection
+        .prepare_cached("UPDATE states SET visible_texts = :visible_texts WHERE id = :id")?
+        .execute(named_params! {":id": state, ":visible_texts": texts(read)})?;
+    Ok(())
+}
+
+/// Returns a state if it is not defined yet.
+pub(super) fn undefined(connection: &Connection, state: i64) -> Result<Option<Draft>> {
+    let found: Option<String> = connection
+        .prepare_cached("SELECT visible_texts FROM states WHERE id = :id AND code IS NULL")?
+        .query_row(named_params! {":id": state}, |row| row.get("visible_texts"))
+        .optional()?;
+    Ok(found.map(|texts| Draft { texts: serde_json::from_str(&texts).unwrap_or_default() }))
+}
+
+/// Defines a state, which gives it a code and a name.
+pub(super) fn define(
+    connection: &Connection,
+    state: i64,
+    code: &str,
+    name: &str,
+    description: Option<&str>,
+    read: &[String],
+) -> Result<()> {
+    connection
+        .prepare_cached(
+            "UPDATE states SET code = :code, name = :name, description = :description, visible_texts = :visible_texts WHERE id = :id",
+        )?
+        .execute(named_params! {":id": state, ":code": code, ":name": name, ":description": description, ":visible_texts": texts(read)})?;
+    Ok(())
+}
+
+/// Renames a state.
+pub fn rename(connection: &Connection, state: i64, name: &str, at: i64) -> Result<()> {
+    connection
+        .prepare_cached("UPDATE states SET name = :name, updated_at = :updated_at WHERE id = :id")?
+        .execute(named_params! {":id": state, ":name": name, ":updated_at": at})?;
+    Ok(())
+}
+
+/// How a structure belongs to a state.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Standing {
+    /// Whether the state is named by it.
+    pub names: bool,
+    /// Whether it stays there, however it looks.
+    pub pinned: bool,
+    /// Whether its evidence is kept as an example of the state.
+    pub example: bool,
+}
+
+/// Stores that a structure belongs to a state.
+pub(super) fn put_variant(
+    connection: &Connection,
+    origin: &str,
+    app: i64,
+    state: i64,
+    s: &Structure,
+    Standing { names, pinned, example }: Standing,
+) -> Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO state_variants (key, origin, app_id, state_id, place, title, dialog, features, defines, pinned, seen,
+                updated_at)
+             VALUES (:key, :origin, :app_id, :state_id, :place, :title, :dialog, :features, :defines, :pinned, 1, :updated_at)
+             ON CONFLICT (key) DO UPDATE SET state_id = excluded.state_id, defines = excluded.defines,
+                features = CASE WHEN length(excluded.features) > length(features) THEN excluded.features ELSE features END,
+                pinned = max(pinned, excluded.pinned), seen = seen + 1,
+                updated_at = excluded.updated_at",
+        )?
+        .execute(named_params! {
+            ":key": s.key(),
+            ":origin": origin,
+            ":app_id": app,
+            ":state_id": state,
+            ":place": s.place,
+            ":title": s.title,
+            ":dialog": s.dialog,
+            ":features": index::with_evidence(&s.features, if example { &s.evidence } else { &[] }),
+            ":defines": names,
+            ":pinned": pinned,
+            ":updated_at": now_ms(),
+        })?;
+    Ok(())
+}
+
+/// Returns the state that a structure belongs to, by its key.
+pub fn of_structure(connection: &Connection, key: &str) -> Result<Option<State>> {
+    match by_structure(connection, &[key])?.pop() {
+        Some((_, state)) => get(connection, state),
+        None => Ok(None),
+    }
+}
+
+/// Stores which components were found by their pictures and which were missed. With a known state this is a visit at which only
+/// these components were looked for; without one, only loose components can be missed. Returns the number of misses on the
+/// state.
+pub fn note_matches(
+    connection: &Connection,
+    app: i64,
+    state: Option<i64>,
+    found: &[(i64, Rect)],
+    missed: &[i64],
+    at: i64,
+) -> Result<usize> {
+    let before = state.map(|state| visit(connection, state, at)).transpose()?;
+    let mut counted = 0;
+    if let (Some(state), Some(visit)) = (state, before) {
+        let looked: HashSet<i64> = found.iter().map(|(id, _)| *id).chain(missed.iter().copied()).collect();
+        let mut links = connection.prepare_cached("SELECT component_id FROM state_components WHERE state_id = :state_id")?;
+        let all: Vec<i64> =
+            links.query_map(named_params! {":state_id": state}, |row| row.get("component_id"))?.collect::<rusqlite::Result<_>>()?;
+        for component in all {
+            let change = if !looked.contains(&component) {
+                "from_visit = from_visit + 1, seen_before = coalesce(seen_before, :before)"
+            } else if missed.contains(&component) {
+                counted += 1;
+                "missed = missed + 1, misses = misses + 1, seen_before = coalesce(seen_before, :before)"
+            } else {
+                "misses = 0, seen_before = NULL"
+            };
+            connection
+                .prepare_cached(&format!(
+                    "UPDATE state_components SET {change} WHERE state_id = :state_id AND component_id = :component_id
+                        AND :before IS NOT NULL"
+                ))?
+                .execute(named_params! {":state_id": state, ":component_id": component, ":before": visit.before})?;
+        }
+    }
+    if state.is_none() {
+        scope::count_detector_look(connection, app)?;
+    }
+    for (component, bounds) in found {
+        if state.is_none() && with_component(connection, *component)?.is_empty() {
+            components::count_loose_sighting(connection, app, *component, at)?;
+        }
+        components::set_bounds(connection, *component, Some(*bounds), at)?;
+    }
+    Ok(counted)
+}

@@ -1,0 +1,380 @@
+//! The index in memory: what a search filters by, and sketches of the vectors.
+//!
+//! It follows the database by the versions of entries and is read again if it was dropped, so it can always be brought up to date and cannot be
+//! lost. A search for the nearest vectors narrows down in three steps: by the number of equal bits of the sketches, by the product of the query's
+//! vector with the signs of the others, and by the vectors themselves, of which only the best are read from the database.
+
+use rusqlite::{Connection, named_params};
+use rustc_hash::FxHashMap;
+
+use super::entries::{self, Filtered};
+use super::terms::Corpus;
+use super::vectors;
+use afd_store::Result;
+
+/// Entries that are read at a time.
+const PAGE: i64 = 4_096;
+/// How many candidates the second and the third step look at for each result, and at least.
+const BY_SIGNS: (usize, usize) = (100, 1_000);
+const BY_VECTORS: (usize, usize) = (8, 80);
+
+/// Place of an entry that is not to be found.
+const NOWHERE: u32 = u32::MAX;
+
+/// Sketches of one model, by the places of the entries.
+#[derive(Debug, Default)]
+struct Sketches {
+    /// Words of a sketch.
+    width: usize,
+    bits: Vec<u64>,
+    /// Whether there is one.
+    present: Vec<bool>,
+}
+
+impl Sketches {
+    fn set(&mut self, place: usize, sketch: &[u64]) {
+        if sketch.is_empty() {
+            return;
+        }
+        if self.width == 0 {
+            self.width = sketch.len();
+        }
+        self.grow(place + 1);
+        if sketch.len() == self.width {
+            self.bits[place * self.width..(place + 1) * self.width].copy_from_slice(sketch);
+            self.present[place] = true;
+        }
+    }
+
+    fn grow(&mut self, places: usize) {
+        if self.present.len() < places {
+            self.present.resize(places, false);
+            self.bits.resize(places * self.width, 0);
+        }
+    }
+
+    fn clear(&mut self, place: usize) {
+        if let Some(present) = self.present.get_mut(place) {
+            *present = false;
+        }
+    }
+}
+
+/// The index.
+#[derive(Debug, Default)]
+pub struct Index {
+    /// Version up to which it has followed.
+    version: i64,
+    /// Places by the row ids of entries, which are dense: looked up for every match of a term.
+    places: Vec<u32>,
+    ids: Vec<i64>,
+    filtered: Vec<Option<Filtered>>,
+    free: Vec<u32>,
+    sketches: FxHashMap<i64, Sketches>,
+    words: u64,
+    entries: usize,
+}
+
+impl Index {
+    /// Returns whether it was read, with the sketches of some models.
+    pub fn is_loaded(&self, models: &[i64]) -> bool {
+        self.version > 0 && models.iter().all(|model| self.sketches.contains_key(model))
+    }
+
+    /// Returns how many changes of the database, as a connection sees it, it has not followed; all entries if it lacks the sketches of a model.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn behind(&self, connection: &Connection, models: &[i64]) -> Result<i64> {
+        if self.is_loaded(models) { Ok((entries::newest_version(connection)? - self.version).max(0)) } else { entries::last_id(connection) }
+    }
+
+    /// Follows the database. `models` are the row ids of models whose vectors are searched.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn follow(&mut self, connection: &Connection, models: &[i64]) -> Result<()> {
+        let followed = self.read(connection, models);
+        if followed.is_err() {
+            // Half of what was read would be taken for all of it.
+            *self = Self::default();
+        }
+        followed
+    }
+
+    fn read(&mut self, connection: &Connection, models: &[i64]) -> Result<()> {
+        let fresh = self.version == 0;
+        let mut loaded = false;
+        for model in models.iter().filter(|_| !fresh) {
+            if !self.sketches.contains_key(model) {
+                self.load_sketches(connection, *model)?;
+                loaded = true;
+            }
+        }
+        if loaded {
+            // Entries may have been followed to a newer state than the one that sketches were read of just now; then they are followed again.
+            self.version = self.version.min(entries::newest_version(connection)?);
+        }
+        loop {
+            let changed = entries::changed(connection, self.version, PAGE)?;
+            for entry in &changed {
+                let place = self.put(entry.id, entry.found_by.clone());
+                self.version = entry.version;
+                if let Some(place) = place.filter(|_| !fresh) {
+                    self.read_sketches(connection, entry.id, place)?;
+                }
+            }
+            if (changed.len() as i64) < PAGE {
+                break;
+            }
+        }
+        if fresh {
+            models.iter().try_for_each(|model| self.load_sketches(connection, *model))?;
+        }
+        Ok(())
+    }
+
+    fn place(&self, id: i64) -> Option<usize> {
+        let place = self.places.get(usize::try_from(id).ok()?)?;
+        (*place != NOWHERE).then_some(*place as usize)
+    }
+
+    fn set_place(&mut self, id: i64, place: u32) {
+        let Ok(id) = usize::try_from(id) else { return };
+        if self.places.len() <= id {
+            self.places.resize(id + 1, NOWHERE);
+        }
+        self.places[id] = place;
+    }
+
+    /// Puts an entry in its place, or takes it out. Returns the place.
+    fn put(&mut self, id: i64, filtered: Option<Filtered>) -> Option<usize> {
+        let place = self.place(id);
+        if let Some(place) = place
+            && let Some(before) = self.filtered[place].take()
+        {
+            self.words -= u64::from(before.words);
+            self.entries -= 1;
+        }
+        let Some(filtered) = filtered else {
+            if let Some(place) = place {
+                self.set_place(id, NOWHERE);
+                self.sketches.values_mut().for_each(|s| s.clear(place));
+                self.free.push(u32::try_from(place).unwrap_or(NOWHERE));
+            }
+            return None;
+        };
+        self.words += u64::from(filtered.words);
+        self.entries += 1;
+        let place = place.unwrap_or_else(|| {
+            let place = self.free.pop().map_or(self.ids.len(), |place| place as usize);
+            if place == self.ids.len() {
+                self.ids.push(id);
+                self.filtered.push(None);
+            }
+            self.ids[place] = id;
+            self.set_place(id, u32::try_from(place).unwrap_or(NOWHERE));
+            place
+        });
+        self.filtered[place] = Some(filtered);
+        Some(place)
+    }
+
+    fn read_sketches(&mut self, connection: &Connection, entry: i64, place: usize) -> Result<()> {
+        let mut read = connection.prepare_cached("SELECT bits FROM sketches WHERE model_id = :model_id AND entry_id = :entry_id")?;
+        for (model, sketches) in &mut self.sketches {
+            sketches.clear(place);
+            let mut rows = read.query(named_params! {":model_id": model, ":entry_id": entry})?;
+            if let Some(row) = rows.next()? {
+                sketches.set(place, &vectors::stored_sketch(row.get_ref("bits")?.as_blob().unwrap_or_default()));
+            }
+        }
+        Ok(())
+    }
+
+    fn load_sketches(&mut self, connection: &Connection, model: i64) -> Result<()> {
+        let mut sketches = Sketches::default();
+        let mut statement = connection.prepare_cached("SELECT entry_id, bits FROM sketches WHERE model_id = :model_id")?;
+        let mut rows = statement.query(named_params! {":model_id": model})?;
+        while let Some(row) = rows.next()? {
+            if let Some(place) = self.place(row.get("entry_id")?) {
+                sketches.set(place, &vectors::stored_sketch(row.get_ref("bits")?.as_blob().unwrap_or_default()));
+            }
+        }
+        self.sketches.insert(model, sketches);
+        Ok(())
+    }
+
+    /// Returns what a search filters an entry by.
+    pub fn get(&self, id: i64) -> Option<&Filtered> {
+        self.filtered[self.place(id)?].as_ref()
+    }
+
+    /// Returns the version up to which it has followed.
+    pub fn version(&self) -> i64 {
+        self.version
+    }
+
+    /// Returns the size of what is searched.
+    pub fn corpus(&self) -> Corpus {
+        Corpus { entries: self.entries, mean_words: self.words as f64 / (self.entries.max(1)) as f64 }
+    }
+
+    /// Returns the number of bytes that it takes.
+    pub fn bytes(&self) -> usize {
+        let sketches: usize = self.sketches.values().map(|s| s.bits.capacity() * 8 + s.present.capacity()).sum();
+        self.ids.capacity() * 8 + self.filtered.capacity() * size_of::<Option<Filtered>>() + self.places.capacity() * 4 + sketches
+    }
+
+    /// Returns how many entries lack a sketch of a model.
+    pub fn without_sketch(&self, model: i64) -> usize {
+        let present = self.sketches.get(&model).map_or(0, |s| s.present.iter().filter(|p| **p).count());
+        self.entries.saturating_sub(present)
+    }
+
+    /// Returns the cosines of some entries whose vectors of a model are compared with a vector of unit length, nearest first.
+    ///
+    /// # Errors
+    /// If vectors cannot be read.
+    pub fn among(
+        &self,
+        connection: &Connection,
+        model: i64,
+        vector: &[f32],
+        entries: impl Iterator<Item = i64>,
+        wanted: impl Fn(&Filtered) -> bool,
+    ) -> Result<Vec<(i64, f64)>> {
+        let mut exact = Vec::new();
+        for entry in entries.filter(|id| self.get(*id).is_some_and(&wanted)) {
+            if let Some(stored) = vectors::get(connection, model, entry)? {
+                exact.push((entry, f64::from(vectors::product(vector, &stored))));
+            }
+        }
+        exact.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
+        Ok(exact)
+    }
+
+    /// Returns up to `count` entries whose vectors of a model are nearest to a vector of unit length, with the cosine of the angle.
+    ///
+    /// # Errors
+    /// If vectors cannot be read.
+    pub fn nearest(
+        &self,
+        connection: &Connection,
+        model: i64,
+        vector: &[f32],
+        count: usize,
+        wanted: impl Fn(&Filtered) -> bool,
+    ) -> Result<Vec<(i64, f64)>> {
+        let Some(sketches) = self.sketches.get(&model).filter(|s| s.width == vector.len().div_ceil(64)) else { return Ok(Vec::new()) };
+        let may_be_found = |place: usize| self.filtered.get(place).and_then(Option::as_ref).is_some_and(&wanted);
+        let near = by_bits(sketches, &vectors::sketch(vector), (count * BY_SIGNS.0).max(BY_SIGNS.1), may_be_found);
+        let near = by_signs(sketches, vector, near, (count * BY_VECTORS.0).max(BY_VECTORS.1));
+        let mut exact = Vec::with_capacity(near.len());
+        for place in near {
+            let id = self.ids[place];
+            if let Some(stored) = vectors::get(connection, model, id)? {
+                exact.push((id, f64::from(vectors::product(vector, &stored))));
+            }
+        }
+        exact.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
+        exact.truncate(count);
+        Ok(exact)
+    }
+}
+
+/// Returns the wanted places whose sketches differ from one in the fewest bits.
+fn by_bits(sketches: &Sketches, sketch: &[u64], count: usize, wanted: impl Fn(usize) -> bool) -> Vec<usize> {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("popcnt") {
+        // SAFETY: the processor has the instruction that the function is compiled to use; it was just asked.
+        #[allow(unsafe_code)]
+        return unsafe { by_bits_popcnt(sketches, sketch, count, wanted) };
+    }
+    fewest_bits(sketches, count, wanted, |bits| distance(bits, sketch))
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "popcnt")]
+fn by_bits_popcnt(sketches: &Sketches, sketch: &[u64], count: usize, wanted: impl Fn(usize) -> bool) -> Vec<usize> {
+    // Of the usual size, 384 components, without a loop.
+    if let Ok(sketch) = <&[u64; 6]>::try_from(sketch) {
+        return fewest_bits(sketches, count, wanted, |bits| bits.try_into().map_or(u32::MAX, |bits: &[u64; 6]| distance(bits, sketch)));
+    }
+    fewest_bits(sketches, count, wanted, |bits| distance(bits, sketch))
+}
+
+/// Returns the number of bits in which two sketches differ.
+#[inline(always)]
+fn distance(a: &[u64], b: &[u64]) -> u32 {
+    a.iter().zip(b).map(|(x, y)| (x ^ y).count_ones()).sum()
+}
+
+/// Looks at each sketch once, and asks whether it is wanted only if it may be among the nearest: there are many, and what is filtered by lies
+/// elsewhere. Of equally near ones the first are taken.
+#[inline(always)]
+fn fewest_bits(sketches: &Sketches, count: usize, wanted: impl Fn(usize) -> bool, distance: impl Fn(&[u64]) -> u32) -> Vec<usize> {
+    let mut near: Vec<(usize, usize)> = Vec::new();
+    // How many of them have which distance, the largest distance that still matters, and how many have at most that.
+    let mut having = vec![0_usize; sketches.width * 64 + 1];
+    let (mut most, mut found) = (sketches.width * 64, 0);
+    for (place, bits) in sketches.bits.chunks_exact(sketches.width.max(1)).enumerate() {
+        let distance = distance(bits) as usize;
+        if distance > most || !sketches.present[place] || !wanted(place) {
+            continue;
+        }
+        near.push((distance, place));
+        having[distance] += 1;
+        found += 1;
+        while most > 0 && found - having[most] >= count {
+            found -= having[most];
+            most -= 1;
+        }
+    }
+    let mut ties = count.saturating_sub(found - having[most]);
+    near.retain(|(distance, _)| {
+        let is_tie = *distance == most;
+        let stays = *distance < most || is_tie && ties > 0;
+        ties -= usize::from(is_tie && stays);
+        stays
+    });
+    near.into_iter().map(|(_, place)| place).collect()
+}
+
+/// Returns the places whose signs have the largest product with a vector.
+fn by_signs(sketches: &Sketches, vector: &[f32], places: Vec<usize>, count: usize) -> Vec<usize> {
+    if places.len() <= count {
+        return places;
+    }
+    // For each byte of a sketch the sum that it stands for.
+    let mut sums: Vec<[f32; 256]> = vector.chunks(8).map(sums_of).collect();
+    sums.resize(sketches.width * 8, [0.0; 256]);
+    let (sums, _) = sums.as_chunks::<8>();
+    let product = |place: usize| {
+        // Eight sums, none of which waits for another.
+        let mut product = [0.0_f32; 8];
+        for (word, sums) in sketches.bits[place * sketches.width..].iter().zip(sums) {
+            for (i, byte) in word.to_le_bytes().into_iter().enumerate() {
+                product[i] += sums[i][usize::from(byte)];
+            }
+        }
+        product.iter().sum::<f32>()
+    };
+    let mut products: Vec<(f32, usize)> = places.into_iter().map(|place| (product(place), place)).collect();
+    products.select_nth_unstable_by(count, |a, b| b.0.total_cmp(&a.0));
+    products.truncate(count);
+    products.into_iter().map(|(_, place)| place).collect()
+}
+
+/// Returns the sum of eight components for each way of giving them signs, of which a set bit is a plus.
+fn sums_of(part: &[f32]) -> [f32; 256] {
+    let mut sums = [-part.iter().sum::<f32>(); 256];
+    for byte in 1..256_usize {
+        let component = part.get(byte.trailing_zeros() as usize).copied().unwrap_or(0.0);
+        sums[byte] = sums[byte & (byte - 1)] + 2.0 * component;
+    }
+    sums
+}
+
+#[cfg(test)]
+mod tests;

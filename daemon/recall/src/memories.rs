@@ -1,0 +1,270 @@
+//! What callers stored by `recall.store`.
+
+use afd_proto::pattern::PatternScope;
+use afd_proto::recall::StoredType;
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
+
+use afd_base::belief::{self, Evidence};
+use afd_store::exchange::{Kind, LoadError, Loaded, Loader, Record};
+use afd_store::{Result, elsewhere, json, new_uid, now_ms, said_elsewhere, word};
+
+/// A stored memory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Memory {
+    /// Uid.
+    pub uid: String,
+    /// Row id of the session that stored it.
+    pub session: i64,
+    /// Type.
+    pub kind: StoredType,
+    /// Title.
+    pub title: Option<String>,
+    /// Text.
+    pub text: String,
+    /// Package that it is about; empty for none.
+    pub app: String,
+    /// Site that it is about; empty for none.
+    pub site: String,
+    /// Who may be told.
+    pub scope: PatternScope,
+    /// Who said it.
+    pub source: String,
+    /// Confidence, 0 to 1.
+    pub confidence: f64,
+    /// Tags.
+    pub tags: Vec<String>,
+    /// Uids of other entries.
+    pub related: Vec<String>,
+    /// When it stops being true, UTC milliseconds.
+    pub expires_at: Option<i64>,
+    /// When it was stored, UTC milliseconds.
+    pub created_at: i64,
+}
+
+fn memory(row: &Row<'_>) -> rusqlite::Result<Memory> {
+    let (origin, source) = (row.get::<_, Option<String>>("elsewhere")?, row.get::<_, String>("source")?);
+    Ok(Memory {
+        uid: row.get("uid")?,
+        session: row.get("session_id")?,
+        kind: word(row, "kind")?,
+        title: row.get("title")?,
+        text: row.get("text")?,
+        app: row.get("app")?,
+        site: row.get("site")?,
+        scope: word(row, "scope")?,
+        source: if origin.is_some() { said_elsewhere(Some(&source)) } else { source },
+        confidence: row.get("confidence")?,
+        tags: json(row, "tags")?,
+        related: json(row, "related")?,
+        expires_at: row.get("expires_at")?,
+        created_at: row.get("created_at")?,
+    })
+}
+
+/// Maximum number of uses that a record may claim.
+const MAX_USES: f64 = 1e9;
+
+/// The kind of records that another copy of the memory can take in.
+pub const KIND: Kind = Kind { name: "memory", table: "memories", skipped: &[], natural: &[] };
+
+/// Takes in a record.
+///
+/// # Errors
+/// If it does not fit.
+pub fn load(connection: &Connection, loader: &mut Loader, mut record: Record) -> std::result::Result<Loaded, LoadError> {
+    let length = |field: &str| record.get(field).and_then(|v| v.as_str()).map_or(0, |text| text.chars().count());
+    for (field, most) in
+        [("text", 16_000), ("title", 300), ("app", 255), ("site", 255), ("source", 100), ("tags", 10_000), ("related", 10_000)]
+    {
+        if length(field) > most {
+            return Err(LoadError::Invalid(format!("{field}: expected at most {most} characters, got {}", length(field))));
+        }
+    }
+    for field in ["tags", "related"] {
+        let list = record.get(field).and_then(|v| v.as_str()).map(serde_json::from_str::<Vec<String>>);
+        if list.is_none_or(|list| list.is_err()) {
+            return Err(LoadError::Invalid(format!("{field}: expected a list of texts as JSON")));
+        }
+    }
+    let number = |field: &str| record.get(field).and_then(serde_json::Value::as_f64);
+    for field in ["confidence", "prior"] {
+        // Copies of before had no prior.
+        if !number(field).map_or(field == "prior" && !record.contains_key(field), |share| (0.0..=1.0).contains(&share)) {
+            return Err(LoadError::Invalid(format!("{field}: expected 0 to 1")));
+        }
+    }
+    for field in ["held", "failed"] {
+        if record.contains_key(field) && !number(field).is_some_and(|count| (0.0..=MAX_USES).contains(&count)) {
+            return Err(LoadError::Invalid(format!("{field}: expected 0 to {MAX_USES}")));
+        }
+    }
+    if !record.contains_key("prior") {
+        record.insert("prior".to_owned(), record["confidence"].clone());
+    }
+    for field in ["held", "failed"] {
+        record.entry(field).or_insert_with(|| 0.into());
+    }
+    loader.load(connection, &KIND, record)
+}
+
+/// Returns a memory by its row id.
+pub fn get(connection: &Connection, id: i64) -> Result<Option<Memory>> {
+    Ok(connection
+        .prepare_cached(concat!("SELECT m.*, ", elsewhere!("m"), " FROM memories m WHERE id = :id AND deleted_at IS NULL"))?
+        .query_row(named_params! {":id": id}, memory)
+        .optional()?)
+}
+
+/// Stores a memory. The same text of the same source, stored again by the same session with the same scope, changes the one of before by
+/// what is given. Returns its uid, and whether it was there.
+pub fn store(connection: &Connection, origin: &str, new: &Memory) -> Result<(String, bool)> {
+    let list = |list: &[String]| serde_json::to_string(list).unwrap_or_default();
+    let now = now_ms();
+    let same: Option<String> = connection
+        .prepare_cached(
+            "SELECT uid FROM memories WHERE session_id = :session_id AND substr(text, 1, 64) = substr(:text, 1, 64) AND deleted_at IS NULL AND kind = :kind
+                AND text = :text AND app = :app
+                AND site = :site AND scope = :scope AND source = :source",
+        )?
+        .query_row(
+            named_params! {
+                ":session_id": new.session, ":kind": new.kind.word(), ":text": new.text, ":app": new.app, ":site": new.site,
+                ":scope": new.scope.word(), ":source": new.source,
+            },
+            |row| row.get("uid"),
+        )
+        .optional()?;
+    if let Some(uid) = same {
+        let evidence = Evidence { prior: new.confidence, ..evidence_of(connection, &uid)?.unwrap_or(Evidence::new(new.confidence)) };
+        connection
+            .prepare_cached(
+                "UPDATE memories SET title = coalesce(:title, title), prior = :prior, confidence = :confidence, tags = CASE :tags WHEN '[]' THEN tags ELSE :tags END,
+                    related = CASE :related WHEN '[]' THEN related ELSE :related END, expires_at = :expires_at, updated_at = :now
+                 WHERE uid = :uid",
+            )?
+            .execute(named_params! {
+                ":uid": uid, ":title": new.title, ":prior": new.confidence, ":confidence": evidence.confidence(now), ":tags": list(&new.tags),
+                ":related": list(&new.related), ":expires_at": new.expires_at, ":now": now,
+            })?;
+        return Ok((uid, true));
+    }
+    let uid = new_uid();
+    connection
+        .prepare_cached(
+            "INSERT INTO memories (uid, origin, session_id, kind, title, text, app, site, scope, source, prior, confidence, tags, related, expires_at,
+                created_at, updated_at)
+             VALUES (:uid, :origin, :session_id, :kind, :title, :text, :app, :site, :scope, :source, :confidence, :confidence, :tags, :related,
+                :expires_at, :created_at, :now)",
+        )?
+        .execute(named_params! {
+            ":uid": uid,
+            ":origin": origin,
+            ":session_id": new.session,
+            ":kind": new.kind.word(),
+            ":title": new.title,
+            ":text": new.text,
+            ":app": new.app,
+            ":site": new.site,
+            ":scope": new.scope.word(),
+            ":source": new.source,
+            ":confidence": new.confidence,
+            ":tags": list(&new.tags),
+            ":related": list(&new.related),
+            ":expires_at": new.expires_at,
+            ":created_at": new.created_at,
+            ":now": now,
+        })?;
+    Ok((uid, false))
+}
+
+fn evidence(row: &Row<'_>) -> rusqlite::Result<Evidence> {
+    Ok(Evidence { prior: row.get("prior")?, held: row.get("held")?, failed: row.get("failed")?, at: row.get("last_used_at")? })
+}
+
+fn evidence_of(connection: &Connection, uid: &str) -> Result<Option<Evidence>> {
+    Ok(connection
+        .prepare_cached("SELECT prior, held, failed, last_used_at FROM memories WHERE uid = :uid AND deleted_at IS NULL")?
+        .query_row(named_params! {":uid": uid}, evidence)
+        .optional()?)
+}
+
+/// Records that a memory was used, and whether it held (`None`: unknown). Returns whether there is one with this uid.
+pub fn used(connection: &Connection, uid: &str, held: Option<bool>) -> Result<bool> {
+    let Some(before) = evidence_of(connection, uid)? else { return Ok(false) };
+    let now = now_ms();
+    let after = before.used(held, now);
+    connection
+        .prepare_cached(
+            "UPDATE memories SET held = :held, failed = :failed, last_used_at = :now, confidence = :confidence, updated_at = :now
+             WHERE uid = :uid",
+        )?
+        .execute(named_params! {
+            ":uid": uid, ":held": after.held, ":failed": after.failed, ":confidence": after.confidence(now), ":now": now,
+        })?;
+    Ok(true)
+}
+
+/// Lets confidence follow what reports of uses count by now, of up to `limit` memories. Returns their uids. The rows are as new as before:
+/// nothing was reported.
+pub fn refresh(connection: &Connection, now: i64, limit: usize) -> Result<Vec<String>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT uid, confidence, prior, held, failed, last_used_at FROM memories WHERE held + failed > 0 AND deleted_at IS NULL",
+    )?;
+    let rows = statement
+        .query_map([], |row| Ok((row.get::<_, String>("uid")?, row.get::<_, f64>("confidence")?, evidence(row)?.confidence(now))))?;
+    let rows: Vec<(String, f64, f64)> = rows.collect::<rusqlite::Result<_>>()?;
+    let mut update = connection.prepare_cached("UPDATE memories SET confidence = :confidence WHERE uid = :uid")?;
+    let mut refreshed = Vec::new();
+    for (uid, _, confidence) in rows.into_iter().filter(|(_, old, new)| belief::differ(*old, *new)).take(limit) {
+        update.execute(named_params! {":uid": uid, ":confidence": confidence})?;
+        refreshed.push(uid);
+    }
+    Ok(refreshed)
+}
+
+/// Returns the session that stored a memory, and whether only that may be told.
+pub fn owner(connection: &Connection, uid: &str) -> Result<Option<(i64, bool)>> {
+    Ok(connection
+        .prepare_cached("SELECT session_id, scope = 'session' AS private FROM memories WHERE uid = :uid AND deleted_at IS NULL")?
+        .query_row(named_params! {":uid": uid}, |row| Ok((row.get("session_id")?, row.get("private")?)))
+        .optional()?)
+}
+
+/// Counts what a session stored.
+pub fn count_of(connection: &Connection, session: i64) -> Result<i64> {
+    Ok(connection
+        .prepare_cached("SELECT count(*) AS count FROM memories WHERE session_id = :session_id AND deleted_at IS NULL")?
+        .query_row(named_params! {":session_id": session}, |row| row.get("count"))?)
+}
+
+/// Deletes a memory and erases its content. Returns when it was stored, or `None` if there is none with this uid.
+pub fn delete(connection: &Connection, uid: &str) -> Result<Option<i64>> {
+    Ok(connection
+        .prepare_cached(
+            "UPDATE memories SET title = NULL, text = '', tags = '[]', related = '[]', source = '', deleted_at = :now, updated_at = :now
+             WHERE uid = :uid AND deleted_at IS NULL RETURNING created_at",
+        )?
+        .query_row(named_params! {":uid": uid, ":now": now_ms()}, |row| row.get("created_at"))
+        .optional()?)
+}
+
+/// Erases what was stored for a session alone, or everything that it stored.
+pub fn erase_of(connection: &Connection, session: i64, all: bool) -> Result<usize> {
+    Ok(connection
+        .prepare_cached(
+            "UPDATE memories SET title = NULL, text = '', tags = '[]', related = '[]', source = '', deleted_at = :now, updated_at = :now
+             WHERE session_id = :session_id AND deleted_at IS NULL AND (:all OR scope = 'session')",
+        )?
+        .execute(named_params! {":session_id": session, ":all": all, ":now": now_ms()})?)
+}
+
+/// Deletes up to `limit` memories that have expired. Returns the uids.
+pub fn delete_expired(connection: &Connection, now: i64, limit: usize) -> Result<Vec<String>> {
+    let mut statement = connection.prepare_cached(
+        "UPDATE memories SET title = NULL, text = '', tags = '[]', related = '[]', source = '', deleted_at = :now, updated_at = :now
+         WHERE id IN (SELECT id FROM memories WHERE expires_at <= :now AND deleted_at IS NULL LIMIT :limit) RETURNING uid",
+    )?;
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let rows = statement.query_map(named_params! {":now": now, ":limit": limit}, |row| row.get("uid"))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}

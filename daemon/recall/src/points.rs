@@ -1,0 +1,202 @@
+//! Points of an index outside: vectors with what is stored with them, and what a search filters by there.
+
+use afd_proto::recall::{EntryType, RecallEntry};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use super::entries::{Filtered, name_hash};
+use super::terms::{self, Terms};
+use afd_base::text;
+
+/// What is stored with a vector.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Payload {
+    /// Uid of the entry.
+    pub uid: String,
+    /// Store that put it there.
+    pub origin: String,
+    /// Version of the entry, and round of sending everything.
+    pub version: i64,
+    /// Round.
+    pub round: i64,
+    /// Type.
+    #[serde(rename = "type")]
+    pub kind: EntryType,
+    /// Package in lower case; empty for none.
+    pub app: String,
+    /// Site in lower case; empty for none.
+    pub site: String,
+    /// Uid of its session; empty for none.
+    pub session: String,
+    /// Tags, folded.
+    pub tags: Vec<String>,
+    /// When it was recorded, UTC milliseconds.
+    pub at: i64,
+    /// When it stops being true.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<i64>,
+    /// Whether it was archived.
+    pub archived: bool,
+    /// The entry, as it is handed over.
+    pub entry: RecallEntry,
+}
+
+impl Payload {
+    fn searched(&self) -> String {
+        format!("{}\n{}", self.entry.title.as_deref().unwrap_or_default(), self.entry.text)
+    }
+
+    /// Returns the terms of its text.
+    pub fn terms(&self) -> Terms {
+        terms::of(&self.searched())
+    }
+
+    /// Returns what an entry of another store is filtered and ranked by.
+    pub fn filtered(&self) -> Filtered {
+        Filtered {
+            kind: self.kind,
+            app: name_hash(&self.app),
+            site: name_hash(&self.site),
+            session: 0,
+            private: false,
+            archived: self.archived,
+            confidence: self.entry.confidence as f32,
+            at: self.at,
+            expires_at: self.expires_at.unwrap_or(i64::MAX),
+            words: 1,
+            gist: text::gist(self.searched().trim_start()),
+            // Whose user that was nobody can tell.
+            by_user: false,
+        }
+    }
+}
+
+/// A vector with what is stored with it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Point {
+    /// Id, a UUID.
+    pub id: String,
+    /// The vector.
+    pub vector: Vec<f32>,
+    /// What is stored with it.
+    pub payload: Payload,
+}
+
+/// A point that was found.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Neighbour {
+    /// Cosine of the angle between its vector and that of the query.
+    pub score: f64,
+    /// What is stored with it.
+    pub payload: Payload,
+}
+
+/// What a search filters by, see `Scope`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Filters {
+    /// Only these types; all if empty.
+    pub types: Vec<EntryType>,
+    /// Only entries about this app or about none.
+    pub app: Option<String>,
+    /// Only entries about this site.
+    pub site: Option<String>,
+    /// Only entries of the session with this uid.
+    pub session: Option<String>,
+    /// Only entries with this tag.
+    pub tag: Option<String>,
+    /// Recorded in this time, UTC milliseconds.
+    pub since: Option<i64>,
+    /// Until when.
+    pub until: Option<i64>,
+    /// Only what stops being true until then.
+    pub expires_until: Option<i64>,
+    /// Now: what has expired is not found.
+    pub now: i64,
+    /// Whether to find what was archived.
+    pub archived: bool,
+}
+
+impl Filters {
+    /// Returns them as Qdrant's.
+    pub fn conditions(&self) -> Value {
+        let mut must = Vec::new();
+        if !self.types.is_empty() {
+            must.push(json!({"key": "type", "match": {"any": self.types}}));
+        }
+        if let Some(app) = &self.app {
+            must.push(json!({"key": "app", "match": {"any": [app.to_lowercase(), ""]}}));
+        }
+        let equal = [
+            ("site", self.site.as_ref().map(|site| json!(site.to_lowercase()))),
+            ("session", self.session.as_ref().map(|session| json!(session))),
+            ("tags", self.tag.as_ref().map(|tag| json!(text::fold(tag)))),
+            ("archived", (!self.archived).then_some(json!(false))),
+        ];
+        must.extend(equal.into_iter().filter_map(|(key, value)| Some(json!({"key": key, "match": {"value": value?}}))));
+        if let Some(since) = self.since {
+            must.push(json!({"key": "at", "range": {"gte": since}}));
+        }
+        if let Some(until) = self.until {
+            must.push(json!({"key": "at", "range": {"lte": until}}));
+        }
+        if let Some(until) = self.expires_until {
+            must.push(json!({"key": "expires_at", "range": {"lte": until}}));
+        }
+        json!({"must": must, "must_not": [{"key": "expires_at", "range": {"lte": self.now}}]})
+    }
+}
+
+/// Returns the condition of points that a store put there.
+pub fn of_store(origin: &str) -> Value {
+    json!({"key": "origin", "match": {"value": origin}})
+}
+
+/// Returns the id of a point: that of an entry of a store.
+pub fn point_id(origin: &str, uid: &str) -> String {
+    let hash = Sha256::digest(format!("{origin}\0{uid}"));
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&hash[..16]);
+    uuid::Builder::from_custom_bytes(bytes).into_uuid().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn filters_are_conditions_of_qdrant() {
+        let filters = Filters {
+            types: vec![EntryType::Bug, EntryType::Note],
+            app: Some("Com.Shop".to_owned()),
+            tag: Some("Öffnen".to_owned()),
+            since: Some(5),
+            expires_until: Some(11),
+            now: 9,
+            ..Filters::default()
+        };
+        assert_eq!(
+            filters.conditions(),
+            json!({
+                "must": [
+                    {"key": "type", "match": {"any": ["bug", "note"]}},
+                    {"key": "app", "match": {"any": ["com.shop", ""]}},
+                    {"key": "tags", "match": {"value": text::fold("Öffnen")}},
+                    {"key": "archived", "match": {"value": false}},
+                    {"key": "at", "range": {"gte": 5}},
+                    {"key": "expires_at", "range": {"lte": 11}},
+                ],
+                "must_not": [{"key": "expires_at", "range": {"lte": 9}}],
+            })
+        );
+        let all = Filters { archived: true, ..Filters::default() };
+        assert_eq!(all.conditions()["must"], json!([]));
+    }
+
+    #[test]
+    fn points_of_different_stores_never_have_the_same_id() {
+        assert_ne!(point_id("a", "u"), point_id("b", "u"));
+        assert_ne!(point_id("a", "bc"), point_id("ab", "c"));
+        assert_eq!(uuid::Uuid::parse_str(&point_id("a", "u")).map(|id| id.get_version_num()), Ok(8));
+    }
+}

@@ -1,0 +1,260 @@
+//! An index outside: a Qdrant, over its REST interface. Several stores may share it.
+//!
+//! There is a collection for each model, so that vectors which cannot be compared never meet. Each store puts its own points there, whose
+//! ids depend on it, and never changes those of others.
+
+use std::time::{Duration, Instant};
+
+use afd_proto::Secret;
+use parking_lot::Mutex;
+use reqwest::{Client, Method, StatusCode};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use super::points::{Filters, Neighbour, Payload, Point, of_store};
+use afd_base::config::RecallSettings;
+use afd_base::model::api_key;
+use afd_base::net::{self, BodyError};
+use afd_base::text;
+
+/// Maximum size of an answer, bytes.
+const MAX_ANSWER: usize = 32 << 20;
+/// Timeout of what changes something: a search is waited for, this is not.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
+/// Time for which a Qdrant that could not be reached is not asked again.
+const LEFT_ALONE: Duration = Duration::from_secs(5);
+/// Points that are looked at for an entry: several stores may have put it there.
+const MAX_FOUND: usize = 10;
+/// Length of what it says of an error, characters.
+const MAX_REASON: usize = 200;
+/// Payload indexes: the fields that searches filter by.
+const INDEXES: [(&str, &str); 11] = [
+    ("uid", "keyword"),
+    ("origin", "keyword"),
+    ("type", "keyword"),
+    ("app", "keyword"),
+    ("site", "keyword"),
+    ("session", "keyword"),
+    ("tags", "keyword"),
+    ("archived", "bool"),
+    ("at", "integer"),
+    ("expires_at", "integer"),
+    ("version", "integer"),
+];
+
+/// Why a Qdrant did not do what it was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum QdrantError {
+    /// It cannot be reached, or is busy.
+    #[error("{0}")]
+    Away(String),
+    /// It has no such collection.
+    #[error("it has no such collection")]
+    NoCollection,
+    /// It cannot be used as it is: the key is wrong, the collection does not fit, or it is no Qdrant.
+    #[error("{0}")]
+    Unusable(String),
+    /// It refuses what the request holds.
+    #[error("{0}")]
+    Refused(String),
+}
+
+type Result<T> = std::result::Result<T, QdrantError>;
+
+/// A Qdrant.
+pub struct Qdrant {
+    client: Client,
+    url: String,
+    collection: String,
+    key: Option<Secret>,
+    timeout: Duration,
+    /// When it could not be reached, and why.
+    failed: Mutex<Option<(Instant, QdrantError)>>,
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    result: Value,
+}
+
+impl Qdrant {
+    /// Creates a client of the Qdrant of the settings; `None` if they name none.
+    ///
+    /// # Errors
+    /// If the key cannot be read or the HTTP client cannot be created.
+    pub fn new(settings: &RecallSettings) -> std::result::Result<Option<Self>, String> {
+        let Some(url) = settings.qdrant() else { return Ok(None) };
+        Ok(Some(Self {
+            client: net::client_of(url).build().map_err(|e| e.without_url().to_string())?,
+            url: url.to_owned(),
+            collection: settings.qdrant_collection.clone(),
+            key: api_key(settings.qdrant_key_env.as_deref(), settings.qdrant_key_file.as_deref()).map_err(|e| e.to_string())?,
+            timeout: Duration::from_millis(settings.qdrant_timeout_ms),
+            failed: Mutex::new(None),
+        }))
+    }
+
+    /// Returns the URL.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Returns the collection of a model, by its identity.
+    pub fn collection(&self, identity: &str) -> String {
+        let hash = Sha256::digest(identity);
+        let short: String = hash[..6].iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("{}-{short}", self.collection)
+    }
+
+    async fn call(&self, method: Method, path: &str, body: Option<Value>, timeout: Duration) -> Result<Value> {
+        let done = self.send(method, path, body, timeout).await;
+        *self.failed.lock() = match &done {
+            Err(error @ QdrantError::Away(_)) => Some((Instant::now(), error.clone())),
+            _ => None,
+        };
+        done
+    }
+
+    async fn send(&self, method: Method, path: &str, body: Option<Value>, timeout: Duration) -> Result<Value> {
+        let mut call = self.client.request(method, format!("{}/collections/{path}", self.url)).timeout(timeout);
+        if let Some(key) = &self.key {
+            let key = reqwest::header::HeaderValue::from_str(key.expose());
+            let mut key = key.map_err(|_| QdrantError::Unusable("its key has characters that no header can hold".to_owned()))?;
+            key.set_sensitive(true);
+            call = call.header("api-key", key);
+        }
+        if let Some(body) = &body {
+            call = call.json(body);
+        }
+        let response = call.send().await.map_err(|e| away(&e))?;
+        let status = response.status();
+        let body = net::body(response, MAX_ANSWER).await.map_err(|error| match error {
+            BodyError::Http(error) => away(&error),
+            BodyError::TooLarge(_) => QdrantError::Unusable("its answer is too large".to_owned()),
+        })?;
+        if status.is_success() {
+            let answer: Answer =
+                serde_json::from_slice(&body).map_err(|_| QdrantError::Unusable("its answer is not that of a Qdrant".to_owned()))?;
+            return Ok(answer.result);
+        }
+        let says = serde_json::from_slice::<Value>(&body).ok();
+        let reason = says.as_ref().and_then(|says| says["status"]["error"].as_str()).unwrap_or_default();
+        let told = format!("HTTP {}: {}", status.as_u16(), text::cut::brief(&text::cut::one_line(reason), MAX_REASON));
+        let told = told.trim_end_matches([':', ' ']).to_owned();
+        Err(match status {
+            StatusCode::NOT_FOUND if reason.contains("ollection") => QdrantError::NoCollection,
+            StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT => QdrantError::Away(told),
+            status if status.is_server_error() => QdrantError::Away(told),
+            StatusCode::BAD_REQUEST | StatusCode::PAYLOAD_TOO_LARGE | StatusCode::UNPROCESSABLE_ENTITY => QdrantError::Refused(told),
+            _ => QdrantError::Unusable(told),
+        })
+    }
+
+    /// Makes a collection with its payload indexes, if there is none.
+    ///
+    /// # Errors
+    /// If it cannot be reached, or has such a collection with vectors of another size.
+    pub async fn prepare(&self, collection: &str, dimensions: i64) -> Result<()> {
+        let found = self.call(Method::GET, collection, None, WRITE_TIMEOUT).await;
+        match found {
+            Ok(info) => {
+                let size = &info["config"]["params"]["vectors"]["size"];
+                if size.as_i64() != Some(dimensions) {
+                    return Err(QdrantError::Unusable(format!(
+                        "its collection {collection} has vectors of {size} components, not {dimensions}"
+                    )));
+                }
+            }
+            Err(QdrantError::NoCollection) => {
+                let body = json!({"vectors": {"size": dimensions, "distance": "Cosine"}});
+                match self.call(Method::PUT, collection, Some(body), WRITE_TIMEOUT).await {
+                    // Another store may have made it meanwhile.
+                    Err(QdrantError::Unusable(told)) if told.starts_with("HTTP 409") => {}
+                    made => drop(made?),
+                }
+            }
+            Err(error) => return Err(error),
+        }
+        for (field, schema) in INDEXES {
+            let body = json!({"field_name": field, "field_schema": schema});
+            self.call(Method::PUT, &format!("{collection}/index?wait=true"), Some(body), WRITE_TIMEOUT).await?;
+        }
+        Ok(())
+    }
+
+    /// Puts points there, in the place of those with the same ids.
+    ///
+    /// # Errors
+    /// If it cannot be reached, or refuses them.
+    pub async fn upsert(&self, collection: &str, points: &[Point]) -> Result<()> {
+        let path = format!("{collection}/points?wait=true");
+        self.call(Method::PUT, &path, Some(json!({"points": points})), WRITE_TIMEOUT).await.map(drop)
+    }
+
+    /// Deletes points by their ids.
+    ///
+    /// # Errors
+    /// If it cannot be reached.
+    pub async fn delete(&self, collection: &str, ids: &[String]) -> Result<()> {
+        let path = format!("{collection}/points/delete?wait=true");
+        self.call(Method::POST, &path, Some(json!({"points": ids})), WRITE_TIMEOUT).await.map(drop)
+    }
+
+    /// Deletes the points that meet all of some conditions, and none of others.
+    ///
+    /// # Errors
+    /// If it cannot be reached.
+    pub async fn delete_where(&self, collection: &str, must: &[Value], must_not: &[Value]) -> Result<()> {
+        let path = format!("{collection}/points/delete?wait=true");
+        self.call(Method::POST, &path, Some(json!({"filter": {"must": must, "must_not": must_not}})), WRITE_TIMEOUT).await.map(drop)
+    }
+
+    /// Returns how many points meet conditions.
+    ///
+    /// # Errors
+    /// If it cannot be reached.
+    pub async fn count(&self, collection: &str, must: &[Value]) -> Result<i64> {
+        let body = json!({"filter": {"must": must}, "exact": true});
+        let counted = self.call(Method::POST, &format!("{collection}/points/count"), Some(body), WRITE_TIMEOUT).await?;
+        counted["count"].as_i64().ok_or_else(|| QdrantError::Unusable("its answer has no count".to_owned()))
+    }
+
+    /// Returns an error if it did not answer a moment ago: it is not asked again by what somebody waits for.
+    fn check(&self) -> Result<()> {
+        let failed = self.failed.lock().clone();
+        failed.filter(|(at, _)| at.elapsed() < LEFT_ALONE).map_or(Ok(()), |(_, error)| Err(error))
+    }
+
+    /// Returns the points that are nearest to a vector.
+    ///
+    /// # Errors
+    /// If it cannot be reached.
+    pub async fn nearest(&self, collection: &str, vector: &[f32], filters: &Filters, limit: usize) -> Result<Vec<Neighbour>> {
+        self.check()?;
+        let body = json!({"query": vector, "filter": filters.conditions(), "limit": limit, "with_payload": true});
+        let found = self.call(Method::POST, &format!("{collection}/points/query"), Some(body), self.timeout).await?;
+        Ok(points(&found).filter_map(|point| serde_json::from_value(point.clone()).ok()).collect())
+    }
+
+    /// Returns what stores other than one have stored with an entry.
+    ///
+    /// # Errors
+    /// If it cannot be reached.
+    pub async fn find(&self, collection: &str, uid: &str, except: &str) -> Result<Vec<Payload>> {
+        self.check()?;
+        let filter = json!({"must": [{"key": "uid", "match": {"value": uid}}], "must_not": [of_store(except)]});
+        let body = json!({"filter": filter, "limit": MAX_FOUND, "with_payload": true});
+        let found = self.call(Method::POST, &format!("{collection}/points/scroll"), Some(body), self.timeout).await?;
+        Ok(points(&found).filter_map(|point| serde_json::from_value(point["payload"].clone()).ok()).collect())
+    }
+}
+
+/// Returns the points of an answer. Those that another program put there are no entries, and are left out by the caller.
+fn points(answer: &Value) -> impl Iterator<Item = &Value> {
+    answer["points"].as_array().into_iter().flatten()
+}
+
+fn away(error: &reqwest::Error) -> QdrantError {
+    QdrantError::Away(net::why(error).to_owned())
+}

@@ -1,0 +1,228 @@
+//! Embeddings of entries as rows, with their sketches: one bit for the sign of each component.
+
+use rusqlite::{Connection, OptionalExtension, named_params};
+
+use afd_store::{Result, now_ms};
+
+/// A model that embeddings were made with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Model {
+    /// Row id.
+    pub id: i64,
+    /// What its vectors depend on.
+    pub identity: String,
+    /// Number of components.
+    pub dimensions: i64,
+}
+
+/// Returns the model with an identity, if it was used before.
+pub fn find_model(connection: &Connection, identity: &str) -> Result<Option<Model>> {
+    Ok(connection
+        .prepare_cached("SELECT id, identity, dimensions FROM embedding_models WHERE identity = :identity")?
+        .query_row(named_params! {":identity": identity}, |row| {
+            Ok(Model { id: row.get("id")?, identity: row.get("identity")?, dimensions: row.get("dimensions")? })
+        })
+        .optional()?)
+}
+
+/// Returns the model with an identity, as a row.
+pub fn model(connection: &Connection, identity: &str, dimensions: i64) -> Result<Model> {
+    if let Some(model) = find_model(connection, identity)? {
+        return Ok(model);
+    }
+    connection
+        .prepare_cached("INSERT INTO embedding_models (identity, dimensions, created_at) VALUES (:identity, :dimensions, :now)")?
+        .execute(named_params! {":identity": identity, ":dimensions": dimensions, ":now": now_ms()})?;
+    Ok(Model { id: connection.last_insert_rowid(), identity: identity.to_owned(), dimensions })
+}
+
+/// Returns the sketch of a vector.
+pub fn sketch(vector: &[f32]) -> Vec<u64> {
+    let word = |part: &[f32]| part.iter().enumerate().fold(0, |bits, (i, x)| bits | u64::from(*x > 0.0) << i);
+    vector.chunks(64).map(word).collect()
+}
+
+fn bytes_of(vector: &[f32]) -> Vec<u8> {
+    vector.iter().flat_map(|x| x.to_le_bytes()).collect()
+}
+
+/// Returns the words of a stored sketch.
+pub fn stored_sketch(bytes: &[u8]) -> Vec<u64> {
+    bytes.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)).collect()
+}
+
+/// Stores the vector of an entry; `content` is the hash of what it was made of.
+pub fn put(connection: &Connection, model: i64, entry: i64, content: i64, vector: &[f32]) -> Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO embeddings (model_id, entry_id, content, vector, created_at) VALUES (:model_id, :entry_id, :content, :vector, :now)
+             ON CONFLICT (entry_id, model_id) DO UPDATE SET content = excluded.content, vector = excluded.vector,
+                created_at = excluded.created_at",
+        )?
+        .execute(named_params! {
+            ":model_id": model, ":entry_id": entry, ":content": content, ":vector": bytes_of(vector), ":now": now_ms(),
+        })?;
+    let bits: Vec<u8> = sketch(vector).into_iter().flat_map(u64::to_le_bytes).collect();
+    connection
+        .prepare_cached("INSERT OR REPLACE INTO sketches (model_id, entry_id, bits) VALUES (:model_id, :entry_id, :bits)")?
+        .execute(named_params! {":model_id": model, ":entry_id": entry, ":bits": bits})?;
+    Ok(())
+}
+
+/// Stores the vector of an entry if its content is still the one that the vector was made of. Returns whether it is.
+pub fn put_current(connection: &Connection, model: i64, entry: i64, content: i64, vector: &[f32]) -> Result<bool> {
+    let current: bool = connection
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM entries WHERE id = :id AND gone = 0 AND content = :content) AS current")?
+        .query_row(named_params! {":id": entry, ":content": content}, |row| row.get("current"))?;
+    if current {
+        put(connection, model, entry, content, vector)?;
+    }
+    Ok(current)
+}
+
+fn delete_sketch(connection: &Connection, model: i64, entry: i64) -> Result<()> {
+    connection
+        .prepare_cached("DELETE FROM sketches WHERE model_id = :model AND entry_id = :entry")?
+        .execute(named_params! {":model": model, ":entry": entry})?;
+    Ok(())
+}
+
+/// Removes the vectors of an entry.
+pub fn remove(connection: &Connection, entry: i64) -> Result<()> {
+    let mut of = connection.prepare_cached("SELECT model_id FROM embeddings WHERE entry_id = :entry_id")?;
+    let models: Vec<i64> = of.query_map(named_params! {":entry_id": entry}, |row| row.get("model_id"))?.collect::<rusqlite::Result<_>>()?;
+    for model in models {
+        delete_sketch(connection, model, entry)?;
+    }
+    connection.prepare_cached("DELETE FROM embeddings WHERE entry_id = :entry_id")?.execute(named_params! {":entry_id": entry})?;
+    Ok(())
+}
+
+/// Returns the vector of an entry.
+pub fn get(connection: &Connection, model: i64, entry: i64) -> Result<Option<Vec<f32>>> {
+    let bytes: Option<Vec<u8>> = connection
+        .prepare_cached("SELECT vector FROM embeddings WHERE entry_id = :entry_id AND model_id = :model_id")?
+        .query_row(named_params! {":entry_id": entry, ":model_id": model}, |row| row.get("vector"))
+        .optional()?;
+    Ok(bytes.map(|bytes| floats(&bytes)))
+}
+
+fn floats(bytes: &[u8]) -> Vec<f32> {
+    bytes.as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b)).collect()
+}
+
+/// Returns whether an entry has a vector of a model, and each of its vectors, of whatever model, has the size and the sketch that it should
+/// have. One that went stale has neither.
+pub fn are_sound(connection: &Connection, entry: i64, needed: i64) -> Result<bool> {
+    let mut statement = connection.prepare_cached(
+        "SELECT v.model_id, v.vector, m.dimensions, s.bits FROM embeddings v JOIN embedding_models m ON m.id = v.model_id
+         LEFT JOIN sketches s ON s.model_id = v.model_id AND s.entry_id = v.entry_id WHERE v.entry_id = :entry",
+    )?;
+    let mut rows = statement.query(named_params! {":entry": entry})?;
+    let mut has_needed = false;
+    while let Some(row) = rows.next()? {
+        has_needed |= row.get::<_, i64>("model_id")? == needed;
+        let vector = floats(&row.get::<_, Vec<u8>>("vector")?);
+        let bits: Option<Vec<u8>> = row.get("bits")?;
+        let goes_with_it = bits.as_deref().map(stored_sketch).as_deref() == Some(&sketch(&vector));
+        let has_size = usize::try_from(row.get::<_, i64>("dimensions")?).is_ok_and(|size| size == vector.len());
+        let is_sound = has_size && goes_with_it && vector.iter().all(|x| x.is_finite());
+        if !is_sound && !vector.is_empty() {
+            return Ok(false);
+        }
+    }
+    Ok(has_needed)
+}
+
+/// Returns the product of two vectors, which is the cosine of their angle if both have unit length.
+pub fn product(a: &[f32], b: &[f32]) -> f32 {
+    // Eight sums, which a processor adds at once.
+    let mut sums = [0.0_f32; 8];
+    let (left, right) = (a.as_chunks::<8>(), b.as_chunks::<8>());
+    for (x, y) in left.0.iter().zip(right.0) {
+        for i in 0..8 {
+            sums[i] += x[i] * y[i];
+        }
+    }
+    sums.iter().sum::<f32>() + left.1.iter().zip(right.1).map(|(x, y)| x * y).sum::<f32>()
+}
+
+/// Entries that are looked at for one that lacks a vector.
+const LOOKED_AT: i64 = 1_000;
+
+/// Returns entries that changed after a version and lack a vector of a model, or have one of older content; and the version up to which
+/// entries were looked at, `None` if there are no more.
+pub fn lacking(connection: &Connection, model: i64, after: i64, limit: usize) -> Result<(Vec<i64>, Option<i64>)> {
+    let mut statement = connection.prepare_cached(
+        "SELECT e.id, e.version, e.gone = 0 AND e.due = 0 AND e.words > 0 AND (v.id IS NULL OR v.content <> e.content) AS lacks
+         FROM entries e LEFT JOIN embeddings v ON v.entry_id = e.id AND v.model_id = :model
+         WHERE e.version > :after ORDER BY e.version LIMIT :limit",
+    )?;
+    let mut rows = statement.query(named_params! {":model": model, ":after": after, ":limit": LOOKED_AT})?;
+    let (mut lacking, mut upto) = (Vec::new(), None);
+    while let Some(row) = rows.next()? {
+        upto = Some(row.get("version")?);
+        if row.get("lacks")? {
+            lacking.push(row.get("id")?);
+            if lacking.len() == limit {
+                break;
+            }
+        }
+    }
+    Ok((lacking, upto))
+}
+
+/// Returns how many entries have a current vector of a model.
+pub fn count(connection: &Connection, model: i64) -> Result<i64> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT count(*) AS count FROM embeddings v JOIN entries e ON e.id = v.entry_id
+             WHERE v.model_id = :model AND v.content = e.content AND e.gone = 0",
+        )?
+        .query_row(named_params! {":model": model}, |row| row.get("count"))?)
+}
+
+/// Deletes some vectors of all models but some. Returns the entries that they were of. The rows of the models stay, so that their ids are not given again.
+pub fn delete_others(connection: &Connection, keep: &[&str], limit: i64) -> Result<Vec<i64>> {
+    let mut statement = connection.prepare_cached("SELECT id, identity FROM embedding_models")?;
+    let rows = statement.query_map([], |row| Ok((row.get::<_, i64>("id")?, row.get::<_, String>("identity")?)))?;
+    let models: Vec<(i64, String)> = rows.collect::<rusqlite::Result<_>>()?;
+    let mut deleted: Vec<i64> = Vec::new();
+    for (model, _) in models.iter().filter(|(_, identity)| !keep.contains(&identity.as_str())) {
+        let mut of = connection.prepare_cached("SELECT entry_id FROM embeddings WHERE model_id = :model LIMIT :limit")?;
+        let rows =
+            of.query_map(named_params! {":model": model, ":limit": limit.saturating_sub(deleted.len() as i64)}, |row| row.get("entry_id"))?;
+        let entries: Vec<i64> = rows.collect::<rusqlite::Result<_>>()?;
+        for entry in entries {
+            let of = named_params! {":model": model, ":entry": entry};
+            delete_sketch(connection, *model, entry)?;
+            connection.prepare_cached("DELETE FROM embeddings WHERE model_id = :model AND entry_id = :entry")?.execute(of)?;
+            deleted.push(entry);
+        }
+    }
+    Ok(deleted)
+}
+
+/// Empties the vectors of a model that were made before a time, of entries that were not used since. Returns these entries.
+pub fn empty_stale(connection: &Connection, model: i64, before: i64, limit: i64) -> Result<Vec<i64>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT v.entry_id FROM embeddings v JOIN entries e ON e.id = v.entry_id
+         WHERE v.model_id = :model AND v.created_at < :before AND v.vector <> x'' AND coalesce(e.used_at, 0) < :before LIMIT :limit",
+    )?;
+    let rows = statement.query_map(named_params! {":model": model, ":before": before, ":limit": limit}, |row| row.get("entry_id"))?;
+    let stale: Vec<i64> = rows.collect::<rusqlite::Result<_>>()?;
+    for entry in &stale {
+        let of = named_params! {":model": model, ":entry": entry};
+        connection.prepare_cached("UPDATE embeddings SET vector = x'' WHERE model_id = :model AND entry_id = :entry")?.execute(of)?;
+        delete_sketch(connection, model, *entry)?;
+    }
+    Ok(stale)
+}
+
+/// Forgets that vectors of an entry went stale, so that they are made again. Returns whether any had.
+pub fn renew(connection: &Connection, entry: i64) -> Result<bool> {
+    let stale = connection
+        .prepare_cached("DELETE FROM embeddings WHERE entry_id = :entry AND vector = x''")?
+        .execute(named_params! {":entry": entry})?;
+    Ok(stale > 0)
+}

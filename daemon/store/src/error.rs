@@ -1,0 +1,81 @@
+//! Errors of the database.
+
+use afd_base::task::Panicked;
+
+/// Why a database operation failed.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The disk is full.
+    #[error("no space left for the memory database")]
+    Full,
+    /// Another program holds a lock of the database.
+    #[error("another program holds the lock of the memory database, and did not release it in time")]
+    Locked,
+    /// The database is damaged.
+    #[error("the memory database is damaged: {0}")]
+    Damaged(String),
+    /// The database cannot be used: it is stopped, read-only, or cannot be opened.
+    #[error("the memory database cannot be used: {0}")]
+    Unavailable(String),
+    /// The schema is newer than this version supports.
+    #[error(
+        "the memory database has schema version {found}, and this version of afd supports at most {known}: install the newer afd again, or \
+         restore a backup from before the upgrade (`afctl backup restore NAME`; those made before a migration say so in their reason)"
+    )]
+    TooNew {
+        /// Schema version of the database.
+        found: u32,
+        /// Newest supported schema version.
+        known: u32,
+    },
+    /// The work itself panicked and was rolled back.
+    #[error("a database operation panicked: {0}")]
+    Panicked(String),
+    /// Any other SQLite error.
+    #[error("memory database error: {0}")]
+    Sql(#[source] rusqlite::Error),
+}
+
+impl StoreError {
+    /// Returns the error for a file of the database, or beside it, that cannot be used.
+    pub fn from_io(error: std::io::Error) -> Self {
+        match error.kind() {
+            std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => Self::Full,
+            _ => Self::Unavailable(error.to_string()),
+        }
+    }
+
+    /// Copies the error for another caller. Variants that cannot be copied become `Unavailable` with the same text.
+    pub(super) fn duplicate(&self) -> StoreError {
+        match self {
+            StoreError::Full => StoreError::Full,
+            StoreError::Locked => StoreError::Locked,
+            StoreError::Damaged(what) => StoreError::Damaged(what.clone()),
+            StoreError::Unavailable(what) => StoreError::Unavailable(what.clone()),
+            other => StoreError::Unavailable(other.to_string()),
+        }
+    }
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::DiskFull) => StoreError::Full,
+            Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => StoreError::Locked,
+            Some(rusqlite::ErrorCode::DatabaseCorrupt | rusqlite::ErrorCode::NotADatabase) => StoreError::Damaged(error.to_string()),
+            Some(rusqlite::ErrorCode::ReadOnly | rusqlite::ErrorCode::CannotOpen | rusqlite::ErrorCode::SystemIoFailure) => {
+                StoreError::Unavailable(error.to_string())
+            }
+            _ => StoreError::Sql(error),
+        }
+    }
+}
+
+impl From<Panicked> for StoreError {
+    fn from(panicked: Panicked) -> Self {
+        StoreError::Panicked(panicked.0)
+    }
+}
+
+/// Result of a database operation.
+pub type Result<T, E = StoreError> = std::result::Result<T, E>;

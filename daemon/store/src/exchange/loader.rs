@@ -1,0 +1,137 @@
+//! Loading records of many kinds, each of which may refer to those before.
+
+use std::collections::{HashMap, HashSet};
+
+use rusqlite::Connection;
+use serde_json::Value;
+
+use super::imports::{self, Import};
+use super::{Kind, LoadError, Loaded, Record, References, Table, row_of};
+use crate::{Result, StoreError, origins_of};
+
+/// Loads the records of an import, or checks them.
+pub struct Loader {
+    tables: HashMap<&'static str, Table>,
+    references: References,
+    /// Uids of skipped records, with the reason to report, if any. Records that refer to them are skipped, too.
+    unwanted: HashMap<String, Option<&'static str>>,
+    /// `None` where records are only checked.
+    import: Option<Import>,
+    chosen: HashSet<String>,
+    /// Uids of this store and of those that it replaced.
+    ours: Vec<String>,
+}
+
+fn tables<'a>(connection: &Connection, kinds: impl IntoIterator<Item = &'a Kind>) -> Result<HashMap<&'static str, Table>> {
+    let table = |kind: &Kind| Ok((kind.name, Table { natural: kind.natural, ..Table::of(connection, kind.table, kind.skipped)? }));
+    kinds.into_iter().map(table).collect()
+}
+
+impl Loader {
+    /// Returns a loader for the records of an import, which are of these kinds.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn new<'a>(connection: &Connection, kinds: impl IntoIterator<Item = &'a Kind>, import: Import) -> Result<Self> {
+        let (chosen, ours) = (imports::choices(connection, import.id)?, origins_of(connection)?);
+        Ok(Self {
+            tables: tables(connection, kinds)?,
+            references: References::default(),
+            unwanted: HashMap::new(),
+            import: Some(import),
+            chosen,
+            ours,
+        })
+    }
+
+    /// Returns a loader that checks the fields of records of these kinds, in a database without rows that does not enforce references.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn checking<'a>(connection: &Connection, kinds: impl IntoIterator<Item = &'a Kind>) -> Result<Self> {
+        let references = References { unchecked: true, ..References::default() };
+        Ok(Self {
+            tables: tables(connection, kinds)?,
+            references,
+            unwanted: HashMap::new(),
+            import: None,
+            chosen: HashSet::new(),
+            ours: Vec::new(),
+        })
+    }
+
+    /// Returns the uids of this store and of those that it replaced.
+    pub fn ours(&self) -> &[String] {
+        &self.ours
+    }
+
+    /// Returns whether records may change sessions that were here before.
+    pub fn merges(&self) -> bool {
+        self.import.as_ref().is_none_or(|import| import.merge)
+    }
+
+    /// Stores the decision to use the file for a session or conversation (its uid), or a baseline (its origin).
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn choose(&mut self, connection: &Connection, uid: &str) -> Result<(), StoreError> {
+        if let Some(import) = &self.import
+            && self.chosen.insert(uid.to_owned())
+        {
+            imports::choose(connection, import.id, uid)?;
+        }
+        Ok(())
+    }
+
+    /// Returns whether this or an earlier run of the import decided so.
+    pub fn chose(&self, uid: &str) -> bool {
+        self.chosen.contains(uid)
+    }
+
+    /// Inserts the row of a record, or renews it if the record is newer.
+    ///
+    /// # Errors
+    /// If a field does not fit, refers to a row that is not here, or another row has what only one may have.
+    pub fn load(&mut self, connection: &Connection, kind: &Kind, record: Record) -> Result<Loaded, LoadError> {
+        let table = self.tables.get(kind.name).ok_or_else(|| LoadError::Invalid(format!("type: {:?} is unknown", kind.name)))?;
+        table.load_among(connection, record, true, &mut self.references)
+    }
+
+    /// Returns whether the row of a record is not here, or is older.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn is_news(&self, connection: &Connection, kind: &Kind, record: &Record) -> Result<bool> {
+        let uid = record.get("uid").and_then(Value::as_str).unwrap_or_default();
+        let Some(table) = self.tables.get(kind.name) else { return Ok(true) };
+        let at = record.get("updatedAt").and_then(Value::as_i64);
+        Ok(table.state_of(connection, uid)?.is_none_or(|(here, deleted)| !deleted && at.is_some_and(|at| at > here)))
+    }
+
+    /// Skips a record. Records that refer to it are reported with the reason `why`; without one they count as present.
+    pub fn leave_out(&mut self, record: &Record, why: Option<&'static str>) {
+        self.unwanted.extend(record.get("uid").and_then(Value::as_str).map(|uid| (uid.to_owned(), why)));
+    }
+
+    /// Returns what becomes of a record that refers by this field to one that was left out; `None` if it does not.
+    pub fn left_out(&self, record: &Record, field: &str) -> Option<Result<Loaded, LoadError>> {
+        let why = self.unwanted.get(record.get(field).and_then(Value::as_str)?)?;
+        Some(why.map_or(Ok(Loaded::Present), |why| Err(LoadError::Taken(why.to_owned()))))
+    }
+
+    /// Makes references to a record mean a row that is here.
+    pub fn alias(&mut self, kind: &Kind, record: &Record, id: i64) {
+        if let Some(uid) = record.get("uid").and_then(Value::as_str) {
+            self.references.alias(kind.table, uid.to_owned(), id);
+        }
+    }
+
+    /// Returns whether the row of a record is here.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn knows(&self, connection: &Connection, kind: &Kind, record: &Record) -> Result<bool> {
+        let uid = record.get("uid").and_then(Value::as_str).unwrap_or_default();
+        Ok(row_of(connection, kind.table, uid)?.is_some())
+    }
+}

@@ -1,0 +1,332 @@
+//! The SQLite database: one writer thread with group commit, a pool of reader threads, and migrations.
+//!
+//! This module is only the machinery; the SQL lives in the modules that own the data. A write is acknowledged after its
+//! commit. Writes about devices run first and in the order in which they were submitted, those of other callers take turns (`queue`). Each
+//! has a savepoint of its own, so that a failed write does not affect the others of its group.
+
+pub mod artifact;
+pub mod backup;
+mod checkpoints;
+mod columns;
+mod connections;
+mod copy;
+mod damage;
+mod error;
+pub mod exchange;
+mod group;
+pub mod job;
+mod migrate;
+mod piece;
+mod query;
+mod queue;
+mod readers;
+mod space;
+mod stamp;
+mod writer;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::time::Instant;
+
+use r2d2_sqlite::SqliteConnectionManager;
+use rusqlite::{Connection, OpenFlags};
+
+use afd_base::task::{Tasks, run_blocking};
+
+pub use columns::{json, said_elsewhere, skip_unreadable, word};
+pub use connections::probe;
+use connections::{forget_statistics, prepare, prepare_writer, restrict};
+pub use copy::{copy, open_copy, open_foreign, open_scratch};
+use damage::Damage;
+pub use damage::{Failing, damage_mark};
+pub use error::{Result, StoreError};
+pub use group::Follower;
+pub use migrate::{SCHEMA, drop_foreign, former_origins, in_memory, origin_of, origins_of, renew_origin, schema_of};
+pub use piece::Piece;
+pub use query::{Conditions, Page, Reader};
+use queue::Turn;
+pub use queue::{in_lane, lane, new_lane};
+use readers::{Pool, Readers};
+pub use space::Space;
+pub use stamp::{new_uid, now_ms};
+use writer::Writer;
+
+/// Why the content of the database is at risk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Risk {
+    /// Its schema is about to be changed.
+    Migration,
+    /// Its file was deleted or replaced; the open connection still has the content.
+    Gone,
+}
+
+/// An open database.
+pub struct Store {
+    path: PathBuf,
+    origin: String,
+    writer: Writer,
+    readers: Readers,
+    pool: Pool,
+    seq: AtomicI64,
+    damage: Damage,
+    /// Whether the write-ahead log is to be emptied behind.
+    is_scrubbing: Arc<AtomicBool>,
+}
+
+impl Store {
+    /// Opens the database, creating or migrating it as needed. `rescue` is called when its content is at risk; `last_seq` reads the highest
+    /// sequence number in use.
+    ///
+    /// # Errors
+    /// [`StoreError`] when it is damaged, too new, or cannot be opened.
+    pub fn open(
+        path: &Path,
+        tasks: &Tasks,
+        rescue: impl Fn(&Connection, Risk) + Send + 'static,
+        last_seq: impl FnOnce(&Connection) -> Result<i64>,
+    ) -> Result<Self> {
+        if let Some(dir) = path.parent() {
+            std::fs::create_dir_all(dir).map_err(|e| StoreError::Unavailable(format!("cannot create {}: {e}", dir.display())))?;
+        }
+        probe(path)?;
+        let damage = Damage::new(path);
+        let gone = damage.marked_as_gone();
+        if let Some(what) = gone.clone().filter(|_| std::fs::metadata(path).map_or(0, |meta| meta.len()) == 0) {
+            // A new database would hide that there was another.
+            return Err(StoreError::Damaged(what));
+        }
+        let mut connection = Connection::open(path)?;
+        restrict(path);
+        migrate::check(&connection, path)?;
+        if let Some(what) = gone {
+            damage.set_marked(what);
+        } else if damage.is_marked() {
+            match copy::integrity(&connection) {
+                Ok(None) => damage.dispel(),
+                Ok(Some(fault)) | Err(StoreError::Damaged(fault)) => damage.set(fault),
+                Err(error) => return Err(error),
+            }
+        }
+        // Counts only in a database that is empty.
+        connection.execute_batch("PRAGMA auto_vacuum = INCREMENTAL")?;
+        prepare_writer(&connection)?;
+        migrate::run(&mut connection, |c| rescue(c, Risk::Migration))?;
+        forget_statistics(&connection, path);
+        let origin = migrate::origin(&connection)?;
+        let seq = last_seq(&connection)?;
+        let manager = SqliteConnectionManager::file(path)
+            .with_flags(OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+            .with_init(|c| prepare(c));
+        let (readers, pool) = Readers::start(manager, tasks)?;
+        let writer = Writer::start(connection, path, damage.clone(), Box::new(rescue), tasks)?;
+        Ok(Self { path: path.to_owned(), origin, writer, readers, pool, seq: AtomicI64::new(seq), damage, is_scrubbing: Arc::default() })
+    }
+
+    /// Returns the path of the database file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the uid of this store, which marks the rows that it creates.
+    pub fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    /// Returns the next sequence number for events, intents and observations.
+    pub fn next_seq(&self) -> i64 {
+        self.seq.fetch_add(1, Ordering::SeqCst) + 1
+    }
+
+    /// Returns a description of the damage of the database, if any is known.
+    pub fn damage(&self) -> Option<String> {
+        self.damage.get().map(|what| if self.is_gone() { what } else { format!("the database is damaged: {what}") })
+    }
+
+    /// Returns why the last write failed, as on a full disk, if none has succeeded since.
+    pub fn failing(&self) -> Option<Failing> {
+        self.damage.failing()
+    }
+
+    /// Returns the counter of rolled-back writes. When it changes, in-memory copies of written data may not match the database.
+    pub fn rollback_count(&self) -> Arc<AtomicU64> {
+        self.damage.rollback_count()
+    }
+
+    /// Sets what derives rows from those that a group of writes changed, within the same transaction. It must be quick, as all writes wait
+    /// for it.
+    pub fn set_follower(&self, follower: Follower) {
+        self.writer.set_follower(follower);
+    }
+
+    /// Returns the number of writes that are waiting for their commit.
+    pub fn pending(&self) -> u64 {
+        self.writer.slots().taken() as u64
+    }
+
+    /// Makes the next sequence numbers greater than this one.
+    pub fn raise_seq(&self, least: i64) {
+        self.seq.fetch_max(least, Ordering::SeqCst);
+    }
+
+    /// Runs the work in a transaction and returns after its commit.
+    ///
+    /// # Errors
+    /// The error of the work or of the commit; nothing of it is in the database then.
+    pub async fn write<T: Send + 'static>(&self, work: impl FnOnce(&Connection) -> Result<T> + Send + 'static) -> Result<T> {
+        self.writer.submit(Turn::Lane(lane()), work, None).await
+    }
+
+    /// Like [`Store::write_or_refuse`], for a piece of long work, which says when to end: other writes do not wait for its commit, and its
+    /// entries are indexed in the background.
+    ///
+    /// # Errors
+    /// The error of the work or of the commit; nothing of it is in the database then.
+    pub async fn write_long<T, E>(&self, work: impl FnOnce(&Connection, &Piece) -> Result<T, E> + Send + 'static) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
+        let slots = self.writer.slots().clone();
+        self.writer.submit(Turn::Long(lane()), move |c| work(c, &Piece::begin(slots)), None).await
+    }
+
+    /// Like [`Store::write`], for work with an error type of its own: an error rolls the work back and is returned to the caller.
+    ///
+    /// # Errors
+    /// The error of the work or of the commit; nothing of it is in the database then.
+    pub async fn write_or_refuse<T, E>(&self, work: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
+        self.writer.submit(Turn::Lane(lane()), work, None).await
+    }
+
+    /// Like [`Store::write`], for what was or is about to be done on a device: it comes before the writes of all callers.
+    ///
+    /// # Errors
+    /// The error of the work or of the commit.
+    pub async fn write_first<T: Send + 'static>(&self, work: impl FnOnce(&Connection) -> Result<T> + Send + 'static) -> Result<T> {
+        self.writer.submit(Turn::Device, work, None).await
+    }
+
+    /// Like [`Store::write_first`]; after the commit, `then` is called with the result, in commit order and before the caller gets it.
+    /// `then` runs on the writer thread and must not block.
+    ///
+    /// # Errors
+    /// The error of the work or of the commit.
+    pub async fn write_then<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
+        then: impl FnOnce(&T) + Send + 'static,
+    ) -> Result<T> {
+        self.writer.submit(Turn::Device, work, Some(Box::new(then))).await
+    }
+
+    /// Runs the work and rolls it back; returns what the work would have returned.
+    ///
+    /// # Errors
+    /// The error of the work.
+    pub async fn dry_run<T: Send + 'static>(&self, work: impl FnOnce(&Connection) -> Result<T> + Send + 'static) -> Result<T> {
+        self.write(move |c| {
+            c.execute_batch("SAVEPOINT rehearsal")?;
+            let done = work(c);
+            c.execute_batch("ROLLBACK TO rehearsal; RELEASE rehearsal")?;
+            done
+        })
+        .await
+    }
+
+    /// Queues work about a device without waiting for its commit; waits only while the queue is full. A failure is logged under `what`; `then`
+    /// is called after the commit, as in [`Store::write_then`].
+    pub async fn write_behind<T: Send + 'static>(
+        &self,
+        what: &'static str,
+        work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
+        then: impl FnOnce(&T) + Send + 'static,
+    ) {
+        self.writer.submit_behind(what, work, then).await;
+    }
+
+    /// Like [`Store::write_behind`], for work that can be skipped and takes its turn among those of callers: it is dropped when the queue
+    /// is full.
+    pub fn try_write_behind<T: Send + 'static>(
+        &self,
+        what: &'static str,
+        work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
+        then: impl FnOnce(&T) + Send + 'static,
+    ) {
+        self.writer.try_submit_behind(what, work, then);
+    }
+
+    /// Waits until all writes submitted so far are on disk.
+    ///
+    /// # Errors
+    /// When the writer has stopped or its commit fails.
+    pub async fn flush(&self) -> Result<()> {
+        self.writer.flush(None).await
+    }
+
+    /// Finishes all writes and stops the writer; later writes are refused. Writes that are not done at the deadline are rolled back, and their
+    /// callers get an error.
+    pub fn close(&self, deadline: Option<Instant>) {
+        self.writer.close(deadline);
+    }
+
+    /// Like [`Store::read`], but sees all writes submitted so far, except those that other callers are still waiting for.
+    ///
+    /// # Errors
+    /// The error of the work, or that no connection is available.
+    pub async fn read_all<T: Send + 'static>(&self, work: impl FnOnce(&Connection) -> Result<T> + Send + 'static) -> Result<T> {
+        if self.pending() > 0 && self.damage().is_none() {
+            self.writer.flush(Some(queue::lane())).await?;
+        }
+        self.read(work).await
+    }
+
+    /// Runs the work on a reader thread, on one state of the database. It is interrupted when the caller drops the returned future.
+    ///
+    /// # Errors
+    /// The error of the work, or that no connection is available.
+    pub async fn read<T: Send + 'static>(&self, work: impl FnOnce(&Connection) -> Result<T> + Send + 'static) -> Result<T> {
+        let result = self.readers.submit(work).await;
+        if let Err(error) = &result {
+            self.damage.set_if_damaged(error);
+        }
+        result
+    }
+
+    /// Checks the integrity of the whole database, which may take long. Damage is remembered, stops all writes, and is returned; without
+    /// any, a suspicion is dispelled.
+    ///
+    /// # Errors
+    /// When the database cannot be read at all.
+    pub async fn check(&self) -> Result<Option<String>> {
+        let path = self.path.clone();
+        // On a connection of its own: what made another one fail may be in its memory only.
+        let look = move || {
+            let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+            copy::integrity(&Connection::open_with_flags(path, flags)?)
+        };
+        match run_blocking(look).await? {
+            Ok(None) => self.damage.dispel(),
+            Ok(Some(fault)) | Err(StoreError::Damaged(fault)) => self.damage.set(fault),
+            Err(error) => return Err(error),
+        }
+        Ok(self.damage())
+    }
+
+    /// Waits until an operation met what may be damage, or the file was found deleted.
+    pub async fn suspected(&self) {
+        self.damage.suspected().await;
+    }
+
+    /// Returns whether the database file was deleted or replaced while this daemon used it. What it holds can still be copied.
+    pub fn is_gone(&self) -> bool {
+        self.damage.is_gone()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,142 @@
+//! The space that the database takes, on disk and in memory, and giving it back.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+use super::{Result, Store, StoreError};
+use afd_base::file::with_suffix;
+use afd_base::task::run_blocking;
+
+/// How the space of a database file is used, bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Space {
+    /// Size of the file.
+    pub file: u64,
+    /// Part of it that holds nothing.
+    pub free: u64,
+    /// Size of the write-ahead log.
+    pub wal: u64,
+}
+
+/// How long emptying the write-ahead log waits for readers; writers wait, too.
+const SCRUB_WAIT: Duration = Duration::from_secs(2);
+/// How often it is tried behind, without waiting, and how many times at most.
+const SCRUB_EVERY: Duration = Duration::from_secs(1);
+const SCRUBS: usize = 600;
+
+impl Store {
+    /// Frees the caches of the writer connection and of all idle reader connections.
+    pub async fn shrink(&self) {
+        let shrink = |c: &Connection| Ok::<_, StoreError>(c.execute_batch("PRAGMA shrink_memory")?);
+        let pool = self.pool.clone();
+        let readers = self.readers.submit(move |own| {
+            shrink(own)?;
+            // All are taken before any is returned to the pool, so that each is a different connection.
+            let idle = (0..pool.state().idle_connections).filter_map(|_| pool.try_get());
+            idle.collect::<Vec<_>>().iter().try_for_each(|c| shrink(c))
+        });
+        let writer = self.write(move |c| shrink(c));
+        if let (Err(error), _) | (_, Err(error)) = (readers.await, writer.await) {
+            tracing::debug!(%error, "cannot free the caches of the database");
+        }
+    }
+
+    /// Moves the write-ahead log into the database and empties it, so that deleted content is in neither. If a reader holds it for long, that
+    /// is done behind, as soon as it can be.
+    ///
+    /// # Errors
+    /// When the database cannot be opened.
+    pub async fn scrub(&self) -> Result<()> {
+        if !empty_log(self.path.clone(), SCRUB_WAIT).await? && !self.is_scrubbing.swap(true, Ordering::AcqRel) {
+            tracing::info!("a reader holds the write-ahead log; it is emptied when that ends");
+            tokio::spawn(empty_log_later(self.path.clone(), self.is_scrubbing.clone()));
+        }
+        Ok(())
+    }
+
+    /// Returns how the space of the database file is used.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub async fn space(&self) -> Result<Space> {
+        let wal = std::fs::metadata(with_suffix(&self.path, "-wal")).map_or(0, |meta| meta.len());
+        self.read(move |c| {
+            let value =
+                |name: &str| Ok::<_, StoreError>(c.pragma_query_value(None, name, |row| row.get::<_, i64>(0))?.max(0).unsigned_abs());
+            let page = value("page_size")?;
+            Ok(Space { file: value("page_count")? * page, free: value("freelist_count")? * page, wal })
+        })
+        .await
+    }
+
+    /// Gives free space at the end of the file back, at most a number of pages. Does nothing in databases that were made before this was
+    /// possible and were never rewritten.
+    ///
+    /// # Errors
+    /// The error of the write.
+    pub async fn shorten(&self, pages: u32) -> Result<()> {
+        self.write(move |c| {
+            let mut statement = c.prepare(&format!("PRAGMA incremental_vacuum({pages})"))?;
+            let mut rows = statement.query([])?;
+            while rows.next()?.is_some() {}
+            Ok(())
+        })
+        .await
+    }
+
+    /// Rewrites the whole database without its free space. Other writes wait meanwhile.
+    ///
+    /// # Errors
+    /// When the disk is full, or the database is damaged.
+    pub async fn vacuum(&self) -> Result<()> {
+        if let Some(damage) = self.damage() {
+            return Err(StoreError::Unavailable(damage));
+        }
+        let work = |c: &Connection| {
+            // The copy that it makes would be in memory.
+            let done =
+                c.execute_batch("PRAGMA temp_store = FILE; PRAGMA auto_vacuum = INCREMENTAL; VACUUM; PRAGMA wal_checkpoint(TRUNCATE);");
+            c.execute_batch("PRAGMA temp_store = MEMORY")?;
+            Ok(done?)
+        };
+        self.writer.alone(work).await
+    }
+}
+
+/// Moves the write-ahead log into the database and empties it. Returns whether that was possible in some time.
+async fn empty_log(path: PathBuf, wait: Duration) -> Result<bool> {
+    let work = move || {
+        let connection = Connection::open(&path)?;
+        connection.busy_timeout(wait)?;
+        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>("busy"))
+    };
+    match run_blocking(work).await.map_err(|panic| StoreError::Unavailable(panic.to_string()))? {
+        Ok(busy) => Ok(busy == 0),
+        Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Empties the write-ahead log when it is no longer held. `is_running` is cleared at the end.
+async fn empty_log_later(path: PathBuf, is_running: Arc<AtomicBool>) {
+    let mut emptied = Ok(false);
+    for _ in 0..SCRUBS {
+        tokio::time::sleep(SCRUB_EVERY).await;
+        emptied = empty_log(path.clone(), Duration::ZERO).await;
+        if !matches!(emptied, Ok(false)) {
+            break;
+        }
+    }
+    is_running.store(false, Ordering::Release);
+    match emptied {
+        Ok(true) => {}
+        Ok(false) => {
+            tracing::warn!("the write-ahead log, which may hold deleted content, is still held; it is emptied with the next deletion")
+        }
+        Err(error) => tracing::warn!(%error, "cannot empty the write-ahead log, which may hold deleted content"),
+    }
+}

@@ -1,0 +1,272 @@
+use std::time::Duration;
+
+use super::*;
+
+fn temporary() -> (tempfile::TempDir, Store) {
+    let dir = tempfile::tempdir().expect("a directory");
+    let store = Store::open(&dir.path().join("m.db"), &Tasks::default(), |_, _| {}, |_| Ok(0)).expect("opens");
+    (dir, store)
+}
+
+#[tokio::test]
+async fn failed_write_does_not_affect_others_of_its_group() {
+    let (_dir, store) = temporary();
+    store.write(|c| Ok(c.execute_batch("CREATE TABLE t (n INTEGER UNIQUE) STRICT")?)).await.expect("creates");
+    let insert = |n: i64| store.write(move |c| Ok(c.execute("INSERT INTO t VALUES (:n)", rusqlite::named_params! {":n": n})?));
+    let (a, b, c) = tokio::join!(insert(1), insert(1), insert(2));
+    assert!(a.is_ok() && matches!(b, Err(StoreError::Sql(_))) && c.is_ok());
+    let count = store.read(|c| Ok(c.query_row("SELECT count(*) AS count FROM t", [], |r| r.get::<_, i64>("count"))?)).await.expect("reads");
+    assert_eq!(count, 2);
+}
+
+#[tokio::test]
+async fn closing_ends_at_its_deadline_even_if_a_write_does_not() {
+    let (dir, store) = temporary();
+    store.write(|c| Ok(c.execute_batch("CREATE TABLE t (n INTEGER) STRICT")?)).await.expect("creates");
+    let store = Arc::new(store);
+    let (started, is_started) = std::sync::mpsc::channel();
+    let endless = {
+        let store = store.clone();
+        tokio::spawn(async move {
+            let work = move |c: &Connection| {
+                started.send(()).expect("the test waits");
+                Ok(c.execute("INSERT INTO t WITH RECURSIVE e(n) AS (VALUES (1) UNION ALL SELECT n FROM e) SELECT n FROM e", [])?)
+            };
+            store.write(work).await
+        })
+    };
+    afd_base::task::run_blocking(move || is_started.recv()).await.expect("runs").expect("started");
+    let closing = store.clone();
+    afd_base::task::run_blocking(move || closing.close(Some(Instant::now()))).await.expect("closes");
+    assert!(endless.await.expect("ends").is_err(), "what was not written is not acknowledged");
+    let rows: i64 = Connection::open(dir.path().join("m.db"))
+        .expect("opens")
+        .query_row("SELECT count(*) FROM t", [], |row| row.get(0))
+        .expect("counts");
+    assert_eq!(rows, 0);
+}
+
+#[tokio::test]
+async fn panicking_write_is_rolled_back_and_the_writer_continues() {
+    let (_dir, store) = temporary();
+    store.write(|c| Ok(c.execute_batch("CREATE TABLE t (n INTEGER) STRICT")?)).await.expect("creates");
+    let failed: Result<()> = store
+        .write(|c| {
+            c.execute("INSERT INTO t VALUES (1)", [])?;
+            panic!("a fault");
+        })
+        .await;
+    assert!(matches!(failed, Err(StoreError::Panicked(why)) if why == "a fault"));
+    store.write(|c| Ok(c.execute("INSERT INTO t VALUES (2)", [])?)).await.expect("goes on");
+    let sum = store.read(|c| Ok(c.query_row("SELECT sum(n) AS sum FROM t", [], |r| r.get::<_, i64>("sum"))?)).await;
+    assert_eq!(sum.expect("reads"), 2);
+}
+
+#[tokio::test]
+async fn read_sees_one_state_and_the_next_one_sees_what_was_written_meanwhile() {
+    let (_dir, store) = temporary();
+    let store = Arc::new(store);
+    store.write(|c| Ok(c.execute_batch("CREATE TABLE t (n INTEGER) STRICT")?)).await.expect("creates");
+    let (begun, has_begun) = tokio::sync::oneshot::channel();
+    let (go_on, goes_on) = std::sync::mpsc::channel();
+    let own = store.clone();
+    let reading = tokio::spawn(async move {
+        let work = move |c: &Connection| {
+            let before = count(c)?;
+            let _ = begun.send(());
+            goes_on.recv().expect("is told");
+            Ok((before, count(c)?))
+        };
+        own.read(work).await
+    });
+    has_begun.await.expect("begins");
+    store.write(|c| Ok(c.execute("INSERT INTO t VALUES (1)", [])?)).await.expect("writes");
+    go_on.send(()).expect("reads on");
+    assert_eq!(reading.await.expect("ends").expect("reads"), (0, 0));
+    for _ in 0..8 {
+        let failed: Result<()> = store.read(|c| count(c).map(|n| panic!("{n} is a fault"))).await;
+        assert!(matches!(failed, Err(StoreError::Panicked(_))));
+        store.write(|c| Ok(c.execute("DELETE FROM t", [])?)).await.expect("writes");
+        assert_eq!(store.read(count).await.expect("reads"), 0, "a read that failed holds nothing");
+        store.write(|c| Ok(c.execute("INSERT INTO t VALUES (1)", [])?)).await.expect("writes");
+    }
+}
+
+#[tokio::test]
+async fn log_that_a_reader_holds_is_emptied_when_the_reader_ends() {
+    let (dir, store) = temporary();
+    let log = dir.path().join("m.db-wal");
+    store.write(|c| Ok(c.execute_batch("CREATE TABLE t (n INTEGER) STRICT")?)).await.expect("creates");
+    let reader = Connection::open(dir.path().join("m.db")).expect("opens");
+    let snapshot = reader.unchecked_transaction().expect("begins");
+    count(&snapshot).expect("reads");
+    store.write(|c| Ok(c.execute("INSERT INTO t VALUES (1)", [])?)).await.expect("writes");
+    store.scrub().await.expect("tries");
+    let size = || std::fs::metadata(&log).expect("a log").len();
+    assert!(size() > 0);
+    snapshot.finish().expect("ends");
+    let emptied = tokio::time::timeout(Duration::from_secs(30), async {
+        while size() > 0 {
+            tokio::task::yield_now().await;
+        }
+    });
+    emptied.await.expect("the log is emptied");
+}
+
+fn count(c: &Connection) -> Result<i64> {
+    Ok(c.query_row("SELECT count(*) AS n FROM t", [], |r| r.get("n"))?)
+}
+
+#[tokio::test]
+async fn refused_write_is_rolled_back() {
+    #[derive(Debug)]
+    enum Refusal {
+        Store(#[expect(dead_code, reason = "shown when the test fails")] StoreError),
+        Known,
+    }
+    impl From<StoreError> for Refusal {
+        fn from(error: StoreError) -> Self {
+            Refusal::Store(error)
+        }
+    }
+    let (_dir, store) = temporary();
+    store.write(|c| Ok(c.execute_batch("CREATE TABLE t (n INTEGER) STRICT")?)).await.expect("creates");
+    let refused = store.write_or_refuse(|c| {
+        c.execute("INSERT INTO t VALUES (1)", []).map_err(StoreError::from)?;
+        Err::<(), _>(Refusal::Known)
+    });
+    assert!(matches!(refused.await, Err(Refusal::Known)));
+    let count = store.read(|c| Ok(c.query_row("SELECT count(*) AS n FROM t", [], |r| r.get::<_, i64>("n"))?)).await;
+    assert_eq!(count.expect("reads"), 0);
+}
+
+#[tokio::test]
+async fn callbacks_run_in_commit_order() {
+    let (_dir, store) = temporary();
+    let store = Arc::new(store);
+    store.write(|c| Ok(c.execute_batch("CREATE TABLE t (id INTEGER PRIMARY KEY) STRICT")?)).await.expect("creates");
+    let (ids, mut order) = tokio::sync::mpsc::unbounded_channel();
+    let writers: Vec<_> = (0..200)
+        .map(|_| {
+            let (store, ids) = (store.clone(), ids.clone());
+            let insert = |c: &Connection| {
+                c.execute("INSERT INTO t DEFAULT VALUES", [])?;
+                Ok(c.last_insert_rowid())
+            };
+            tokio::spawn(async move { store.write_then(insert, move |id| ids.send(*id).expect("a receiver")).await.expect("writes") })
+        })
+        .collect();
+    for writer in writers {
+        writer.await.expect("ends");
+    }
+    for id in 1..=200 {
+        assert_eq!(order.recv().await, Some(id));
+    }
+}
+
+#[tokio::test]
+async fn newer_schema_is_refused() {
+    let (dir, store) = temporary();
+    drop(store);
+    Connection::open(dir.path().join("m.db")).and_then(|c| c.pragma_update(None, "user_version", SCHEMA + 1)).expect("writes");
+    assert!(matches!(Store::open(&dir.path().join("m.db"), &Tasks::default(), |_, _| {}, |_| Ok(0)), Err(StoreError::TooNew { .. })));
+}
+
+#[tokio::test]
+async fn file_that_is_not_a_database_is_refused() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("m.db");
+    std::fs::write(&path, "not a database, but long enough to look like one".repeat(100)).expect("writes");
+    assert!(matches!(Store::open(&path, &Tasks::default(), |_, _| {}, |_| Ok(0)), Err(StoreError::Damaged(_))));
+}
+
+#[tokio::test]
+async fn rolled_back_group_is_not_acknowledged() {
+    let (_dir, store) = temporary();
+    store.write(|c| Ok(c.execute_batch("CREATE TABLE t (n INTEGER) STRICT")?)).await.expect("creates");
+    // SQLite rolls back by itself in the same way when the disk is full.
+    let insert = store.write(|c| Ok(c.execute("INSERT INTO t VALUES (1)", [])?));
+    let fatal = store.write(|c| Ok(c.execute_batch("ROLLBACK")?));
+    let (_, fatal) = tokio::join!(insert, fatal);
+    assert!(fatal.is_err());
+    store.write(|c| Ok(c.execute("INSERT INTO t VALUES (2)", [])?)).await.expect("goes on");
+    let twos = store.read(|c| Ok(c.query_row("SELECT count(*) AS count FROM t WHERE n = 2", [], |r| r.get::<_, i64>("count"))?));
+    assert_eq!(twos.await.expect("reads"), 1);
+}
+
+/// Regression test: readers shared a thread pool with DNS lookups, and every read waited while a name server did not answer.
+#[test]
+fn reads_continue_while_the_blocking_pool_is_exhausted() {
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(1).max_blocking_threads(1).enable_all().build().expect("a runtime");
+    let (free, waits) = std::sync::mpsc::channel::<()>();
+    let (begun, begins) = std::sync::mpsc::channel();
+    runtime.block_on(async {
+        let (_dir, store) = temporary();
+        let stuck = tokio::task::spawn_blocking(move || {
+            begun.send(()).expect("a receiver");
+            waits.recv().expect("a sender");
+        });
+        begins.recv().expect("the blocking task starts");
+        let read = store.read(|c| Ok(c.query_row("SELECT 7 AS n", [], |r| r.get::<_, i64>("n"))?));
+        assert_eq!(read.await.expect("reads"), 7);
+        assert!(!stuck.is_finished());
+        free.send(()).expect("the blocking task is waiting");
+        stuck.await.expect("ends");
+    });
+}
+
+type Order = parking_lot::Mutex<Vec<&'static str>>;
+
+fn push(order: &Order, name: &'static str) -> Result<()> {
+    order.lock().push(name);
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_act_does_not_wait_for_the_writes_of_others() {
+    let (_dir, store) = temporary();
+    let store = std::sync::Arc::new(store);
+    let order = std::sync::Arc::new(Order::default());
+    let (release, released) = std::sync::mpsc::channel::<()>();
+    let held = store.clone();
+    let mut writes =
+        vec![tokio::spawn(async move { held.write(move |_| released.recv().map_err(|e| StoreError::Unavailable(e.to_string()))).await })];
+    let submitted = async |count: u64| {
+        while store.pending() < count {
+            tokio::task::yield_now().await;
+        }
+    };
+    submitted(1).await;
+    for (i, (lane, name)) in [(1, "a1"), (1, "a2"), (1, "a3"), (2, "b1")].into_iter().enumerate() {
+        let (store, order) = (store.clone(), order.clone());
+        let write = async move { store.write(move |_| push(&order, name)).await };
+        writes.push(tokio::spawn(in_lane(lane, write)));
+        submitted(i as u64 + 2).await;
+    }
+    let (acting, done) = (store.clone(), order.clone());
+    writes.push(tokio::spawn(async move { acting.write_first(move |_| push(&done, "tap")).await }));
+    submitted(6).await;
+    release.send(()).expect("the writer waits");
+    store.flush().await.expect("flushed");
+    assert_eq!(*order.lock(), ["tap", "a1", "b1", "a2", "a3"], "a flush waits for all");
+    for write in writes {
+        write.await.expect("a task").expect("written");
+    }
+}
+
+#[tokio::test]
+async fn plans_do_not_depend_on_what_was_counted_when_tables_were_small() {
+    let (dir, store) = temporary();
+    let small = "CREATE TABLE t (a INTEGER, b INTEGER, UNIQUE (a, b)) STRICT; CREATE INDEX t_by_b ON t (b, a); INSERT INTO t VALUES (1, 1); ANALYZE;";
+    store.write(move |c| Ok(c.execute_batch(small)?)).await.expect("creates");
+    drop(store);
+    let store = Store::open(&dir.path().join("m.db"), &Tasks::default(), |_, _| {}, |_| Ok(0)).expect("opens");
+    let plan = |c: &Connection| Ok(c.query_row("EXPLAIN QUERY PLAN DELETE FROM t WHERE a = 1", [], |row| row.get::<_, String>("detail"))?);
+    let plan = store.write(plan).await.expect("explains");
+    assert!(plan.starts_with("SEARCH"), "{plan}");
+    let left = |c: &Connection| {
+        Ok(c.query_row("SELECT count(*) AS n FROM sqlite_schema WHERE name LIKE 'sqlite_stat_'", [], |row| row.get::<_, i64>("n"))?)
+    };
+    assert_eq!(store.read(left).await.expect("reads"), 0);
+}

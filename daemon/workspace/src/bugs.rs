@@ -1,0 +1,276 @@
+//! Bugs reported in sessions.
+
+use std::collections::HashSet;
+
+use afd_proto::findings::{Bug, BugCounts, BugStatus, Severity};
+use afd_proto::vocabulary::RecordScope;
+use rusqlite::{Connection, Row, named_params};
+
+use super::findings::{self, Finding, Place};
+use super::{json, parse_list};
+use afd_base::text;
+use afd_store::{Conditions, Page, Reader, Result, elsewhere, new_uid, now_ms, word};
+
+/// Minimum word overlap (Jaccard index) of two titles for their bugs to count as similar.
+const MIN_SIMILARITY: f64 = 0.5;
+/// Maximum number of similar bugs that are returned.
+const MAX_SIMILAR: usize = 3;
+/// Maximum number of open bugs a new title is compared with.
+const MAX_COMPARED: usize = 500;
+
+/// A new bug.
+#[derive(Debug, Clone, Default)]
+pub struct New {
+    /// Uid of the task during which it was found.
+    pub task: Option<String>,
+    /// One-line title.
+    pub title: String,
+    /// Severity; `medium` if none is given.
+    pub severity: Option<Severity>,
+    /// Free-text description.
+    pub description: Option<String>,
+    /// Steps to reproduce.
+    pub steps: Vec<String>,
+    /// Expected behaviour.
+    pub expected: Option<String>,
+    /// Actual behaviour.
+    pub actual: Option<String>,
+    /// App, page and state where it was found.
+    pub place: Place,
+    /// Uid of a screenshot artifact.
+    pub screenshot: Option<String>,
+    /// Whether it is recorded as already resolved.
+    pub resolved: bool,
+    /// Who may be told it.
+    pub scope: RecordScope,
+}
+
+/// Conditions that listed bugs must meet; `None` means no condition.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// Row id of the session that reported them.
+    pub session: Option<i64>,
+    /// Who asks; what other sessions keep to themselves is not found.
+    pub reader: Reader,
+    /// Severity.
+    pub severity: Option<Severity>,
+    /// Status.
+    pub status: Option<BugStatus>,
+    /// Package of the app.
+    pub app: Option<String>,
+    /// Text that the page contains.
+    pub page: Option<String>,
+}
+
+impl Filter {
+    /// Returns the conditions for the bugs of a session.
+    pub fn of(session: i64) -> Self {
+        Self { session: Some(session), reader: Reader::Session(session), ..Self::default() }
+    }
+}
+
+impl Finding for Bug {
+    const TABLE: &'static str = "bugs";
+    const COLUMNS: &'static str = concat!(
+        "f.id, f.uid, s.name, f.title, f.severity, f.description, f.steps, f.expected, f.actual, f.app, f.page,
+        f.state, f.scope, f.screenshot, f.task_uid, f.status, f.resolution, f.created_at, f.resolved_at, ",
+        elsewhere!("f")
+    );
+
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Bug {
+            id: row.get("id")?,
+            uid: row.get("uid")?,
+            origin: row.get("elsewhere")?,
+            session: row.get("name")?,
+            scope: word::<RecordScope>(row, "scope")?.narrowed(),
+            title: row.get("title")?,
+            severity: word(row, "severity")?,
+            description: row.get("description")?,
+            steps: parse_list(&row.get::<_, String>("steps")?),
+            expected: row.get("expected")?,
+            actual: row.get("actual")?,
+            app: row.get("app")?,
+            page: row.get("page")?,
+            state: row.get("state")?,
+            screenshot: row.get("screenshot")?,
+            task: row.get("task_uid")?,
+            status: word(row, "status")?,
+            resolution: row.get("resolution")?,
+            created_at: row.get("created_at")?,
+            resolved_at: row.get("resolved_at")?,
+        })
+    }
+}
+
+/// Inserts a bug and returns it.
+pub fn add(connection: &Connection, origin: &str, session: i64, new: &New) -> Result<Bug> {
+    let now = now_ms();
+    let status = if new.resolved { BugStatus::Resolved } else { BugStatus::Open };
+    let id = connection
+        .prepare_cached(
+            "INSERT INTO bugs (uid, origin, session_id, task_uid, title, severity, description, steps, expected, actual, app, page, state,
+                scope, screenshot, status, created_at, updated_at, resolved_at)
+             VALUES (:uid, :origin, :session_id, :task_uid, :title, :severity, :description, :steps, :expected, :actual, :app, :page,
+             :state, :scope, :screenshot, :status, :now, :now, :resolved_at) RETURNING id",
+        )?
+        .query_row(
+            named_params! {
+                ":uid": new_uid(),
+                ":origin": origin,
+                ":session_id": session,
+                ":task_uid": new.task,
+                ":title": new.title,
+                ":severity": new.severity.unwrap_or(Severity::Medium).word(),
+                ":description": new.description,
+                ":steps": json(&new.steps),
+                ":expected": new.expected,
+                ":actual": new.actual,
+                ":app": new.place.app,
+                ":page": new.place.page,
+                ":state": new.place.state,
+                ":scope": new.scope.word(),
+                ":screenshot": new.screenshot,
+                ":status": status.word(),
+                ":now": now,
+                ":resolved_at": new.resolved.then_some(now),
+            },
+            |row| row.get("id"),
+        )?;
+    super::touch(connection, session)?;
+    Ok(get(connection, id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
+}
+
+/// Returns a bug by its row id.
+pub fn get(connection: &Connection, id: i64) -> Result<Option<Bug>> {
+    findings::get(connection, id)
+}
+
+fn conditions(filter: &Filter) -> Conditions {
+    Conditions::new("f.deleted_at IS NULL")
+        .told("f", filter.reader)
+        .given("f.session_id = :session", ":session", filter.session)
+        .given("f.severity = :severity", ":severity", filter.severity.map(|s| s.word().to_owned()))
+        .given("f.status = :status", ":status", filter.status.map(|s| s.word().to_owned()))
+        .given("f.app = :app", ":app", filter.app.clone())
+        .given("instr(f.page, :page) > 0", ":page", filter.page.clone())
+}
+
+/// Returns a page of bugs, newest first, and the cursor of the next page.
+pub fn list(connection: &Connection, filter: &Filter, page: Page) -> Result<(Vec<Bug>, Option<i64>)> {
+    let wanted = conditions(filter).given("f.id < :before", ":before", page.cursor);
+    let mut bugs: Vec<Bug> = findings::select(connection, wanted, "f.id DESC", page.reads())?;
+    let next = page.cut(&mut bugs, |bug| bug.id);
+    Ok((bugs, next))
+}
+
+/// Returns up to `limit` bugs, most severe first, then oldest first.
+pub fn worst(connection: &Connection, filter: &Filter, limit: usize) -> Result<Vec<Bug>> {
+    const WORST: &str = "CASE f.severity WHEN 'critical' THEN 0 WHEN 'high' THEN 1 WHEN 'medium' THEN 2 ELSE 3 END, f.id";
+    findings::select(connection, conditions(filter), WORST, i64::try_from(limit).unwrap_or(i64::MAX))
+}
+
+/// Counts the bugs by severity and status.
+pub fn counts(connection: &Connection, filter: &Filter) -> Result<BugCounts> {
+    let wanted = conditions(filter);
+    let sql = format!("SELECT f.severity, f.status, count(*) AS count FROM bugs f WHERE {} GROUP BY 1, 2", wanted.sql());
+    let mut statement = connection.prepare_cached(&sql)?;
+    let rows =
+        statement.query_map(&*wanted.values(), |row| Ok((word(row, "severity")?, word(row, "status")?, row.get::<_, i64>("count")?)))?;
+    let mut counts = BugCounts::default();
+    for row in rows {
+        let (severity, status, n) = row?;
+        counts.total += n;
+        match severity {
+            Severity::Critical => counts.critical += n,
+            Severity::High => counts.high += n,
+            Severity::Medium => counts.medium += n,
+            Severity::Low => counts.low += n,
+        }
+        match status {
+            BugStatus::Open => counts.open += n,
+            BugStatus::Resolved => counts.resolved += n,
+        }
+    }
+    Ok(counts)
+}
+
+/// Marks a bug as resolved for the given reason and returns it, or `None` if there is no such bug.
+pub fn resolve(connection: &Connection, id: i64, reason: &str) -> Result<Option<Bug>> {
+    let now = now_ms();
+    connection
+        .prepare_cached(
+            "UPDATE bugs SET status = 'resolved', resolution = :resolution, resolved_at = :now, updated_at = :now WHERE id = :id",
+        )?
+        .execute(named_params! {":id": id, ":resolution": reason, ":now": now})?;
+    touch_session_of(connection, id)?;
+    get(connection, id)
+}
+
+/// Marks a resolved bug as open and returns it, or `None` if there is no such bug.
+pub fn reopen(connection: &Connection, id: i64) -> Result<Option<Bug>> {
+    let now = now_ms();
+    connection
+        .prepare_cached("UPDATE bugs SET status = 'open', resolution = NULL, resolved_at = NULL, updated_at = :now WHERE id = :id")?
+        .execute(named_params! {":id": id, ":now": now})?;
+    touch_session_of(connection, id)?;
+    get(connection, id)
+}
+
+/// Writes what can be changed of a bug, and returns it, or `None` if there is no such bug.
+pub fn change(connection: &Connection, bug: &Bug) -> Result<Option<Bug>> {
+    connection
+        .prepare_cached(
+            "UPDATE bugs SET title = :title, severity = :severity, description = :description, steps = :steps, expected = :expected,
+                actual = :actual, app = :app, page = :page, state = :state, scope = :scope, screenshot = :screenshot,
+                updated_at = :now WHERE id = :id",
+        )?
+        .execute(named_params! {
+            ":id": bug.id,
+            ":title": bug.title,
+            ":severity": bug.severity.word(),
+            ":description": bug.description,
+            ":steps": json(&bug.steps),
+            ":expected": bug.expected,
+            ":actual": bug.actual,
+            ":app": bug.app,
+            ":page": bug.page,
+            ":state": bug.state,
+            ":scope": bug.scope.unwrap_or_default().word(),
+            ":screenshot": bug.screenshot,
+            ":now": now_ms(),
+        })?;
+    touch_session_of(connection, bug.id)?;
+    get(connection, bug.id)
+}
+
+/// Sets the modification time of the session of a bug to now.
+fn touch_session_of(connection: &Connection, id: i64) -> Result<()> {
+    connection
+        .prepare_cached("UPDATE sessions SET updated_at = :updated_at WHERE id = (SELECT session_id FROM bugs WHERE id = :id)")?
+        .execute(named_params! {":id": id, ":updated_at": now_ms()})?;
+    Ok(())
+}
+
+/// Sorts bugs: open before resolved, then most severe first, then oldest first.
+pub fn sort_by_severity(bugs: &mut [Bug]) {
+    let rank = |severity: Severity| Severity::ALL.iter().position(|s| *s == severity);
+    bugs.sort_by_key(|b| (b.status == BugStatus::Resolved, rank(b.severity), b.id));
+}
+
+/// Returns the open bugs of an app whose titles resemble `title` and that a reader may be told, most similar first.
+pub fn similar(connection: &Connection, title: &str, app: Option<&str>, reader: Reader) -> Result<Vec<Bug>> {
+    let filter = Filter { status: Some(BugStatus::Open), app: app.map(str::to_owned), reader, ..Filter::default() };
+    let words = |text: &str| text::words(text).into_iter().collect::<HashSet<String>>();
+    let own = words(title);
+    let share = |bug: &Bug| {
+        let other = words(&bug.title);
+        let (both, all) = (own.intersection(&other).count(), own.union(&other).count());
+        both as f64 / all.max(1) as f64
+    };
+    let mut found: Vec<(f64, Bug)> =
+        list(connection, &filter, Page::first(MAX_COMPARED))?.0.into_iter().map(|bug| (share(&bug), bug)).collect();
+    found.retain(|(share, _)| *share >= MIN_SIMILARITY);
+    found.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.id.cmp(&a.1.id)));
+    Ok(found.into_iter().take(MAX_SIMILAR).map(|(_, bug)| bug).collect())
+}

@@ -1,0 +1,97 @@
+//! Statements that a later one of the user may have taken back: such a statement is shown only beside the later one.
+//!
+//! What replaces what for certain is recorded when it is said, see `supersede`. Here stands what cannot be told for certain.
+
+use std::collections::BTreeSet;
+
+use afd_proto::conversation::Role;
+
+use super::super::facts;
+use super::super::kept::Fact;
+use super::super::supersede::Subject;
+use afd_base::text;
+
+/// Share of the words of an older statement, and their number, that a later one must have to be about the same thing.
+const SAME: (f64, usize) = (0.34, 2);
+
+/// Statements of the user that take something back.
+pub struct Corrections(Vec<Correction>);
+
+struct Correction {
+    id: i64,
+    position: i64,
+    words: BTreeSet<String>,
+}
+
+impl Corrections {
+    /// Finds them among statements.
+    pub fn among(facts: &[Fact]) -> Self {
+        let of_user = facts.iter().filter(|f| f.role == Role::User && facts::takes_back(&f.text));
+        Self(of_user.map(|f| Correction { id: f.id, position: f.position, words: words(&f.text) }).collect())
+    }
+
+    /// Returns whether a sentence of the message at `position` may have been taken back by a statement that is not shown.
+    pub fn outdate(&self, position: i64, sentence: &str, is_shown: impl Fn(i64, i64) -> bool) -> bool {
+        let later = || self.0.iter().filter(|c| c.position > position && !is_shown(c.id, c.position));
+        if later().next().is_none() {
+            return false;
+        }
+        let own = words(sentence);
+        later().any(|correction| {
+            let shared = own.intersection(&correction.words).count();
+            shared >= SAME.1.min(own.len()) && shared as f64 >= own.len() as f64 * SAME.0
+        })
+    }
+}
+
+/// Returns the stems of the words that a sentence is about; in scripts without spaces pairs of characters, without those that only inflect.
+fn words(sentence: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for word in Subject::of(sentence).words {
+        if !word.contains(text::is_dense) {
+            found.insert(text::stem(&word).to_owned());
+            continue;
+        }
+        let inflects = |c: char| matches!(c, '\u{3040}'..='\u{309f}' | '的' | '了' | '是' | '在' | '我');
+        let characters: Vec<char> = word.chars().collect();
+        let pairs = characters.windows(2).filter(|pair| !pair.iter().any(|c| inflects(*c)));
+        found.extend(pairs.map(|pair| pair.iter().collect::<String>()));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conversation::facts::Kind;
+
+    fn fact(id: i64, text: &str) -> Fact {
+        Fact {
+            id,
+            position: id,
+            place: 0,
+            role: Role::User,
+            source: None,
+            kind: Kind::Statement,
+            text: text.into(),
+            about: None,
+            was: None,
+            tokens: 9,
+            score: 0.5,
+            at: 0,
+        }
+    }
+
+    #[test]
+    fn old_value_is_outdated_unless_its_correction_is_shown() {
+        let facts = [
+            fact(1, "The meeting is on Tuesday at ten."),
+            fact(5, "The meeting is not on Tuesday, it was moved to Friday."),
+            fact(7, "Buy pears now."),
+        ];
+        let corrections = Corrections::among(&facts);
+        let outdated = |shown: i64| corrections.outdate(1, &facts[0].text, |id, _| id == shown);
+        assert!(outdated(7) && !outdated(5));
+        assert!(!corrections.outdate(6, &facts[0].text, |_, _| false), "said again later");
+    }
+}

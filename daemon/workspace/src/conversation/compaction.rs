@@ -1,0 +1,225 @@
+//! Compaction: when a context is too full, its oldest messages are replaced by a summary. The message record itself keeps everything.
+//!
+//! The summary is extractive at first: the best-scored sentences, in the order in which they were said. If a language model is configured,
+//! it is asked later for a better version, and the next extractive summary starts with that text. Strong facts also become patterns,
+//! which outlive the conversation.
+//!
+//! Where to cut: the newest `keep` messages stay, extended back to the start of their turn so that a turn stays whole. If those
+//! messages alone exceed the threshold, only the newest ones within half of it stay, with the rest of their turn if that fits. A turn that
+//! is too long by itself is cut between two steps, never between a tool call and its result; its request is still sent with the context
+//! (see `assemble`).
+
+use afd_proto::conversation::Role;
+use afd_proto::pattern::{PatternKind, PatternScope};
+use rusqlite::Connection;
+
+use super::kept::{self, Fact};
+use super::messages;
+use super::{Conversation, summaries};
+use crate::patterns;
+use afd_base::config::Conversation as Settings;
+use afd_base::model::Counter;
+use afd_store::Result;
+
+/// Maximum size of a summary: tokens, and per cent of the context; the smaller one applies.
+const MAX_SUMMARY: (i64, i64) = (1_000, 10);
+/// Maximum number of facts of each role that are considered for a summary.
+const MAX_CANDIDATES: usize = 200;
+/// Maximum number of facts that become patterns in one compaction.
+const MAX_LEARNED: usize = 20;
+/// Minimum score of a fact that becomes a pattern.
+const MIN_PATTERN_SCORE: f64 = 0.42;
+
+/// Size limits of the context of a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Maximum tokens.
+    pub tokens: i64,
+    /// Maximum number of messages.
+    pub messages: i64,
+    /// Percentage of either limit above which the context is compacted.
+    pub threshold: i64,
+    /// Number of newest messages that stay.
+    pub keep: i64,
+}
+
+impl Limits {
+    /// Returns the limits of a conversation: its own where set, else the configured ones.
+    pub fn of(conversation: &Conversation, settings: &Settings) -> Self {
+        let number = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+        Self {
+            tokens: conversation.max_tokens.unwrap_or(number(settings.max_tokens)),
+            messages: number(settings.max_messages),
+            threshold: number(settings.compaction_threshold),
+            keep: number(settings.keep_recent),
+        }
+    }
+
+    /// Returns whether the context is above the threshold.
+    pub fn exceeded(&self, conversation: &Conversation) -> bool {
+        let above = |used: i64, limit: i64| i128::from(used) * 100 > i128::from(limit) * i128::from(self.threshold);
+        above(conversation.used, self.tokens) || above(conversation.since_compaction(), self.messages)
+    }
+}
+
+/// Result of a compaction.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CompactionOutcome {
+    /// Number of messages removed from the context.
+    pub messages: i64,
+    /// Number of facts that became patterns.
+    pub facts: i64,
+}
+
+/// Returns the last message to remove from the context, or `None` if none may be removed. See the module documentation for the rule.
+fn last_to_compact(connection: &Connection, c: &Conversation, limits: Limits) -> Result<Option<i64>> {
+    let begins = c.summarised_to();
+    let available = limits.tokens * limits.threshold / 100;
+    let kept_from = |first: i64| -> Result<i64> { Ok(c.tokens - messages::running(connection, c.id, first - 1)?) };
+    let mut first = c.position - limits.keep + 1;
+    let too_much = kept_from(first)? > available;
+    if too_much {
+        // Even the messages to keep exceed the threshold: keep only the newest ones, up to half of it.
+        first = messages::first_reaching(connection, c.id, begins, c.tokens - available / 2)?.unwrap_or(c.position);
+    }
+    let stretch = (begins + 2, first);
+    let turn = messages::last_matching(connection, c.id, "role = 'user'", stretch)?;
+    let begin = match turn {
+        Some(turn) if kept_from(turn)? <= available => Some(turn),
+        // Cut at the next step, so that what stays fits; if there is none, at the previous one.
+        turn if too_much => match messages::next_step_start(connection, c.id, first)? {
+            Some(step) => Some(step),
+            None => messages::last_matching(connection, c.id, "role <> 'tool'", stretch)?.or(turn),
+        },
+        Some(turn) => Some(turn),
+        None => messages::last_matching(connection, c.id, "role <> 'tool'", stretch)?,
+    };
+    Ok(begin.map(|begin| begin - 1).filter(|upto| *upto > begins))
+}
+
+/// Compacts a conversation and updates its totals in `conversation`. What is learned is about `app`, and told to `learn_as`. `use_model` schedules a request to the language model for a better
+/// summary.
+pub fn compact(
+    connection: &Connection,
+    origin: &str,
+    conversation: &mut Conversation,
+    limits: Limits,
+    counter: &Counter,
+    (app, learn_as): (Option<&str>, PatternScope),
+    use_model: bool,
+) -> Result<CompactionOutcome> {
+    let Some(upto) = last_to_compact(connection, conversation, limits)? else { return Ok(CompactionOutcome::default()) };
+    let (id, begins, after) = (conversation.id, conversation.summarised_to(), conversation.cleared_to);
+    let max_tokens = MAX_SUMMARY.0.min(limits.tokens * MAX_SUMMARY.1 / 100);
+    let (text, tokens) = extract(connection, id, after, upto, max_tokens, counter)?;
+    summaries::add(connection, origin, id, (after, upto), &text, tokens, use_model)?;
+    conversation.compacted_to = upto;
+    conversation.used = conversation.tokens - messages::running(connection, id, upto)? + tokens;
+    for rule in messages::rules(connection, id, after)? {
+        conversation.used += if rule.position <= upto { rule.tokens } else { 0 };
+    }
+    let fresh = kept::facts(connection, id, (begins, upto + 1), (MAX_LEARNED, MAX_LEARNED))?;
+    let facts = learn(connection, origin, conversation.session, (app, learn_as), &fresh)?;
+    Ok(CompactionOutcome { messages: upto - begins, facts })
+}
+
+/// Builds an extractive summary of up to `max_tokens` tokens of the messages after `after` up to and including `upto`; returns it with
+/// its token count. It starts with the text a language model wrote about the oldest of these messages, if there is one and it fits.
+pub fn extract(
+    connection: &Connection,
+    conversation: i64,
+    after: i64,
+    upto: i64,
+    max_tokens: i64,
+    counter: &Counter,
+) -> Result<(String, i64)> {
+    let written = summaries::written(connection, conversation, after, upto)?;
+    let (mut lines, mut spent, from) = match written {
+        Some(kept) if kept.info.tokens <= max_tokens => (vec![kept.info.text], kept.info.tokens, kept.info.upto),
+        _ => (Vec::new(), 0, after),
+    };
+    let found = kept::facts(connection, conversation, (from, upto + 1), (MAX_CANDIDATES, MAX_CANDIDATES))?;
+    let chosen = choose(found, max_tokens - spent);
+    lines.extend(chosen.iter().map(|fact| format!("- {}", fact.text)));
+    let text = if lines.is_empty() { format!("{} messages; no facts were found in them.", upto - after) } else { lines.join("\n") };
+    spent = counter.count(&text);
+    Ok((text, spent))
+}
+
+/// Shares of the summary reserved for each role, per cent. Tool output is the largest part of a conversation and matters least. Whatever is
+/// left over goes to the best remaining facts of any role.
+const ROLE_SHARES: [(Role, i64); 3] = [(Role::User, 50), (Role::Assistant, 30), (Role::Tool, 20)];
+
+/// Tokens of a line beside its fact: a dash, who said it and where, a newline.
+pub const LINE: i64 = 7;
+
+/// Selects the best facts that fit in `max_tokens` tokens, and returns them in the order in which they were said.
+pub fn choose(best_first: Vec<Fact>, max_tokens: i64) -> Vec<Fact> {
+    let mut chosen: Vec<Fact> = Vec::new();
+    let mut spent = 0;
+    let mut rest = best_first;
+    for (role, share) in ROLE_SHARES {
+        let (own, others): (Vec<Fact>, Vec<Fact>) = rest.into_iter().partition(|f| f.role == role);
+        let mut left = take_fitting(own, max_tokens * share / 100, &mut chosen, &mut spent);
+        left.extend(others);
+        rest = left;
+    }
+    rest.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.position.cmp(&b.position)));
+    let available = max_tokens - spent;
+    take_fitting(rest, available, &mut chosen, &mut spent);
+    chosen.sort_by_key(|f| f.position);
+    chosen
+}
+
+/// Moves the facts that fit in `available` tokens to `chosen`, and returns the others.
+fn take_fitting(best_first: Vec<Fact>, available: i64, chosen: &mut Vec<Fact>, spent: &mut i64) -> Vec<Fact> {
+    let (mut used, mut left) = (0, Vec::new());
+    for fact in best_first {
+        let cost = fact.tokens + LINE;
+        if used + cost <= available {
+            used += cost;
+            chosen.push(fact);
+        } else {
+            left.push(fact);
+        }
+    }
+    *spent += used;
+    left
+}
+
+/// Phrases that mark a sentence of the user as a preference.
+const PREFERENCE_PHRASES: &[&str] = &["prefer", "always", "never", "i want", "i like", "favourite", "favorite", "please use", "don't use"];
+
+/// Saves the strongest facts as patterns and returns how many there were. Only what the user said: a tool prints what strangers wrote, and
+/// an assistant repeats it.
+fn learn(
+    connection: &Connection,
+    origin: &str,
+    session: i64,
+    (app, learn_as): (Option<&str>, PatternScope),
+    facts: &[Fact],
+) -> Result<i64> {
+    let mut learned = 0;
+    // What concerns no app cannot be everybody's who uses it.
+    let scope = if learn_as == PatternScope::App && app.is_none() { PatternScope::Session } else { learn_as };
+    for fact in facts.iter().filter(|f| f.score >= MIN_PATTERN_SCORE && f.role == Role::User).take(MAX_LEARNED) {
+        let folded = afd_base::text::fold(&fact.text);
+        let is_preference = fact.role == Role::User && PREFERENCE_PHRASES.iter().any(|w| folded.contains(w));
+        let kind = if is_preference { PatternKind::UserPreference } else { PatternKind::KeyFact };
+        let app = app.unwrap_or("");
+        let new = patterns::New {
+            kind,
+            text: &fact.text,
+            app,
+            page: "",
+            scope,
+            data: None,
+            prior: None,
+            session: Some(session),
+            source: Some(fact.role.word()),
+        };
+        patterns::save(connection, origin, &new)?;
+        learned += 1;
+    }
+    Ok(learned)
+}

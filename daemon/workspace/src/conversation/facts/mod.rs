@@ -1,0 +1,418 @@
+//! Statements: which sentences of a message are worth keeping when a conversation exceeds its budget. Pure heuristics, no language model.
+//!
+//! A message is split into sentences, and long sentences into clauses, because people say what matters in passing. Each gets a base score
+//! from what it says: figures, names and identifiers; words that mark a rule, a decision, a correction, a preference, a name or a finding;
+//! whether it answers a question. Questions, requests, small talk, stories and announcements of the next step lose. What a tool or page
+//! said is scored by its specific words only: whatever it calls important is not (`Role::Tool` reads no cue words).
+//!
+//! `score` weighs a base score by novelty, the rarity of the rarest words in the conversation so far; `discount_repeats` divides by
+//! how many sentences share the template of a sentence, rounded down to powers of two, so that a selection seldom changes. What is taken
+//! up again later counts more: `echoes`.
+//!
+//! Words, templates and whole sentences are identified by 64-bit hashes.
+
+mod corrections;
+pub mod cues;
+mod split;
+
+use std::collections::HashSet;
+
+use afd_proto::conversation::Role;
+
+use afd_base::text::{self, cut, is_dense};
+pub use corrections::{names_differ, replaced_words};
+use cues::{Cue, Cues};
+
+/// Maximum number of sentences of a message that are scored: half from its start and half from its end.
+const MAX_EXAMINED: usize = 400;
+/// Maximum number of sentences kept of a message.
+const MAX_KEPT: usize = 60;
+/// Maximum length of a kept sentence, characters; longer ones are truncated.
+const MAX_CHARS: usize = 320;
+/// Maximum number of words of a sentence that are hashed.
+const MAX_HASHED: usize = 48;
+/// Number of rarest words that determine the novelty of a sentence.
+const RAREST_WORDS: usize = 3;
+/// Minimum base score of a candidate.
+const MIN_SCORE: f64 = 0.02;
+/// A user message of up to this many words, or characters of a script without spaces, answers or decides as a whole.
+const SHORT_MESSAGE: (usize, usize) = (24, 40);
+/// What a pasted line is worth of the same line said by the user.
+const PASTED: f64 = 0.6;
+/// Requests of up to this many words ask for nothing but the next step.
+const SHORT_REQUEST: usize = 8;
+/// Maximum length of the sentence before a short answer, characters.
+const MAX_ABOUT: usize = 110;
+
+/// What a statement is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Standing instruction or preference of the user.
+    Rule,
+    /// Choice, answer or correction of the user.
+    Decision,
+    /// Anything else.
+    Statement,
+}
+
+impl Kind {
+    /// Returns the word that stands for the kind in the database.
+    pub fn word(self) -> &'static str {
+        match self {
+            Kind::Rule => "rule",
+            Kind::Decision => "decision",
+            Kind::Statement => "statement",
+        }
+    }
+
+    /// Returns the kind that a word stands for.
+    pub fn of(word: &str) -> Self {
+        match word {
+            "rule" => Kind::Rule,
+            "decision" => Kind::Decision,
+            _ => Kind::Statement,
+        }
+    }
+}
+
+/// A sentence or clause that may be kept.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// The sentence.
+    pub text: String,
+    /// Order within the message, from 0.
+    pub place: usize,
+    /// What it is.
+    pub kind: Kind,
+    /// Whether it takes something back that was said before.
+    pub corrects: bool,
+    /// Whether it only asks for the next step, and states nothing that holds beyond it.
+    pub asks: bool,
+    /// The sentence before it, if it means nothing alone.
+    pub about: Option<About>,
+    /// Base score, from the sentence alone.
+    pub base_score: f64,
+    /// Hash of the folded sentence.
+    pub sentence: i64,
+    /// Hash of the sentence with its numbers and names masked.
+    pub template: i64,
+    /// Sorted hashes of its distinct words.
+    pub words: Vec<i64>,
+}
+
+/// The sentence before a statement that means nothing alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct About {
+    /// The sentence.
+    pub text: String,
+    /// Who said it: the speaker of the statement, or the assistant in the message before; `None` where that was not recorded.
+    pub by: Option<Role>,
+}
+
+/// Folds a sentence for reading its words.
+pub fn folded(sentence: &str) -> String {
+    text::fold(sentence).replace('\u{2019}', "'")
+}
+
+/// Returns the sentences of a message that may be kept, best first. `before` is the last question or sentence of the message before (see
+/// `lead`). System messages have none.
+pub fn candidates(role: Role, content: &str, before: Option<&str>) -> Vec<Candidate> {
+    if role == Role::System {
+        return Vec::new();
+    }
+    let lines = if role == Role::Tool { split::json_lines(content, MAX_EXAMINED) } else { None };
+    let sentences: Vec<&str> = match &lines {
+        Some(lines) => lines.iter().map(String::as_str).collect(),
+        None => split::clauses(content),
+    };
+    let skipped = MAX_EXAMINED / 2..sentences.len().saturating_sub(MAX_EXAMINED / 2);
+    let examined = sentences.iter().enumerate().filter(|(i, _)| sentences.len() <= MAX_EXAMINED || !skipped.contains(i));
+    let pasted = if role == Role::User { split::pasted(content) } else { Vec::new() };
+    let is_pasted = |sentence: &str| {
+        let at = (sentence.as_ptr() as usize).wrapping_sub(content.as_ptr() as usize);
+        pasted.iter().any(|range| range.contains(&at))
+    };
+    let message = Whole { role, is_short: is_short(content), before, answers: before.is_some_and(is_question), lines: sentences.len() };
+    let mut seen = HashSet::new();
+    let mut found: Vec<Candidate> = examined
+        .filter_map(|(place, sentence)| {
+            candidate(&message, place, (sentence, is_pasted(sentence)), place.checked_sub(1).map(|i| sentences[i]))
+        })
+        .filter(|c| c.base_score >= MIN_SCORE && seen.insert(c.sentence))
+        .collect();
+    found.sort_by(|a, b| b.base_score.total_cmp(&a.base_score));
+    found.truncate(MAX_KEPT);
+    found
+}
+
+/// Returns the sentences of a message, whole or as clauses.
+pub fn sentences(role: Role, content: &str) -> Vec<String> {
+    let lines = if role == Role::Tool { split::json_lines(content, MAX_EXAMINED) } else { None };
+    lines.unwrap_or_else(|| split::clauses(content).into_iter().take(MAX_EXAMINED).map(str::to_owned).collect())
+}
+
+/// Returns whether a message is so short that it answers or decides as a whole.
+fn is_short(content: &str) -> bool {
+    let dense = content.chars().take(SHORT_MESSAGE.1 + 1).filter(|c| is_dense(*c)).count();
+    content.split_whitespace().nth(SHORT_MESSAGE.0).is_none() && dense <= SHORT_MESSAGE.1 && content.len() < 400
+}
+
+/// Returns the question that a message ends with, else its last sentence, as one line: what a short answer is about.
+pub fn lead(content: &str) -> Option<String> {
+    let sentences = split::clauses(content);
+    let asked = sentences.iter().rev().take(4).find(|s| is_question(s)).or(sentences.last())?;
+    Some(cut::brief(asked, MAX_ABOUT))
+}
+
+fn is_question(sentence: &str) -> bool {
+    let end = sentence.trim_end_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '?' | '\u{ff1f}' | '\u{61f}'));
+    end.ends_with(['?', '\u{ff1f}', '\u{61f}'])
+        || ["吗", "呢", "か。", "ですか", "ますか", "까"].iter().any(|m| sentence.trim_end_matches(['。', '.']).ends_with(m))
+}
+
+/// What is known of the message that a sentence stands in.
+struct Whole<'a> {
+    role: Role,
+    is_short: bool,
+    /// What the message before ended with, and whether that was a question.
+    before: Option<&'a str>,
+    answers: bool,
+    lines: usize,
+}
+
+fn candidate(message: &Whole<'_>, place: usize, (sentence, pasted): (&str, bool), previous: Option<&str>) -> Option<Candidate> {
+    let trimmed = sentence.trim_start_matches(['-', '*', '\u{2022}', '#', '>', ' ', '|']).trim();
+    let shown = cut::head(trimmed, MAX_CHARS);
+    let words: Vec<String> = text::words(shown);
+    if words.is_empty() || (message.role == Role::Tool && words.len() < 2) {
+        return None;
+    }
+    let (folded, plain) = (folded(shown), shown.split_whitespace().collect::<Vec<_>>());
+    // What a tool prints or a user pastes may be written by anybody: its words raise nothing.
+    let foreign = message.role == Role::Tool || pasted;
+    let cues = if foreign { Cues::default() } else { Cues::of(&folded) };
+    let kind = if foreign { Kind::Statement } else { kind(message, shown, &cues) };
+    // Numbers differ every time, so they say nothing about whether the sentence is new.
+    let mut hashes: Vec<i64> =
+        words.iter().filter(|w| !w.chars().all(|c| c.is_ascii_digit())).take(MAX_HASHED).map(|w| text::hash(w)).collect();
+    hashes.sort_unstable();
+    hashes.dedup();
+    let user = message.role == Role::User;
+    let holds = [Cue::Rule, Cue::Preference, Cue::Decision].into_iter().any(|cue| cues.has(cue));
+    let asks = user && !holds && (cues.starts(Cue::Request) || is_question(shown)) && !corrections::contrasts(&folded);
+    Some(Candidate {
+        base_score: base_score(message, shown, &plain, &cues) * if pasted { PASTED } else { 1.0 },
+        corrects: user
+            && !asks
+            && (corrections::contrasts(&folded)
+                || (cues.has(Cue::Correction) && (cues.starts(Cue::Correction) || cues.has(Cue::Decision) || message.is_short))),
+        asks,
+        about: user.then(|| about(message, &folded, &words, previous)).flatten(),
+        sentence: text::hash(&folded),
+        template: text::hash(&format!("template {}", template(&plain))),
+        words: hashes,
+        text: if shown.len() < trimmed.len() { format!("{shown} ...") } else { shown.to_owned() },
+        place,
+        kind,
+    })
+}
+
+/// Returns the sentence before, if this one is too short to mean anything alone.
+fn about(message: &Whole<'_>, folded: &str, words: &[String], previous: Option<&str>) -> Option<About> {
+    let content = words.iter().filter(|w| !text::is_stop(w) && !w.chars().all(|c| c.is_ascii_digit())).count();
+    let depends = content <= 2 && !folded.contains(':') || message.is_short && (message.answers || words.len() <= 12);
+    match previous {
+        Some(previous) if depends && content <= 2 => Some(About { text: cut::brief(previous, MAX_ABOUT), by: Some(message.role) }),
+        None if depends => message.before.map(|text| About { text: text.to_owned(), by: Some(Role::Assistant) }),
+        _ => None,
+    }
+}
+
+fn kind(message: &Whole<'_>, sentence: &str, cues: &Cues) -> Kind {
+    if message.role != Role::User || is_question(sentence) && !message.is_short {
+        return Kind::Statement;
+    }
+    let story = cues.count(Cue::Anecdote);
+    if cues.count(Cue::Rule) + cues.count(Cue::Preference) > story {
+        Kind::Rule
+    } else if cues.count(Cue::Decision) > story || (message.is_short && message.answers) {
+        Kind::Decision
+    } else {
+        Kind::Statement
+    }
+}
+
+/// Returns whether a word is specific: it contains a digit, or looks like a name, an identifier or an address. `first` says whether it
+/// starts the sentence, where a capital letter means nothing.
+pub fn is_specific(word: &str, first: bool) -> bool {
+    is_figure(word) || is_identifier(word) || is_name(word, first)
+}
+
+fn inner(word: &str) -> &str {
+    word.trim_matches(|c: char| !c.is_alphanumeric())
+}
+
+fn is_figure(word: &str) -> bool {
+    inner(word).chars().any(char::is_numeric)
+}
+
+fn is_identifier(word: &str) -> bool {
+    let inner = inner(word);
+    let camel = inner.chars().skip(1).any(char::is_uppercase);
+    inner.contains(['@', '_', '/', '\\']) || (inner.contains([':', '-', '.']) && inner.len() > 4) || camel
+}
+
+fn is_name(word: &str, first: bool) -> bool {
+    let mut characters = inner(word).chars();
+    !first && characters.next().is_some_and(char::is_uppercase) && characters.next().is_some()
+}
+
+/// Returns the sentence with its specific words masked.
+fn template(words: &[&str]) -> String {
+    let masked = words.iter().enumerate().map(|(i, w)| match w.contains(is_dense) {
+        // A word of a script without spaces is a whole clause: mask only its numerals.
+        true => w.chars().map(|c| if is_numeral(c) { '#' } else { c }).collect(),
+        false if is_specific(w, i == 0) => "#".to_owned(),
+        false => text::fold(w),
+    });
+    masked.collect::<Vec<_>>().join(" ")
+}
+
+/// Returns whether a character is a numeral, including Chinese ones.
+fn is_numeral(c: char) -> bool {
+    c.is_numeric()
+        || "\u{4e00}\u{4e8c}\u{4e09}\u{56db}\u{4e94}\u{516d}\u{4e03}\u{516b}\u{4e5d}\u{5341}\u{767e}\u{5343}\u{4e07}\u{4e24}".contains(c)
+}
+
+/// Returns how specific a sentence is, from 0 to about 1: figures most, then identifiers, names and quotes.
+fn specificity(sentence: &str, words: &[&str]) -> f64 {
+    let (mut figures, mut identifiers, mut names) = (0, 0, 0);
+    for (i, word) in words.iter().enumerate().filter(|(_, w)| !w.contains(is_dense)) {
+        if is_figure(word) {
+            figures += 1;
+        } else if is_identifier(word) {
+            identifiers += 1;
+        } else if is_name(word, i == 0) {
+            names += 1;
+        }
+    }
+    if sentence.contains(is_dense) {
+        figures += usize::from(sentence.contains(is_numeral)) + usize::from(sentence.contains(char::is_numeric));
+        identifiers += sentence
+            .split(|c: char| !c.is_ascii_alphanumeric())
+            .filter(|w| w.len() > 1 && !w.starts_with(|c: char| c.is_ascii_digit()))
+            .count();
+    }
+    let quoted = sentence.contains(['"', '\u{201c}', '\u{201e}', '\u{ab}', '\u{300c}', '`', '【', '《']);
+    let part = |n: usize, most: usize| n.min(most) as f64;
+    0.2 * part(figures, 2) + 0.12 * part(identifiers, 2) + 0.05 * part(names, 3) + if quoted { 0.08 } else { 0.0 }
+}
+
+/// Returns the base score of a sentence; see the module documentation.
+fn base_score(message: &Whole<'_>, sentence: &str, words: &[&str], cues: &Cues) -> f64 {
+    let specific = specificity(sentence, words);
+    if message.role == Role::Tool {
+        return tool_score(message, sentence, words, specific);
+    }
+    let user = message.role == Role::User;
+    let cue = |cue: Cue, each: f64, most: usize| each * (cues.count(cue).min(most) as f64);
+    let mut score = if user { 0.3 } else { 0.15 } + specific;
+    score += cue(Cue::Quantity, 0.1, 2) + cue(Cue::Naming, 0.1, 2) + cue(Cue::Finding, if user { 0.06 } else { 0.14 }, 2);
+    if user {
+        score += cue(Cue::Rule, 0.2, 2) + cue(Cue::Decision, 0.2, 2) + cue(Cue::Preference, 0.15, 2) + cue(Cue::Correction, 0.12, 2);
+        score += if cues.starts(Cue::Conclusion) { 0.1 } else { 0.0 };
+        if message.is_short && (message.answers || specific > 0.0 || cues.has(Cue::Decision)) {
+            score += if message.answers { 0.35 } else { 0.2 };
+        }
+        if cues.starts(Cue::Request) {
+            score -= if words.len() > SHORT_REQUEST { 0.1 } else { 0.25 };
+        }
+    } else {
+        score += if sentence.contains("**") { 0.2 } else { 0.0 };
+        score -= cue(Cue::Process, 0.25, 2);
+    }
+    score -= cue(Cue::Anecdote, 0.16, 3) + cue(Cue::SmallTalk, 0.12, 2);
+    if is_question(sentence) {
+        score -= 0.35;
+    }
+    if specific <= 0.0 && !message.answers && text::words(sentence).iter().all(|w| text::is_stop(w) || w.chars().count() < 3) {
+        score -= 0.3;
+    }
+    if words.len() > 60 {
+        score -= 0.2;
+    }
+    score - markup(sentence)
+}
+
+/// Scores a line of tool output: only by what is specific in it, less the more lines there are.
+fn tool_score(message: &Whole<'_>, sentence: &str, words: &[&str], specific: f64) -> f64 {
+    let letters = sentence.chars().filter(|c| c.is_alphabetic()).count();
+    let mut score = 0.1 + specific + if letters >= 8 { 0.1 } else { 0.0 };
+    if is_log_line(words) {
+        score -= 0.25;
+    }
+    (score - markup(sentence)) / (1.0 + 0.15 * f64::from(u32::try_from(message.lines.max(1)).unwrap_or(u32::MAX).ilog2()))
+}
+
+/// Returns whether a line looks like a log entry: one of its first two words is a time of day.
+fn is_log_line(words: &[&str]) -> bool {
+    let is_time =
+        |w: &&str| w.len() >= 5 && w.matches(':').count() >= 1 && w.chars().all(|c| c.is_ascii_digit() || ":.-TZ[],+".contains(c));
+    words.len() > 3 && words.iter().take(2).any(is_time)
+}
+
+/// Returns the malus of a sentence that is mostly markup.
+fn markup(sentence: &str) -> f64 {
+    let marks = sentence.chars().filter(|c| matches!(c, '{' | '}' | '[' | ']' | '<' | '>' | '|')).count();
+    if marks * 8 > sentence.chars().count() { 0.4 } else { 0.0 }
+}
+
+/// Returns whether a sentence of the user takes something back, as far as it can be told from the sentence alone.
+pub fn takes_back(sentence: &str) -> bool {
+    let folded = folded(sentence);
+    corrections::contrasts(&folded) || Cues::of(&folded).has(Cue::Correction)
+}
+
+/// Returns the base score weighted by novelty. `seen` holds how many times each word occurred before.
+pub fn score(candidate: &Candidate, seen: &[i64]) -> f64 {
+    let mut rare: Vec<f64> = seen.iter().map(|n| 1.0 / (1.0 + (1.0 + *n as f64).ln())).collect();
+    rare.sort_by(|a, b| b.total_cmp(a));
+    let taken = rare.len().clamp(1, RAREST_WORDS);
+    let novelty = rare.iter().take(taken).sum::<f64>() / taken as f64;
+    candidate.base_score * (0.5 + 0.5 * novelty)
+}
+
+/// Discounts a score by the number of sentences with the same template, `template_count`. The result changes only at powers of two,
+/// so that a selection based on it stays stable.
+pub fn discount_repeats(score: f64, template_count: i64) -> f64 {
+    score / (1.0 + f64::from(template_count.max(1).ilog2())).sqrt()
+}
+
+/// Maximum number of words of a message that earlier statements are compared with.
+const MAX_ECHOED: usize = 60;
+
+/// Returns the words of a message that show, where an earlier statement has them, that it was taken up again: figures, identifiers and
+/// names, folded.
+pub fn echoes(content: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let mut first = true;
+    for word in content.split_whitespace() {
+        let trimmed = word.trim_matches(|c: char| !c.is_alphanumeric());
+        let long = trimmed.chars().count();
+        let marked = (is_figure(word) && (long >= 2 || trimmed.chars().all(|c| c.is_ascii_digit())))
+            || is_identifier(word)
+            || (is_name(word, first) && long >= 4);
+        first = word.ends_with(['.', '!', '?', ':']);
+        let folded = folded(trimmed);
+        if marked && !trimmed.is_empty() && !text::is_stop(&folded) && !found.contains(&folded) {
+            found.push(folded);
+        }
+        if found.len() >= MAX_ECHOED {
+            break;
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests;

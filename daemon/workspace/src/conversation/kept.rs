@@ -1,0 +1,306 @@
+//! Storage of statements: scored sentences of messages, and the term counts that scores depend on. What replaces what is told by
+//! `supersede`.
+
+use std::collections::{BTreeSet, HashMap};
+
+use afd_proto::Word as _;
+use afd_proto::conversation::Role;
+use rusqlite::{Connection, OptionalExtension, Row, Statement, named_params};
+
+use super::facts::{self, About, Candidate, Kind};
+use super::supersede::{AFTER_DOUBTED, MAX_SUBJECT, Replaced, Subject, supersede};
+use afd_base::text;
+use afd_store::{Result, new_uid, now_ms, word};
+
+/// Term counts of a conversation by hash: the stored count, and what the messages being appended add to it.
+#[derive(Debug, Default)]
+pub struct TermCounts(HashMap<i64, (i64, i64)>);
+
+impl TermCounts {
+    /// Returns the number of previous occurrences of a hash, and counts this one.
+    fn count(&mut self, connection: &Connection, conversation: i64, hash: i64) -> Result<i64> {
+        if let Some((before, more)) = self.0.get_mut(&hash) {
+            *more += 1;
+            return Ok(*before + *more - 1);
+        }
+        let before = seen(connection, conversation, hash)?;
+        self.0.insert(hash, (before, 1));
+        Ok(before)
+    }
+
+    /// Writes the added counts.
+    pub fn save(&self, connection: &Connection, conversation: i64) -> Result<()> {
+        let mut add = connection.prepare_cached(
+            "INSERT INTO message_terms (conversation_id, hash, seen) VALUES (:conversation_id, :hash, :seen)
+             ON CONFLICT (conversation_id, hash) DO UPDATE SET seen = seen + excluded.seen",
+        )?;
+        self.0.iter().try_for_each(|(hash, (_, more))| {
+            add.execute(named_params! {":conversation_id": conversation, ":hash": hash, ":seen": more}).map(|_| ())
+        })?;
+        Ok(())
+    }
+}
+
+/// Returns how many times a conversation had a word, by its hash.
+pub fn seen(connection: &Connection, conversation: i64, hash: i64) -> Result<i64> {
+    Ok(connection
+        .prepare_cached("SELECT seen FROM message_terms WHERE conversation_id = :conversation_id AND hash = :hash")?
+        .query_row(named_params! {":conversation_id": conversation, ":hash": hash}, |row| row.get("seen"))
+        .optional()?
+        .unwrap_or(0))
+}
+
+/// A message whose statements are stored.
+#[derive(Debug, Clone, Copy)]
+pub struct Said<'a> {
+    /// Row id of the conversation.
+    pub conversation: i64,
+    /// Position of the message.
+    pub position: i64,
+    /// Who said it.
+    pub role: Role,
+    /// Tool that said it.
+    pub source: Option<&'a str>,
+    /// Time of recording, UTC milliseconds.
+    pub at: i64,
+}
+
+/// A statement of the user with at least this score may be replaced by later ones.
+const MIN_REPLACEABLE: f64 = 0.3;
+/// What a request is worth beside a statement of the same score: it was carried out, and a statement holds on.
+const ASKED: f64 = 0.6;
+/// Maximum number of statements of one message that may replace older ones.
+const MAX_CORRECTIONS: usize = 6;
+
+/// Scores and stores the statements of a message, with their token counts. A sentence that was stored before moves to this message if the
+/// user says it; one that others repeat is kept where it was before, so that a context changes only when the repetition leaves its turns.
+pub fn keep(connection: &Connection, origin: &str, said: Said<'_>, statements: &[(Candidate, i64)], seen: &mut TermCounts) -> Result<()> {
+    let (conversation, now) = (said.conversation, now_ms());
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO message_facts (uid, origin, conversation_id, position, place, role, source, kind, text, about, about_by, was, tokens,
+            score, rank, sentence, template, at, updated_at)
+         VALUES (:uid, :origin, :conversation_id, :position, :place, :role, :source, :kind, :text, :about, :about_by, :was, :tokens,
+            :score, :rank, :sentence, :template, :at, :now)
+         ON CONFLICT (conversation_id, sentence) DO UPDATE SET position = CASE WHEN excluded.role = 'user' THEN excluded.position
+                WHEN excluded.role = role AND excluded.position > position THEN coalesce(again, position) ELSE position END,
+            at = CASE WHEN excluded.role = 'user' THEN excluded.at
+                WHEN excluded.role = role AND excluded.position > position THEN coalesce(again_at, at) ELSE at END,
+            again = CASE WHEN excluded.role = 'user' THEN NULL
+                WHEN excluded.role = role AND excluded.position > position THEN excluded.position ELSE again END,
+            again_at = CASE WHEN excluded.role = 'user' THEN NULL
+                WHEN excluded.role = role AND excluded.position > position THEN excluded.at ELSE again_at END,
+            place = iif(excluded.role = 'user', excluded.place, place), kind = iif(excluded.role = 'user', excluded.kind, kind),
+            source = iif(excluded.role = 'user', NULL, source), superseded_by = iif(excluded.role = 'user', NULL, superseded_by),
+            role = iif(excluded.role = 'user', 'user', role),
+            updated_at = excluded.updated_at
+         RETURNING id",
+    )?;
+    let mut about = connection.prepare_cached(
+        "INSERT OR IGNORE INTO message_subjects (conversation_id, hash, fact_id) VALUES (:conversation_id, :hash, :fact_id)",
+    )?;
+    let mut corrections = 0;
+    for (candidate, tokens) in statements {
+        let words = candidate.words.iter().map(|word| seen.count(connection, conversation, *word)).collect::<Result<Vec<_>>>()?;
+        let template_count = seen.count(connection, conversation, candidate.template)? + 1;
+        let own_score = facts::score(candidate, &words) * if candidate.asks { ASKED } else { 1.0 };
+        let mut replaced = Replaced::default();
+        let states = candidate.corrects || candidate.kind != Kind::Statement || has_figure(&candidate.text);
+        // What was asked for once is done: it replaces nothing, and nothing replaces it.
+        let settles = states && !candidate.asks;
+        if said.role == Role::User && settles && corrections < MAX_CORRECTIONS {
+            corrections += 1;
+            replaced = supersede(connection, said, candidate)?;
+        }
+        // What may replace an older statement is told before that.
+        let score = own_score.max(replaced.doubted + AFTER_DOUBTED);
+        let replaceable = said.role == Role::User && !candidate.asks && (settles || candidate.base_score >= MIN_REPLACEABLE);
+        let values = named_params! {
+            ":uid": new_uid(),
+            ":origin": origin,
+            ":conversation_id": conversation,
+            ":position": said.position,
+            ":place": i64::try_from(candidate.place).unwrap_or(i64::MAX),
+            ":role": said.role.word(),
+            ":source": said.source,
+            ":kind": candidate.kind.word(),
+            ":text": candidate.text,
+            ":about": candidate.about.as_ref().map(|about| &about.text),
+            ":about_by": candidate.about.as_ref().and_then(|about| about.by).map(Role::word),
+            ":was": replaced.was,
+            ":tokens": tokens,
+            ":score": score,
+            ":rank": facts::discount_repeats(score, template_count),
+            ":sentence": candidate.sentence,
+            ":template": candidate.template,
+            ":at": said.at,
+            ":now": now,
+        };
+        let fact: i64 = insert.query_row(values, |row| row.get("id"))?;
+        let subject = if replaceable { Subject::of(&candidate.text).words } else { BTreeSet::new() };
+        for word in subject.iter().take(MAX_SUBJECT) {
+            about.execute(named_params! {":conversation_id": conversation, ":hash": text::hash(word), ":fact_id": fact})?;
+        }
+    }
+    Ok(())
+}
+
+fn has_figure(text: &str) -> bool {
+    text.chars().any(char::is_numeric)
+}
+
+/// Number of messages before a message in which its words are looked for.
+const ECHO_REACH: i64 = 5;
+/// What a statement gains when a later message takes up its figures and names: for each of them, and how many count.
+const ECHO_GAIN: (f64, usize) = (0.06, 2);
+
+/// Maximum number of replaced statements that are read for a context.
+const MAX_REPLACED: i64 = 400;
+
+/// Returns the folded texts of statements that were replaced, newest first: what they say is not quoted again.
+pub fn replaced(connection: &Connection, conversation: i64) -> Result<Vec<String>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT text FROM message_facts WHERE conversation_id = :conversation_id AND superseded_by IS NOT NULL
+         ORDER BY superseded_by DESC LIMIT :limit",
+    )?;
+    let values = named_params! {":conversation_id": conversation, ":limit": MAX_REPLACED};
+    let texts = statement.query_map(values, |row| row.get::<_, String>("text"))?;
+    Ok(texts.collect::<rusqlite::Result<Vec<_>>>()?.iter().map(|text| text::fold(text)).collect())
+}
+
+/// Raises the statements of the last few messages of others that this message takes up again: an assistant repeats what it was told
+/// and goes on with what a tool found, and nobody repeats an anecdote.
+pub fn echo(connection: &Connection, said: Said<'_>, content: &str) -> Result<()> {
+    let words = facts::echoes(content);
+    if words.is_empty() || said.role == Role::Tool || said.role == Role::System {
+        return Ok(());
+    }
+    let mut statement = connection.prepare_cached(
+        "SELECT id, text FROM message_facts WHERE conversation_id = :conversation_id AND position >= :from AND position < :position
+            AND role <> :role AND score > 0",
+    )?;
+    let values = named_params! {":conversation_id": said.conversation, ":from": said.position - ECHO_REACH, ":position": said.position,
+    ":role": said.role.word()};
+    let recent: Vec<(i64, String)> =
+        statement.query_map(values, |row| Ok((row.get("id")?, row.get("text")?)))?.collect::<rusqlite::Result<_>>()?;
+    let mut raise = connection.prepare_cached(
+        "UPDATE message_facts SET rank = rank + :gain * rank / score, score = score + :gain, updated_at = :now WHERE id = :id",
+    )?;
+    for (id, text) in recent {
+        let folded = facts::folded(&text);
+        let taken_up = words.iter().filter(|w| has_word(&folded, w)).count().min(ECHO_GAIN.1);
+        if taken_up > 0 {
+            raise.execute(named_params! {":id": id, ":gain": ECHO_GAIN.0 * taken_up as f64, ":now": now_ms()})?;
+        }
+    }
+    Ok(())
+}
+
+fn has_word(folded: &str, word: &str) -> bool {
+    folded.match_indices(word).any(|(at, _)| {
+        let before = folded[..at].chars().next_back().is_none_or(|c| !c.is_alphanumeric());
+        before && folded[at + word.len()..].chars().next().is_none_or(|c| !c.is_alphanumeric())
+    })
+}
+
+/// A stored statement.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fact {
+    /// Row id.
+    pub id: i64,
+    /// Position of the last message that contains it.
+    pub position: i64,
+    /// Order within that message.
+    pub place: i64,
+    /// Role of the speaker.
+    pub role: Role,
+    /// Tool that said it.
+    pub source: Option<String>,
+    /// What it is.
+    pub kind: Kind,
+    /// The sentence.
+    pub text: String,
+    /// The sentence before it, if it means nothing alone.
+    pub about: Option<About>,
+    /// What it replaces.
+    pub was: Option<String>,
+    /// Its token count.
+    pub tokens: i64,
+    /// Score, discounted by the current number of sentences with the same template.
+    pub score: f64,
+    /// Time of recording, UTC milliseconds.
+    pub at: i64,
+}
+
+pub(super) const COLUMNS: &str =
+    "f.id, f.position, f.place, f.role, f.source, f.kind, f.text, f.about, f.about_by, f.was, f.tokens, f.score, f.at";
+
+/// Where the columns of a statement are: looked up once, because there are hundreds of rows.
+pub(super) struct Places([usize; 13]);
+
+impl Places {
+    pub(super) fn of(statement: &Statement<'_>) -> rusqlite::Result<Self> {
+        let names = ["id", "position", "place", "role", "source", "kind", "text", "about", "about_by", "was", "tokens", "score", "at"];
+        let mut places = [0; 13];
+        for (place, name) in places.iter_mut().zip(names) {
+            *place = statement.column_index(name)?;
+        }
+        Ok(Self(places))
+    }
+
+    pub(super) fn read(&self, row: &Row<'_>) -> rusqlite::Result<Fact> {
+        let [id, position, place, role, source, kind, text, about, about_by, was, tokens, score, at] = self.0;
+        Ok(Fact {
+            id: row.get(id)?,
+            position: row.get(position)?,
+            place: row.get(place)?,
+            role: word(row, role)?,
+            source: row.get(source)?,
+            kind: Kind::of(row.get_ref(kind)?.as_str()?),
+            text: row.get(text)?,
+            about: match row.get::<_, Option<String>>(about)? {
+                Some(text) => Some(About { text, by: row.get::<_, Option<String>>(about_by)?.and_then(|by| Role::of(&by)) }),
+                None => None,
+            },
+            was: row.get(was)?,
+            tokens: row.get(tokens)?,
+            score: row.get(score)?,
+            at: row.get(at)?,
+        })
+    }
+}
+
+/// Returns the best statements between positions `after` and `before` (both exclusive) that hold, best first. The user contributes up to
+/// `of_user`, assistant and tools up to `of_others` each, so that these cannot crowd out what people said.
+pub fn facts(
+    connection: &Connection,
+    conversation: i64,
+    (after, before): (i64, i64),
+    (of_user, of_others): (usize, usize),
+) -> Result<Vec<Fact>> {
+    // Over the whole conversation the rank index yields the best ones directly; a later range is read completely and sorted.
+    let index = if after == 0 { "message_facts_best" } else { "message_facts_places" };
+    let repeated = |column: &str| {
+        format!("CASE WHEN f.again < :before THEN f.again{} ELSE f.{column} END AS {column}", if column == "at" { "_at" } else { "" })
+    };
+    let columns = COLUMNS.replace("f.position", &repeated("position")).replace("f.at", &repeated("at"));
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {columns}, coalesce(t.seen, 1) AS times FROM message_facts f INDEXED BY {index}
+         LEFT JOIN message_terms t ON t.conversation_id = f.conversation_id AND t.hash = f.template
+         WHERE f.conversation_id = :conversation AND f.position > :after AND f.position < :before AND f.role = :role
+            AND f.superseded_by IS NULL ORDER BY f.rank DESC, f.position LIMIT :limit"
+    ))?;
+    let (places, times) = (Places::of(&statement)?, statement.column_index("times")?);
+    let mut found: Vec<Fact> = Vec::new();
+    for (role, count) in [(Role::User, of_user), (Role::Assistant, of_others), (Role::Tool, of_others)] {
+        let limit = i64::try_from(count).unwrap_or(i64::MAX);
+        let values =
+            named_params! {":conversation": conversation, ":after": after, ":before": before, ":role": role.word(), ":limit": limit};
+        let rows = statement.query_map(values, |row| {
+            let fact = places.read(row)?;
+            Ok(Fact { score: facts::discount_repeats(fact.score, row.get(times)?), ..fact })
+        })?;
+        found.extend(rows.collect::<rusqlite::Result<Vec<_>>>()?);
+    }
+    found.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.position.cmp(&b.position)));
+    Ok(found)
+}

@@ -1,0 +1,195 @@
+//! Conversations: the message record, and which part of it is in the context of the language model.
+//!
+//! A session has one conversation called `main`, and others by name. Messages are numbered from 1. Those up to `cleared_to` were cleared,
+//! those up to `dropped_to` were replaced by a summary on request, those up to `compacted_to` are represented by a summary where they do
+//! not fit. A context takes from the rest what fits.
+
+pub mod assemble;
+pub mod budget;
+pub mod compaction;
+pub mod erase;
+pub mod facts;
+pub mod ids;
+pub mod kept;
+pub mod keys;
+pub mod messages;
+pub mod rolling;
+pub mod search;
+pub mod shapes;
+pub mod summaries;
+mod supersede;
+pub mod typed;
+
+use std::collections::BTreeMap;
+
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
+
+use super::{json, parse_list};
+use afd_store::{Result, new_uid, now_ms};
+use keys::ContextValue;
+use rolling::Line;
+
+/// State of a conversation apart from its messages.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Conversation {
+    /// Row id; 0 until it is saved for the first time.
+    pub id: i64,
+    /// Uid; empty until it is saved for the first time.
+    pub uid: String,
+    /// Row id of the session.
+    pub session: i64,
+    /// Name, unique in the session.
+    pub name: String,
+    /// Model whose tokenizer counts; `None` for the configured default.
+    pub model: Option<String>,
+    /// Size of the context, tokens; `None` for the configured default.
+    pub max_tokens: Option<i64>,
+    /// Names of context keys tracked in addition to the configured ones.
+    pub tracked: Vec<String>,
+    /// Values of the context keys.
+    pub context: BTreeMap<String, ContextValue>,
+    /// Lines of the rolling summary.
+    pub rolling: Vec<Line>,
+    /// Position of the last message.
+    pub position: i64,
+    /// Number of the last turn.
+    pub turn: i64,
+    /// Position of the last cleared message.
+    pub cleared_to: i64,
+    /// Position of the last message that was taken out of the context by request.
+    pub dropped_to: i64,
+    /// Position of the last message that a summary represents.
+    pub compacted_to: i64,
+    /// Tokens of all messages.
+    pub tokens: i64,
+    /// Tokens of all messages, each cut to its brief length.
+    pub brief_tokens: i64,
+    /// Tokens of the messages since the last compaction, including the summary.
+    pub used: i64,
+}
+
+/// Name of the conversation that calls mean which name none.
+pub const MAIN: &str = "main";
+
+impl Conversation {
+    /// Returns the position of the last message that no context has: it was cleared, or taken out by request.
+    pub fn begins_after(&self) -> i64 {
+        self.cleared_to.max(self.dropped_to)
+    }
+
+    /// Returns the position of the last message that was cleared or is represented by a summary.
+    pub fn summarised_to(&self) -> i64 {
+        self.cleared_to.max(self.compacted_to)
+    }
+
+    /// Returns the number of messages since the last compaction.
+    pub fn since_compaction(&self) -> i64 {
+        self.position - self.summarised_to()
+    }
+}
+
+const COLUMNS: &str =
+    "id, uid, session_id, name, model, max_tokens, tracked, context, rolling, position, turn, cleared_to, dropped_to, compacted_to,
+    tokens, brief_tokens, used_tokens";
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Conversation> {
+    let text = |name: &str| row.get::<_, String>(name);
+    Ok(Conversation {
+        id: row.get("id")?,
+        uid: row.get("uid")?,
+        session: row.get("session_id")?,
+        name: row.get("name")?,
+        model: row.get("model")?,
+        max_tokens: row.get("max_tokens")?,
+        tracked: parse_list(&text("tracked")?),
+        context: serde_json::from_str(&text("context")?).unwrap_or_default(),
+        rolling: parse_list(&text("rolling")?),
+        position: row.get("position")?,
+        turn: row.get("turn")?,
+        cleared_to: row.get("cleared_to")?,
+        dropped_to: row.get("dropped_to")?,
+        compacted_to: row.get("compacted_to")?,
+        tokens: row.get("tokens")?,
+        brief_tokens: row.get("brief_tokens")?,
+        used: row.get("used_tokens")?,
+    })
+}
+
+/// Returns a conversation of a session; empty if it has no messages yet.
+pub fn named(connection: &Connection, session: i64, name: &str) -> Result<Conversation> {
+    let sql = format!("SELECT {COLUMNS} FROM conversations WHERE session_id = :session_id AND name = :name");
+    let found = connection.prepare_cached(&sql)?.query_row(named_params! {":session_id": session, ":name": name}, read).optional()?;
+    Ok(found.unwrap_or_else(|| Conversation { session, name: name.to_owned(), ..Conversation::default() }))
+}
+
+/// Returns the main conversation of a session; empty if it has no messages yet.
+pub fn of(connection: &Connection, session: i64) -> Result<Conversation> {
+    named(connection, session, MAIN)
+}
+
+/// Returns a conversation by its row id, if it exists.
+pub fn by_id(connection: &Connection, id: i64) -> Result<Option<Conversation>> {
+    let sql = format!("SELECT {COLUMNS} FROM conversations WHERE id = :id");
+    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":id": id}, read).optional()?)
+}
+
+/// Returns all conversations of a session, oldest first.
+pub fn all(connection: &Connection, session: i64) -> Result<Vec<Conversation>> {
+    let sql = format!("SELECT {COLUMNS} FROM conversations WHERE session_id = :session_id ORDER BY id");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let found = statement.query_map(named_params! {":session_id": session}, read)?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Returns the row ids of the conversations of a session, or of all sessions.
+pub fn ids(connection: &Connection, session: Option<i64>) -> Result<Vec<i64>> {
+    let mut statement = connection.prepare_cached("SELECT id FROM conversations WHERE :session_id IS NULL OR session_id = :session_id")?;
+    let found = statement.query_map(named_params! {":session_id": session}, |row| row.get("id"))?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Inserts a conversation that is not stored yet, so that it has a row id.
+pub fn create(connection: &Connection, origin: &str, c: &mut Conversation) -> Result<()> {
+    if c.id == 0 {
+        save(connection, origin, c)?;
+        c.id = named(connection, c.session, &c.name)?.id;
+    }
+    Ok(())
+}
+
+/// Inserts or updates a conversation.
+pub fn save(connection: &Connection, origin: &str, c: &Conversation) -> Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO conversations (session_id, name, uid, origin, model, max_tokens, tracked, context, rolling, position, turn,
+                cleared_to, dropped_to, compacted_to, tokens, brief_tokens, used_tokens, updated_at)
+             VALUES (:session_id, :name, :uid, :origin, :model, :max_tokens, :tracked, :context, :rolling, :position, :turn,
+                :cleared_to, :dropped_to, :compacted_to, :tokens, :brief_tokens, :used_tokens, :updated_at)
+             ON CONFLICT (session_id, name) DO UPDATE SET model = excluded.model, max_tokens = excluded.max_tokens,
+                tracked = excluded.tracked, context = excluded.context, rolling = excluded.rolling, position = excluded.position,
+                turn = excluded.turn, cleared_to = excluded.cleared_to, dropped_to = excluded.dropped_to,
+                compacted_to = excluded.compacted_to, tokens = excluded.tokens, brief_tokens = excluded.brief_tokens,
+                used_tokens = excluded.used_tokens, updated_at = excluded.updated_at",
+        )?
+        .execute(named_params! {
+            ":session_id": c.session,
+            ":name": if c.name.is_empty() { MAIN } else { &c.name },
+            ":uid": new_uid(),
+            ":origin": origin,
+            ":model": c.model,
+            ":max_tokens": c.max_tokens,
+            ":tracked": json(&c.tracked),
+            ":context": json(&c.context),
+            ":rolling": json(&c.rolling),
+            ":position": c.position,
+            ":turn": c.turn,
+            ":cleared_to": c.cleared_to,
+            ":dropped_to": c.dropped_to,
+            ":compacted_to": c.compacted_to,
+            ":tokens": c.tokens,
+            ":brief_tokens": c.brief_tokens,
+            ":used_tokens": c.used,
+            ":updated_at": now_ms(),
+        })?;
+    Ok(())
+}

@@ -1,0 +1,325 @@
+//! Search over the messages of conversations.
+//!
+//! The index says which messages of a conversation have which words, in a table of its own: a full-text index would let a search read what
+//! other sessions said, or slow down with all of them. Words are folded, and long ones stand for their other forms. Messages are
+//! read newest first and only as many as are ranked, so the time depends on the limit and not on the size of the record.
+
+use std::collections::{BTreeSet, HashMap};
+
+use afd_proto::conversation::{FoundMessage, RecordedMessage, Role};
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
+
+use super::messages;
+use super::supersede;
+use afd_base::text::{self, cut};
+use afd_store::{Conditions, Result, word};
+
+/// Maximum length of the indexed text of a message, characters: from its start, and from its end.
+const MAX_TEXT: (usize, usize) = (48_000, 16_000);
+/// Maximum number of different words of a message that are indexed.
+const MAX_WORDS: usize = 512;
+/// Number of messages that are ranked for each one that is returned, and minimum and maximum of that number.
+const CANDIDATES: (usize, usize, usize) = (3, 60, 200);
+/// Number of messages with a word that are read at a time, and maximum number of times that is done for one query.
+const PAGE: i64 = 256;
+const MAX_PAGES: usize = 16;
+/// Maximum number of words of a query.
+const MAX_TERMS: usize = 12;
+/// Length of an excerpt, characters.
+const SNIPPET: usize = 160;
+
+/// Returns the key of a word in the index. Four bytes are enough, because what is found is compared with the text.
+fn key(word: &str) -> i64 {
+    text::hash(text::stem(word)) & 0xffff_ffff
+}
+
+/// Returns the keys of the words of a text.
+fn keys(text: &str) -> BTreeSet<i64> {
+    let head = cut::head(text, MAX_TEXT.0);
+    let tail = cut::tail(text.get(head.len()..).unwrap_or(""), MAX_TEXT.1);
+    let words = [head, tail].into_iter().flat_map(text::words);
+    let mut found = BTreeSet::new();
+    for word in words {
+        if found.len() >= MAX_WORDS {
+            break;
+        }
+        found.insert(key(&word));
+    }
+    found
+}
+
+/// Writes the index entries of a message.
+pub fn index(connection: &Connection, conversation: i64, position: i64, text: &str) -> Result<()> {
+    let mut insert = connection.prepare_cached(
+        "INSERT OR IGNORE INTO message_words (conversation_id, word, position) VALUES (:conversation_id, :word, :position)",
+    )?;
+    for word in keys(text) {
+        insert.execute(named_params! {":conversation_id": conversation, ":word": word, ":position": position})?;
+    }
+    Ok(())
+}
+
+/// Removes the index entries of a message, given its text.
+pub fn remove(connection: &Connection, conversation: i64, position: i64, text: &str) -> Result<()> {
+    let mut delete = connection
+        .prepare_cached("DELETE FROM message_words WHERE conversation_id = :conversation_id AND word = :word AND position = :position")?;
+    for word in keys(text) {
+        delete.execute(named_params! {":conversation_id": conversation, ":word": word, ":position": position})?;
+    }
+    Ok(())
+}
+
+/// Returns the positions of the newest messages of a conversation before a position that have a word.
+fn positions(connection: &Connection, conversation: i64, word: &str, before: i64, limit: i64) -> Result<Vec<i64>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT position FROM message_words WHERE conversation_id = :conversation_id AND word = :word AND position < :before
+         ORDER BY position DESC LIMIT :limit",
+    )?;
+    let values = named_params! {":conversation_id": conversation, ":word": key(word), ":before": before, ":limit": limit};
+    let rows = statement.query_map(values, |row| row.get("position"))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Returns the number of messages that have a word, as far as they would be read.
+fn frequency(connection: &Connection, conversation: i64, word: &str) -> Result<i64> {
+    let most = PAGE * i64::try_from(MAX_PAGES).unwrap_or(1) + 1;
+    Ok(connection
+        .prepare_cached(
+            "SELECT count(*) AS count FROM (SELECT 1 FROM message_words WHERE conversation_id = :conversation_id AND word = :word LIMIT :most)",
+        )?
+        .query_row(named_params! {":conversation_id": conversation, ":word": key(word), ":most": most}, |row| row.get("count"))?)
+}
+
+/// Returns whether a message has a word.
+fn has(connection: &Connection, conversation: i64, word: &str, position: i64) -> Result<bool> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT 1 AS one FROM message_words WHERE conversation_id = :conversation_id AND word = :word AND position = :position",
+        )?
+        .query_row(named_params! {":conversation_id": conversation, ":word": key(word), ":position": position}, |row| {
+            row.get::<_, i64>("one")
+        })
+        .optional()?
+        .is_some())
+}
+
+/// A sentence of an older message that has to do with what is being asked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recalled {
+    /// Position of the message.
+    pub position: i64,
+    /// Who said it.
+    pub role: Role,
+    /// Tool that said it.
+    pub source: Option<String>,
+    /// The sentence.
+    pub text: String,
+    /// How well it matches; the rarer the words, the higher.
+    pub score: f64,
+    /// Time of recording, UTC milliseconds.
+    pub at: i64,
+}
+
+/// Number of words of a question that are searched for, of messages found by each, and of messages that are read.
+const RECALL: (usize, i64, usize) = (14, 24, 24);
+/// Maximum number of sentences taken from one message.
+const PER_MESSAGE: usize = 6;
+/// Maximum length of a sentence, characters.
+const MAX_SENTENCE: usize = 320;
+
+/// Returns the sentences of messages between `after` and `before` (both exclusive) that match the words of `asked` best, best first.
+pub fn recall(connection: &Connection, conversation: i64, asked: &str, (after, before): (i64, i64)) -> Result<Vec<Recalled>> {
+    let mut words: Vec<(f64, String)> = Vec::new();
+    for word in text::words(asked).into_iter().filter(|w| !text::is_stop(w) && w.chars().count() > 1) {
+        if !words.iter().any(|(_, known)| *known == word) {
+            words.push((supersede::weight(connection, conversation, &word)?, word));
+        }
+    }
+    words.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    words.truncate(RECALL.0);
+    let mut found: HashMap<i64, f64> = HashMap::new();
+    for (weight, word) in &words {
+        for position in positions(connection, conversation, word, before, RECALL.1)?.into_iter().filter(|p| *p > after) {
+            *found.entry(position).or_default() += weight;
+        }
+    }
+    let mut best: Vec<(i64, f64)> = found.into_iter().collect();
+    best.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
+    best.truncate(RECALL.2);
+    let mut recalled = Vec::new();
+    for (position, _) in best {
+        let found = messages::between(connection, conversation, position - 1, position)?.pop();
+        let Some(message) = found.filter(|m| m.message.role != Role::System) else { continue };
+        recalled.extend(sentences(&message, &words));
+    }
+    recalled.sort_by(|a: &Recalled, b| b.score.total_cmp(&a.score).then(b.position.cmp(&a.position)));
+    Ok(recalled)
+}
+
+/// Returns the sentences of a message as quotes, in order.
+pub fn quotes(message: &RecordedMessage) -> Vec<Recalled> {
+    let said = messages::said_text(&message.message);
+    let sentences = super::facts::sentences(message.message.role, &said).into_iter();
+    sentences.map(|text| quote(message, &text, 0.0)).collect()
+}
+
+fn quote(message: &RecordedMessage, text: &str, score: f64) -> Recalled {
+    let role = message.message.role;
+    let source = message.message.name.clone().filter(|_| role == Role::Tool);
+    Recalled { position: message.position, role, source, text: cut::brief(text, MAX_SENTENCE), score, at: message.at }
+}
+
+/// Returns the sentences of a message that have one of the words, best first.
+fn sentences(message: &RecordedMessage, words: &[(f64, String)]) -> Vec<Recalled> {
+    let content = messages::said_text(&message.message);
+    let mut found: Vec<Recalled> = super::facts::sentences(message.message.role, &content)
+        .into_iter()
+        .filter_map(|sentence| {
+            let own = text::words(&sentence);
+            let matches = |word: &str| own.iter().any(|w| text::stem(w) == text::stem(word));
+            let score: f64 = words.iter().filter(|(_, word)| matches(word)).map(|(weight, _)| weight).sum();
+            let length = 1.0 + sentence.chars().count() as f64 / 200.0;
+            (score > 0.0).then(|| quote(message, &sentence, score / length))
+        })
+        .collect();
+    found.sort_by(|a, b| b.score.total_cmp(&a.score));
+    found.truncate(PER_MESSAGE);
+    found
+}
+
+/// Conditions that found messages must meet.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// Row ids of the conversations.
+    pub conversations: Vec<i64>,
+    /// Who said it; `None` for anybody.
+    pub role: Option<Role>,
+    /// Earliest and latest time of recording, UTC milliseconds.
+    pub since: Option<i64>,
+    /// See `since`.
+    pub until: Option<i64>,
+}
+
+fn found(row: &Row<'_>) -> rusqlite::Result<FoundMessage> {
+    let content: String = row.get("content")?;
+    let content: afd_proto::conversation::Content = serde_json::from_str(&content).unwrap_or_default();
+    Ok(FoundMessage {
+        uid: row.get("uid")?,
+        session: row.get("session")?,
+        conversation: row.get("conversation")?,
+        position: row.get("position")?,
+        role: word(row, "role")?,
+        name: row.get("name")?,
+        text: content.text(),
+        score: 0.0,
+        at: row.get("at")?,
+    })
+}
+
+/// Returns a message if it meets the conditions of a filter.
+fn one(connection: &Connection, conversation: i64, position: i64, filter: &Filter) -> Result<Option<FoundMessage>> {
+    let wanted = Conditions::new("m.deleted_at IS NULL AND s.deleted_at IS NULL")
+        .given("m.role = :role", ":role", filter.role.map(|r| r.word().to_owned()))
+        .given("m.at >= :since", ":since", filter.since)
+        .given("m.at <= :until", ":until", filter.until)
+        .value(":conversation", conversation)
+        .value(":position", position);
+    let sql = format!(
+        "SELECT m.uid, m.position, m.role, m.name, m.content, m.at, s.name AS session, v.name AS conversation
+         FROM messages m JOIN conversations v ON v.id = m.conversation_id JOIN sessions s ON s.id = v.session_id
+         WHERE m.conversation_id = :conversation AND m.position = :position AND {}",
+        wanted.sql()
+    );
+    Ok(connection.prepare_cached(&sql)?.query_row(&*wanted.values(), found).optional()?)
+}
+
+/// Returns the messages of a conversation that have all words, or with `any` those that have one of them, newest first.
+fn matching(
+    connection: &Connection,
+    conversation: i64,
+    terms: &[String],
+    (any, most): (bool, usize),
+    filter: &Filter,
+) -> Result<Vec<FoundMessage>> {
+    let mut lists: Vec<Vec<i64>> = Vec::new();
+    for term in terms {
+        lists.push(positions(connection, conversation, term, i64::MAX, PAGE)?);
+    }
+    let mut messages = Vec::new();
+    if any {
+        let mut wanted: BTreeSet<i64> = lists.iter().flat_map(|l| l.iter().take(most / 2).copied()).collect();
+        while let Some(position) = wanted.pop_last().filter(|_| messages.len() < most) {
+            messages.extend(one(connection, conversation, position, filter)?);
+        }
+        return Ok(messages);
+    }
+    // The messages with the rarest word are checked for the others, page by page, until there are enough.
+    let mut sizes = Vec::new();
+    for (list, term) in lists.iter().zip(terms) {
+        let is_full = list.len() as i64 >= PAGE;
+        sizes.push(if is_full { frequency(connection, conversation, term)? } else { list.len() as i64 });
+    }
+    let Some(rarest) = (0..terms.len()).min_by_key(|i| sizes[*i]) else { return Ok(messages) };
+    let mut page = lists[rarest].clone();
+    for _ in 0..MAX_PAGES {
+        for position in &page {
+            let mut fits = true;
+            for (i, term) in terms.iter().enumerate().filter(|(i, _)| *i != rarest) {
+                // A list that is not full says all there is.
+                fits = fits
+                    && (lists[i].binary_search_by(|p| position.cmp(p)).is_ok()
+                        || lists[i].len() as i64 >= PAGE && has(connection, conversation, term, *position)?);
+            }
+            if fits {
+                messages.extend(one(connection, conversation, *position, filter)?);
+            }
+            if messages.len() >= most {
+                return Ok(messages);
+            }
+        }
+        match page.last() {
+            Some(last) if page.len() as i64 >= PAGE => page = positions(connection, conversation, &terms[rarest], *last, PAGE)?,
+            _ => break,
+        }
+    }
+    Ok(messages)
+}
+
+/// Returns the words of a query; none if it has no words. There is no query syntax.
+pub fn terms(query: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for term in text::words(query) {
+        if !found.contains(&term) && found.len() < MAX_TERMS {
+            found.push(term);
+        }
+    }
+    found
+}
+
+/// Returns the messages that match the words of a query best, best first, with an excerpt as text, and whether all words had to match; if
+/// no message has all of them, those that have some.
+pub fn find(connection: &Connection, terms: &[String], filter: &Filter, limit: usize) -> Result<(Vec<FoundMessage>, bool)> {
+    let most = limit.saturating_mul(CANDIDATES.0).clamp(CANDIDATES.1, CANDIDATES.2);
+    let mut candidates = Vec::new();
+    let mut all = true;
+    for any in [false, true] {
+        for conversation in &filter.conversations {
+            candidates.extend(matching(connection, *conversation, terms, (any, most), filter)?);
+        }
+        all = !any;
+        if !candidates.is_empty() {
+            break;
+        }
+    }
+    let stems: Vec<&str> = terms.iter().map(|term| text::stem(term)).collect();
+    for message in &mut candidates {
+        let folded = text::fold(&message.text);
+        let whole = stems.iter().filter(|t| folded.contains(**t)).count() as f64 / stems.len().max(1) as f64;
+        // A word says more in a short message.
+        message.score = (whole / (1.0 + folded.len() as f64 / 4_000.0).sqrt() * 1000.0).round() / 1000.0;
+        message.text = text::snippet(&message.text, &stems, SNIPPET).unwrap_or_else(|| cut::brief(&message.text, SNIPPET));
+    }
+    candidates.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.at.cmp(&a.at)).then(b.position.cmp(&a.position)));
+    candidates.truncate(limit);
+    Ok((candidates, all && !terms.is_empty()))
+}

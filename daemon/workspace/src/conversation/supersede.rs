@@ -1,0 +1,230 @@
+//! What replaces what.
+//!
+//! Of two statements about one thing the newer counts. A sentence of the user that takes something back supersedes older ones of the user
+//! that share at least half of its subject: the words apart from figures and function words, weighted by rarity. Without a word that takes
+//! something back, nearly the whole subject must be the same and only a value differ; then the older value is kept as `was`, because two
+//! similar sentences may be about two things. One that names what it replaces replaces nothing else, and where both have figures and names
+//! of their own, both stay: then the newer one is told before the older one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rusqlite::{Connection, named_params};
+
+use super::facts::{self, Candidate, Kind};
+use super::kept::{COLUMNS, Fact, Places, Said, seen};
+use afd_base::text::{self, cut};
+use afd_store::{Result, now_ms};
+
+/// Maximum number of words by which a statement is found.
+pub(super) const MAX_SUBJECT: usize = 16;
+/// Number of rarest words of a statement by which older ones are looked for, and of statements read for each.
+const PROBES: (usize, i64) = (4, 12);
+/// Share of a subject that must be the same for a correction; without a word that takes something back; for two decisions.
+const SAME_SUBJECT: (f64, f64, f64) = (0.45, 0.75, 0.5);
+/// The same for a correction of what was neither a rule nor a decision.
+const SAME_STATEMENT: f64 = 0.55;
+/// Maximum length of what is kept of a replaced statement, characters.
+const MAX_WAS: usize = 60;
+
+/// The words that a statement is about, and its values: figures and names.
+pub(super) struct Subject {
+    /// Words apart from figures and function words.
+    pub words: BTreeSet<String>,
+    /// Figures.
+    pub values: BTreeSet<String>,
+}
+
+impl Subject {
+    /// Takes a sentence apart.
+    pub fn of(text: &str) -> Self {
+        let is_value = |w: &String| w.chars().any(char::is_numeric);
+        let (values, words): (BTreeSet<String>, BTreeSet<String>) =
+            text::words(&facts::folded(text)).into_iter().filter(|w| !text::is_stop(w)).partition(is_value);
+        Self { words: words.into_iter().filter(|w| w.chars().count() > 1).collect(), values }
+    }
+}
+
+/// What a new statement does to older ones.
+#[derive(Debug, Default)]
+pub(super) struct Replaced {
+    /// What is worth telling of those that it replaces.
+    pub was: Option<String>,
+    /// Best score of those that it may replace, which cannot be told for certain.
+    pub doubted: f64,
+    /// Whether it replaces one for certain.
+    any: bool,
+}
+
+/// By how much a statement counts more than one that it may replace.
+pub(super) const AFTER_DOUBTED: f64 = 0.01;
+/// Highest score that a statement passes on to one that may replace it: scores of a long chain of them must not grow without end.
+const MAX_DOUBTED: f64 = 1.5;
+/// Share of a subject from which on a correction may be about the same thing, and from which on it is taken to be.
+const RELATED: f64 = 0.2;
+const MAYBE_SAME: f64 = 0.3;
+
+/// Marks the older statements of the user that this one replaces.
+pub(super) fn supersede(connection: &Connection, said: Said<'_>, candidate: &Candidate) -> Result<Replaced> {
+    let about = candidate.about.as_ref().map_or("", |about| about.text.as_str());
+    let own = Subject::of(&candidate.text);
+    let mut wide = Subject::of(&format!("{about} {}", candidate.text));
+    if wide.words.is_empty() {
+        return Ok(Replaced::default());
+    }
+    let mut weights: Vec<(f64, String)> = Vec::new();
+    for word in std::mem::take(&mut wide.words) {
+        weights.push((weight(connection, said.conversation, &word)?, word));
+    }
+    weights.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    let mut older: BTreeMap<i64, Fact> = BTreeMap::new();
+    for (_, word) in weights.iter().take(PROBES.0) {
+        older.extend(about_word(connection, said, word)?.into_iter().map(|fact| (fact.id, fact)));
+    }
+    let mut replaced = Replaced::default();
+    // Of several statements that a correction may be about, it is about the one that shares most with it.
+    let mut nearest: Option<(f64, Fact)> = None;
+    for old in older.into_values().filter(|old| old.text != candidate.text) {
+        let certain = match replaces(connection, said.conversation, (candidate, &own, &weights), &old)? {
+            Judged::Replaces { certain } => certain,
+            Judged::Related { shared } => {
+                replaced.doubted = replaced.doubted.max(old.score.min(MAX_DOUBTED));
+                if candidate.corrects && shared >= MAYBE_SAME && nearest.as_ref().is_none_or(|(most, _)| shared > *most) {
+                    nearest = Some((shared, old));
+                }
+                continue;
+            }
+            Judged::Other => continue,
+        };
+        retire(connection, said, candidate, &old)?;
+        if !certain {
+            replaced.was = Some(cut::brief(&old.text, MAX_WAS));
+        }
+        (replaced.any, nearest) = (true, None);
+    }
+    if let Some((_, old)) = nearest.filter(|_| !replaced.any) {
+        // One item from now on, which tells both.
+        retire(connection, said, candidate, &old)?;
+        replaced.was = Some(cut::brief(&old.text, MAX_WAS));
+    }
+    Ok(replaced)
+}
+
+/// Number of messages after a statement in which others may repeat it.
+const REPEATED_IN: i64 = 4;
+
+/// Marks a statement as replaced. Also marks the statements in which the assistant repeated its old values, so that no context shows them.
+fn retire(connection: &Connection, said: Said<'_>, candidate: &Candidate, old: &Fact) -> Result<()> {
+    let mut retire = connection.prepare_cached("UPDATE message_facts SET superseded_by = :by, updated_at = :now WHERE id = :id")?;
+    retire.execute(named_params! {":by": said.position, ":now": now_ms(), ":id": old.id})?;
+    let stays: BTreeSet<String> = text::words(&facts::folded(&candidate.text)).into_iter().collect();
+    let taken_back: Vec<String> =
+        facts::echoes(&old.text).into_iter().filter(|word| !stays.contains(word) || is_denied(&candidate.text, word)).collect();
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM message_facts f WHERE f.conversation_id = :conversation AND f.position > :after AND f.position <= :upto
+            AND f.role = 'assistant' AND f.superseded_by IS NULL"
+    ))?;
+    let places = Places::of(&statement)?;
+    let values = named_params! {":conversation": said.conversation, ":after": old.position, ":upto": old.position + REPEATED_IN};
+    let repeated: Vec<Fact> = statement.query_map(values, |row| places.read(row))?.collect::<rusqlite::Result<_>>()?;
+    for fact in repeated {
+        let words: BTreeSet<String> = text::words(&facts::folded(&fact.text)).into_iter().collect();
+        if taken_back.iter().any(|value| words.contains(value)) {
+            retire.execute(named_params! {":by": said.position, ":now": now_ms(), ":id": fact.id})?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether a sentence names a word only to deny it: `not 4711 any more`.
+fn is_denied(sentence: &str, word: &str) -> bool {
+    let folded = facts::folded(sentence);
+    folded.split_once(word).is_some_and(|(before, _)| text::words(before).iter().rev().take(3).any(|w| DENIALS.contains(&w.as_str())))
+}
+
+/// Words that deny what follows, folded.
+const DENIALS: &[&str] = &["not", "no", "never", "isn't", "nicht", "kein", "keine", "ne", "pas", "non", "nao", "ya"];
+
+/// Returns the newest statements of older messages that are about a word and hold.
+fn about_word(connection: &Connection, said: Said<'_>, word: &str) -> Result<Vec<Fact>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM message_subjects s JOIN message_facts f ON f.id = s.fact_id
+         WHERE s.conversation_id = :conversation AND s.hash = :hash AND f.position < :position AND f.superseded_by IS NULL
+         ORDER BY s.fact_id DESC LIMIT :limit"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let values =
+        named_params! {":conversation": said.conversation, ":hash": text::hash(word), ":position": said.position, ":limit": PROBES.1};
+    let places = Places::of(&statement)?;
+    let found = statement.query_map(values, |row| places.read(row))?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+/// How a statement relates to an older one.
+enum Judged {
+    /// It replaces it; `certain` if it says so itself.
+    Replaces { certain: bool },
+    /// It may replace it; with the larger share of the two subjects that is the same.
+    Related { shared: f64 },
+    /// It is about something else.
+    Other,
+}
+
+/// Returns whether a statement replaces an older one.
+fn replaces(
+    connection: &Connection,
+    conversation: i64,
+    (new, own, weights): (&Candidate, &Subject, &[(f64, String)]),
+    old: &Fact,
+) -> Result<Judged> {
+    let subject = Subject::of(&old.text);
+    let shared: f64 = weights.iter().filter(|(_, w)| subject.words.contains(w)).map(|(weight, _)| weight).sum();
+    if shared <= 0.0 {
+        return Ok(Judged::Other);
+    }
+    // One that says what it replaces does not replace anything else.
+    let named = facts::replaced_words(&new.text);
+    if !named.is_empty() && named.is_disjoint(&subject.words) {
+        return Ok(Judged::Other);
+    }
+    let mut whole = 0.0;
+    for word in &subject.words {
+        whole += weight(connection, conversation, word)?;
+    }
+    let mine: f64 = weights.iter().map(|(weight, _)| weight).sum();
+    let (of_old, of_new) = (shared / whole, shared / mine);
+    let differs = own.values != subject.values || own.words != subject.words;
+    let settles = |kind: Kind| kind != Kind::Statement;
+    let settled = settles(old.kind) || !subject.values.is_empty();
+    let enough = if settled { of_old.max(of_new) >= SAME_SUBJECT.0 } else { of_old >= SAME_STATEMENT };
+    let both_differ = !own.values.is_empty()
+        && !subject.values.is_empty()
+        && own.values != subject.values
+        && named.is_empty()
+        && facts::names_differ(&new.text, &old.text);
+    if new.corrects && enough && differs && !both_differ {
+        return Ok(Judged::Replaces { certain: true });
+    }
+    let other_value = own.values.len() == 1 && subject.values.len() == 1 && own.values != subject.values;
+    let same = of_old.min(of_new) >= SAME_SUBJECT.1 && other_value && ends_with_value(&new.text) && ends_with_value(&old.text);
+    let decided = new.kind == Kind::Decision && old.kind == Kind::Decision && of_old.min(of_new) >= SAME_SUBJECT.2 && differs;
+    if (same || decided) && !both_differ {
+        return Ok(Judged::Replaces { certain: false });
+    }
+    let other_figure = !own.values.is_empty() && !subject.values.is_empty() && own.values != subject.values;
+    let related = new.corrects && of_old.max(of_new) >= RELATED || other_figure && of_old.min(of_new) >= SAME_SUBJECT.0;
+    Ok(if related { Judged::Related { shared: of_old.max(of_new) } } else { Judged::Other })
+}
+
+/// Returns whether a statement ends with its only figure, after what it is about. `The budget is 500 euros` does; in `Row 7 is done` the
+/// figure belongs to the name.
+fn ends_with_value(text: &str) -> bool {
+    let before = text.split(char::is_numeric).next().unwrap_or("");
+    let after = text.rsplit(char::is_numeric).next().unwrap_or("");
+    text::words(&facts::folded(before)).len() >= 2 && after.split_whitespace().filter(|w| w.contains(char::is_alphanumeric)).count() <= 1
+}
+
+/// Returns how much a word tells about a subject: 1 if it is new in the conversation, less the more often it was said.
+pub fn weight(connection: &Connection, conversation: i64, word: &str) -> Result<f64> {
+    let seen = seen(connection, conversation, text::hash(word))?;
+    Ok(1.0 / (1.0 + (1.0 + seen as f64).ln()))
+}

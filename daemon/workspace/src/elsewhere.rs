@@ -1,0 +1,101 @@
+//! What a session did that no rows tell any more: in another copy of this memory, known from the file that it was restored from, or so long
+//! ago that it was pruned.
+
+use std::collections::HashMap;
+
+use afd_proto::session::{Statistics, VisitedPage};
+use rusqlite::{Connection, OptionalExtension, named_params};
+use serde::{Deserialize, Serialize};
+
+use super::json;
+use afd_store::Result;
+use afd_store::exchange::MAX_FIGURE;
+
+/// Figures and pages of another copy, which are added to those of this one.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Elsewhere {
+    /// Figures, without those that follow from records that were restored themselves.
+    pub statistics: Statistics,
+    /// Visited pages, most recent first.
+    pub pages: Vec<VisitedPage>,
+}
+
+/// Returns what a session did elsewhere.
+pub fn of(connection: &Connection, session: i64) -> Result<Elsewhere> {
+    let found: Option<String> = connection
+        .prepare_cached("SELECT elsewhere FROM sessions WHERE id = :id")?
+        .query_row(named_params! {":id": session}, |row| row.get("elsewhere"))
+        .optional()?
+        .flatten();
+    Ok(found.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
+}
+
+/// Adds to what a session did elsewhere.
+pub fn add(connection: &Connection, session: i64, more: Elsewhere) -> Result<()> {
+    let mut all = of(connection, session)?;
+    more.add_to(&mut all.statistics);
+    more.add_pages_to(&mut all.pages);
+    set(connection, session, &all)
+}
+
+/// Records what a session did elsewhere. Its time of change stays: this says nothing new about the session.
+pub fn set(connection: &Connection, session: i64, elsewhere: &Elsewhere) -> Result<()> {
+    connection
+        .prepare_cached("UPDATE sessions SET elsewhere = :elsewhere WHERE id = :id")?
+        .execute(named_params! {":id": session, ":elsewhere": json(elsewhere)})?;
+    Ok(())
+}
+
+impl Elsewhere {
+    /// Brings figures from a file into a range in which they can be added.
+    #[must_use]
+    pub fn bounded(mut self) -> Self {
+        let s = &mut self.statistics;
+        for figure in [
+            &mut s.actions_performed,
+            &mut s.assertions_passed,
+            &mut s.assertions_failed,
+            &mut s.errors_encountered,
+            &mut s.observations,
+            &mut s.artifacts,
+            &mut s.notes,
+            &mut s.messages,
+        ] {
+            *figure = (*figure).clamp(0, MAX_FIGURE);
+        }
+        self.pages.iter_mut().for_each(|page| page.observations = page.observations.clamp(0, MAX_FIGURE));
+        self
+    }
+
+    /// Adds its figures to those of this copy.
+    pub fn add_to(&self, own: &mut Statistics) {
+        for (of, more) in [
+            (&mut own.actions_performed, self.statistics.actions_performed),
+            (&mut own.assertions_passed, self.statistics.assertions_passed),
+            (&mut own.assertions_failed, self.statistics.assertions_failed),
+            (&mut own.errors_encountered, self.statistics.errors_encountered),
+            (&mut own.observations, self.statistics.observations),
+            (&mut own.artifacts, self.statistics.artifacts),
+            (&mut own.notes, self.statistics.notes),
+            (&mut own.messages, self.statistics.messages),
+        ] {
+            *of = of.saturating_add(more.max(0));
+        }
+    }
+
+    /// Adds its pages to those of this copy; a page of both is counted once, with all observations.
+    pub fn add_pages_to(self, own: &mut Vec<VisitedPage>) {
+        let known: HashMap<String, usize> = own.iter().enumerate().map(|(i, page)| (page.key.clone(), i)).collect();
+        for page in self.pages {
+            match known.get(&page.key) {
+                Some(i) => {
+                    own[*i].observations = own[*i].observations.saturating_add(page.observations.max(0));
+                    own[*i].first_seen = own[*i].first_seen.min(page.first_seen);
+                    own[*i].last_seen = own[*i].last_seen.max(page.last_seen);
+                }
+                None => own.push(VisitedPage { snapshot: None, state: None, ..page }),
+            }
+        }
+    }
+}

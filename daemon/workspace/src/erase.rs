@@ -1,0 +1,88 @@
+//! Erasing a session: everything that was said in it, and with it what was made of that. What it did on devices belongs to the app.
+
+use rusqlite::{Connection, named_params};
+
+use super::Session;
+use super::conversation::{self, erase, messages};
+use afd_store::{Result, now_ms};
+
+/// What was erased.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Erased {
+    /// Number of messages.
+    pub messages: i64,
+    /// Number of statements, summaries and patterns.
+    pub derived: i64,
+    /// Number of tasks.
+    pub tasks: i64,
+    /// Number of bugs and test results.
+    pub findings: i64,
+    /// Row ids of the artifacts of pictures in messages.
+    pub artifacts: Vec<i64>,
+}
+
+/// Deletes the bugs and test results of a session with their content: all, or those that it keeps to itself. Their rows stay, so that their
+/// ids are not given again. Returns how many there were.
+pub fn delete_findings(connection: &Connection, session: i64, all: bool) -> Result<i64> {
+    let run = |sql: &str| -> Result<i64> {
+        let done = connection.prepare_cached(sql)?.execute(named_params! {":id": session, ":all": all, ":now": now_ms()})?;
+        Ok(i64::try_from(done).unwrap_or(i64::MAX))
+    };
+    let bugs =
+        run("UPDATE bugs SET title = '', description = NULL, steps = '[]', expected = NULL, actual = NULL, page = NULL, state = NULL,
+        screenshot = NULL, resolution = NULL, deleted_at = :now, updated_at = :now
+        WHERE session_id = :id AND deleted_at IS NULL AND (:all OR scope = 'session')")?;
+    let results = run("UPDATE test_results SET name = '', summary = NULL, page = NULL, state = NULL, evidence = NULL, deleted_at = :now,
+        updated_at = :now WHERE session_id = :id AND deleted_at IS NULL AND (:all OR scope = 'session')")?;
+    Ok(bugs + results)
+}
+
+/// Returns the number of bugs and test results of a session.
+pub fn findings(connection: &Connection, session: i64) -> Result<i64> {
+    let sql = "SELECT (SELECT count(*) FROM bugs WHERE session_id = :id AND deleted_at IS NULL)
+        + (SELECT count(*) FROM test_results WHERE session_id = :id AND deleted_at IS NULL) AS count";
+    Ok(connection.prepare_cached(sql)?.query_row(named_params! {":id": session}, |row| row.get("count"))?)
+}
+
+/// Erases a session. Its row stays as the origin of what it did, under a name that says so; findings that it does not
+/// keep to itself are erased too if asked for.
+pub fn session(connection: &Connection, session: &Session, findings: bool) -> Result<Erased> {
+    let mut erased = Erased::default();
+    let id = session.id;
+    let run = |sql: &str| -> Result<i64> {
+        Ok(i64::try_from(connection.prepare_cached(sql)?.execute(named_params! {":id": id})?).unwrap_or(i64::MAX))
+    };
+    let mut shown = Vec::new();
+    for own in conversation::all(connection, id)? {
+        shown.extend(messages::shown(connection, own.id)?);
+        erased.derived += run("DELETE FROM patterns WHERE session_id = :id AND (scope = 'session' OR text IN
+            (SELECT f.text FROM message_facts f JOIN conversations c ON c.id = f.conversation_id WHERE c.session_id = :id))")?;
+        let (gone, derived) = erase::conversation(connection, own.id)?;
+        erased.messages += gone;
+        erased.derived += derived;
+    }
+    erased.artifacts = erase::pictures(connection, id, &shown, None)?;
+    erased.derived += run("DELETE FROM patterns WHERE session_id = :id AND scope = 'session'")?;
+    erased.tasks = run("DELETE FROM tasks WHERE session_id = :id")?;
+    run("DELETE FROM tested_elements WHERE session_id = :id")?;
+    erased.findings = self::delete_findings(connection, id, findings)?;
+    connection
+        .prepare_cached(
+            "UPDATE sessions SET name = :name, goal = NULL, app = NULL, directory = NULL, progress_dir = NULL, next_steps = '[]',
+                blockers = '[]', summary = NULL, elsewhere = NULL, started_at = NULL, ended_at = NULL, deleted_at = :now, updated_at = :now
+             WHERE id = :id",
+        )?
+        .execute(named_params! {":id": id, ":name": name_after(session), ":now": now_ms()})?;
+    Ok(erased)
+}
+
+/// Returns whether a name has the form that is kept for erased sessions.
+pub fn is_name_of_erased(name: &str) -> bool {
+    name.ends_with(')') && name.contains(" (deleted, ")
+}
+
+/// Returns the name that the findings of an erased session show.
+pub fn name_after(session: &Session) -> String {
+    let tail = session.uid.get(session.uid.len().saturating_sub(8)..).unwrap_or(&session.uid);
+    format!("{} (deleted, {tail})", session.name)
+}

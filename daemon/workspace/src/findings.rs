@@ -1,0 +1,45 @@
+//! Code shared by bugs and test results: where they were found, and how their rows are queried.
+
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
+
+use afd_store::{Conditions, Result};
+
+/// Where a bug was found or a test was run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Package of the app.
+    pub app: Option<String>,
+    /// Page key, activity or URL.
+    pub page: Option<String>,
+    /// Code of the visual state.
+    pub state: Option<String>,
+}
+
+/// A row that records a finding of a session.
+pub(super) trait Finding: Sized {
+    /// Table name. Queries alias it as `f`, and its `sessions` row as `s`.
+    const TABLE: &'static str;
+    /// Selected columns of both tables.
+    const COLUMNS: &'static str;
+
+    /// Maps a row.
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self>;
+}
+
+/// Returns a finding by its row id, or `None` if it is missing or deleted.
+pub(super) fn get<F: Finding>(connection: &Connection, id: i64) -> Result<Option<F>> {
+    let (columns, table) = (F::COLUMNS, F::TABLE);
+    let sql = format!("SELECT {columns} FROM {table} f JOIN sessions s ON s.id = f.session_id WHERE f.id = :id AND f.deleted_at IS NULL");
+    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":id": id}, F::read).optional()?)
+}
+
+/// Returns up to `limit` findings that meet the conditions, in the given SQL order.
+pub(super) fn select<F: Finding>(connection: &Connection, wanted: Conditions, order: &str, limit: i64) -> Result<Vec<F>> {
+    let wanted = wanted.value(":limit", limit);
+    let (columns, table, conditions) = (F::COLUMNS, F::TABLE, wanted.sql());
+    let sql =
+        format!("SELECT {columns} FROM {table} f JOIN sessions s ON s.id = f.session_id WHERE {conditions} ORDER BY {order} LIMIT :limit");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let found = statement.query_map(&*wanted.values(), F::read)?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}

@@ -1,0 +1,307 @@
+//! Sessions: goal, tasks, findings, progress and conversation of an agent. A session is created the first time its name is used.
+
+pub mod bugs;
+mod columns;
+pub mod conversation;
+pub mod elsewhere;
+pub mod erase;
+mod error;
+pub mod findings;
+pub mod page_models;
+pub mod patterns;
+pub mod progress;
+pub mod prompt;
+pub mod records;
+pub mod report;
+pub mod results;
+pub mod summary;
+pub mod tasks;
+pub mod tested;
+pub mod transfer;
+
+use std::path::PathBuf;
+
+use afd_proto::session::{SessionInfo, SessionStatus};
+use afd_proto::vocabulary::RecordScope;
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
+
+pub use columns::json;
+use columns::{parse_list, touch};
+pub use error::SessionError;
+
+use afd_store::{Conditions, Page, Result, elsewhere, new_uid, now_ms, word};
+
+/// Returns the row id of a session. Creates the session if necessary.
+pub fn row_id(connection: &Connection, origin: &str, name: &str) -> Result<i64> {
+    let now = now_ms();
+    Ok(connection
+        .prepare_cached(
+            "INSERT INTO sessions (uid, origin, name, created_at, updated_at) VALUES (:uid, :origin, :name, :now, :now)
+             ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING id",
+        )?
+        .query_row(named_params! {":uid": new_uid(), ":origin": origin, ":name": name, ":now": now}, |row| row.get("id"))?)
+}
+
+/// Returns the row id of a session, or `None` if there is none. Creates nothing.
+pub fn find(connection: &Connection, name: &str) -> Result<Option<i64>> {
+    Ok(connection
+        .prepare_cached("SELECT id FROM sessions WHERE name = :name")?
+        .query_row(named_params! {":name": name}, |row| row.get("id"))
+        .optional()?)
+}
+
+/// Returns the sessions that ended before a time, and those that were not ended but in which nothing was said or recorded since: their row
+/// ids, and whether they ended.
+pub fn idle_since(connection: &Connection, before: i64) -> Result<Vec<(i64, bool)>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, ended_at IS NOT NULL AS ended FROM sessions s WHERE deleted_at IS NULL AND CASE WHEN ended_at IS NULL
+            THEN updated_at < :before AND NOT EXISTS (SELECT 1 FROM conversations c WHERE c.session_id = s.id AND c.updated_at >= :before)
+            ELSE ended_at < :before END",
+    )?;
+    let rows = statement.query_map(named_params! {":before": before}, |row| Ok((row.get("id")?, row.get("ended")?)))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Returns whether a session was here and is deleted, by its uid.
+pub fn is_deleted(connection: &Connection, uid: &str) -> Result<bool> {
+    Ok(connection
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM sessions WHERE uid = :uid AND deleted_at IS NOT NULL) AS deleted")?
+        .query_row(named_params! {":uid": uid}, |row| row.get("deleted"))?)
+}
+
+/// Returns the uid of a session, by its row id; also of a deleted one.
+pub fn uid_of(connection: &Connection, id: i64) -> Result<String> {
+    Ok(connection.prepare_cached("SELECT uid FROM sessions WHERE id = :id")?.query_row(named_params! {":id": id}, |row| row.get("uid"))?)
+}
+
+/// The `sessions` row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Session {
+    /// Row id.
+    pub id: i64,
+    /// Id that is the same in every copy of this memory.
+    pub uid: String,
+    /// Uid of the memory that it came from; `None` for this one.
+    pub origin: Option<String>,
+    /// Unique name.
+    pub name: String,
+    /// Goal, as stated by the caller.
+    pub goal: Option<String>,
+    /// Package of the app under test.
+    pub app: Option<String>,
+    /// Who may be told its digest and, unless said otherwise, what it records.
+    pub scope: RecordScope,
+    /// Working directory of the agent.
+    pub directory: Option<PathBuf>,
+    /// Directory where progress files are written on every change; `None` disables this.
+    pub progress_dir: Option<PathBuf>,
+    /// Next steps, as stated by the caller.
+    pub next_steps: Vec<String>,
+    /// Blockers, as stated by the caller.
+    pub blockers: Vec<String>,
+    /// Summary written when the session ended.
+    pub summary: Option<String>,
+    /// Time of first use, UTC milliseconds.
+    pub created_at: i64,
+    /// Time of the explicit start, UTC milliseconds; `None` if it was never started explicitly.
+    pub started_at: Option<i64>,
+    /// Time of its end, UTC milliseconds; `None` while it is active.
+    pub ended_at: Option<i64>,
+    /// Time of the last change to the session or its findings, UTC milliseconds.
+    pub updated_at: i64,
+}
+
+impl Session {
+    /// Returns whether the session is active or has ended.
+    pub fn status(&self) -> SessionStatus {
+        if self.ended_at.is_some() { SessionStatus::Ended } else { SessionStatus::Active }
+    }
+
+    /// Returns the time of the explicit start, else of first use; UTC milliseconds.
+    pub fn began(&self) -> i64 {
+        self.started_at.unwrap_or(self.created_at)
+    }
+}
+
+const COLUMNS: &str = concat!(
+    "id, uid, name, goal, app, scope, directory, progress_dir, next_steps, blockers, summary, created_at, started_at, ended_at, updated_at, ",
+    elsewhere!("sessions")
+);
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Session> {
+    let path = |name: &str| Ok::<_, rusqlite::Error>(row.get::<_, Option<String>>(name)?.map(PathBuf::from));
+    Ok(Session {
+        id: row.get("id")?,
+        uid: row.get("uid")?,
+        origin: row.get("elsewhere")?,
+        name: row.get("name")?,
+        goal: row.get("goal")?,
+        app: row.get("app")?,
+        scope: word(row, "scope")?,
+        directory: path("directory")?,
+        progress_dir: path("progress_dir")?,
+        next_steps: parse_list(&row.get::<_, String>("next_steps")?),
+        blockers: parse_list(&row.get::<_, String>("blockers")?),
+        summary: row.get("summary")?,
+        created_at: row.get("created_at")?,
+        started_at: row.get("started_at")?,
+        ended_at: row.get("ended_at")?,
+        updated_at: row.get("updated_at")?,
+    })
+}
+
+/// Returns a session by its name, or `None` if it is missing or deleted.
+pub fn by_name(connection: &Connection, name: &str) -> Result<Option<Session>> {
+    let sql = format!("SELECT {COLUMNS} FROM sessions WHERE name = :name AND deleted_at IS NULL");
+    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":name": name}, read).optional()?)
+}
+
+/// Returns the name of a session by its row id, also of one that was deleted.
+pub fn name_of(connection: &Connection, id: i64) -> Result<Option<String>> {
+    Ok(connection
+        .prepare_cached("SELECT name FROM sessions WHERE id = :id")?
+        .query_row(named_params! {":id": id}, |row| row.get("name"))
+        .optional()?)
+}
+
+/// Returns a session by its uid, or `None` if it is missing or deleted.
+pub fn by_uid(connection: &Connection, uid: &str) -> Result<Option<Session>> {
+    let sql = format!("SELECT {COLUMNS} FROM sessions WHERE uid = :uid AND deleted_at IS NULL");
+    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":uid": uid}, read).optional()?)
+}
+
+/// Returns the app package of a session, given its row id.
+pub fn app_of(connection: &Connection, session: i64) -> Result<Option<String>> {
+    Ok(connection
+        .prepare_cached("SELECT app FROM sessions WHERE id = :id")?
+        .query_row(named_params! {":id": session}, |row| row.get("app"))
+        .optional()?
+        .flatten())
+}
+
+/// Returns who may be told what a session records, given its row id.
+pub fn scope_of(connection: &Connection, session: i64) -> Result<RecordScope> {
+    Ok(connection
+        .prepare_cached("SELECT scope FROM sessions WHERE id = :id")?
+        .query_row(named_params! {":id": session}, |row| word(row, "scope"))
+        .optional()?
+        .unwrap_or_default())
+}
+
+/// Writes the mutable columns of a session.
+pub fn update(connection: &Connection, session: &Session) -> Result<()> {
+    let text = |path: &Option<PathBuf>| path.as_ref().map(|p| p.display().to_string());
+    connection
+        .prepare_cached(
+            // A goal that is set here is not that of the memory that the session came from.
+            "UPDATE sessions SET origin = CASE WHEN goal IS :goal THEN origin ELSE coalesce((SELECT origin FROM store), origin) END,
+                name = :name, goal = :goal, app = :app, scope = :scope, directory = :directory, progress_dir = :progress_dir,
+                next_steps = :next_steps, blockers = :blockers, summary = :summary, started_at = :started_at, ended_at = :ended_at, updated_at = :updated_at WHERE id = :id",
+        )?
+        .execute(named_params! {
+            ":id": session.id,
+            ":name": session.name,
+            ":goal": session.goal,
+            ":app": session.app,
+            ":scope": session.scope.word(),
+            ":directory": text(&session.directory),
+            ":progress_dir": text(&session.progress_dir),
+            ":next_steps": json(&session.next_steps),
+            ":blockers": json(&session.blockers),
+            ":summary": session.summary,
+            ":started_at": session.started_at,
+            ":ended_at": session.ended_at,
+            ":updated_at": now_ms(),
+        })?;
+    Ok(())
+}
+
+/// Returns up to ten other sessions about an app whose digests are not theirs alone, the one that was active last first.
+pub fn before(connection: &Connection, session: &Session, app: &str) -> Result<Vec<Session>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM sessions WHERE app = :app AND id <> :id AND scope <> 'session' AND deleted_at IS NULL
+         ORDER BY updated_at DESC, id DESC LIMIT 10"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let found = statement.query_map(named_params! {":app": app, ":id": session.id}, read)?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Conditions that listed sessions must meet.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// Status; `None` for both.
+    pub status: Option<SessionStatus>,
+    /// Package of the app; `None` for any.
+    pub app: Option<String>,
+    /// Requested page of the list.
+    pub page: Page,
+}
+
+/// Returns a page of sessions, newest first, and the cursor of the next page.
+pub fn list(connection: &Connection, filter: &Filter) -> Result<(Vec<Session>, Option<i64>)> {
+    let wanted = Conditions::new("deleted_at IS NULL")
+        .given("(ended_at IS NULL) = :active", ":active", filter.status.map(|s| s == SessionStatus::Active))
+        .given("app = :app", ":app", filter.app.clone())
+        .given("id < :before", ":before", filter.page.cursor)
+        .value(":limit", filter.page.reads());
+    let sql = format!("SELECT {COLUMNS} FROM sessions WHERE {} ORDER BY id DESC LIMIT :limit", wanted.sql());
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut found: Vec<Session> = statement.query_map(&*wanted.values(), read)?.collect::<rusqlite::Result<_>>()?;
+    let next = filter.page.cut(&mut found, |session| session.id);
+    Ok((found, next))
+}
+
+/// Returns a session with its counts. `last_activity` is the time of its last recorded device activity, UTC milliseconds.
+pub fn info(connection: &Connection, session: &Session, last_activity: Option<i64>) -> Result<SessionInfo> {
+    Ok(SessionInfo {
+        session: session.name.clone(),
+        uid: session.uid.clone(),
+        origin: session.origin.clone(),
+        status: session.status(),
+        goal: session.goal.clone(),
+        app: session.app.clone(),
+        scope: session.scope.narrowed(),
+        directory: session.directory.as_ref().map(|d| d.display().to_string()),
+        started_at: session.began(),
+        ended_at: session.ended_at,
+        last_activity_at: session.updated_at.max(last_activity.unwrap_or(0)),
+        auto_progress: session.progress_dir.is_some(),
+        tasks: tasks::counts(connection, session.id)?,
+        bugs: bugs::counts(connection, &bugs::Filter::of(session.id))?,
+        results: results::counts(connection, &results::Filter::of(session.id))?,
+    })
+}
+
+/// Runs `work` if the session is active; a session that has ended is left unchanged.
+///
+/// # Errors
+/// [`SessionError::Ended`] if the session has ended, [`SessionError::Deleted`] if it was deleted, otherwise the error of `work`.
+pub fn while_active<T, E>(
+    connection: &Connection,
+    session: i64,
+    work: impl FnOnce(&Connection) -> std::result::Result<T, E>,
+) -> Result<T, SessionError>
+where
+    SessionError: From<E>,
+{
+    check_present(connection, session)?;
+    let ended: bool = connection
+        .prepare_cached("SELECT ended_at IS NOT NULL AS ended FROM sessions WHERE id = :id")?
+        .query_row(named_params! {":id": session}, |row| row.get("ended"))?;
+    if ended {
+        return Err(SessionError::Ended);
+    }
+    Ok(work(connection)?)
+}
+
+/// Refuses to write to a session, by its row id, that was deleted meanwhile.
+///
+/// # Errors
+/// [`SessionError::Deleted`] if it was.
+pub fn check_present(connection: &Connection, session: i64) -> std::result::Result<(), SessionError> {
+    let deleted: bool = connection
+        .prepare_cached("SELECT deleted_at IS NOT NULL AS deleted FROM sessions WHERE id = :id")?
+        .query_row(named_params! {":id": session}, |row| row.get("deleted"))?;
+    if deleted { Err(SessionError::Deleted) } else { Ok(()) }
+}

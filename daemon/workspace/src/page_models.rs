@@ -1,0 +1,126 @@
+//! Page models: the elements of a page, and how stable they are across visits.
+//!
+//! Stability is an exponential moving average of the element overlap (Jaccard index) of consecutive versions; a new model starts at 1.
+
+use std::collections::BTreeSet;
+
+use afd_proto::pattern::{PageElement, PageModel};
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
+
+use super::{json, parse_list};
+use afd_screen::page::pattern;
+use afd_store::{Result, elsewhere, new_uid, now_ms};
+
+/// Weight of the latest comparison in the stability score.
+const LATEST_WEIGHT: f64 = 0.3;
+/// Maximum number of stored pages a requested page is compared with.
+const MAX_COMPARED: i64 = 500;
+
+const COLUMNS: &str =
+    concat!("id, uid, app, page, page_type, elements, stability_score, seen_count, updated_at, ", elsewhere!("page_models"));
+
+fn read(row: &Row<'_>) -> rusqlite::Result<PageModel> {
+    let app: String = row.get("app")?;
+    Ok(PageModel {
+        id: row.get("id")?,
+        uid: row.get("uid")?,
+        origin: row.get("elsewhere")?,
+        app: (!app.is_empty()).then_some(app),
+        page: row.get("page")?,
+        page_type: row.get("page_type")?,
+        elements: parse_list(&row.get::<_, String>("elements")?),
+        stability_score: row.get("stability_score")?,
+        seen_count: row.get("seen_count")?,
+        updated_at: row.get("updated_at")?,
+        similarity: None,
+    })
+}
+
+/// Returns the overlap of two element lists: shared elements divided by distinct elements, 1 if both are empty.
+fn element_overlap(before: &[PageElement], after: &[PageElement]) -> f64 {
+    let names = |elements: &[PageElement]| -> BTreeSet<(String, Option<String>)> {
+        elements.iter().map(|e| (e.selector.clone().unwrap_or_else(|| e.name.clone()), e.role.clone())).collect()
+    };
+    let (before, after) = (names(before), names(after));
+    let all = before.union(&after).count();
+    if all == 0 { 1.0 } else { before.intersection(&after).count() as f64 / all as f64 }
+}
+
+/// Inserts a page model, or updates the existing one and its stability score.
+pub fn save(connection: &Connection, origin: &str, app: &str, page: &str, page_type: &str, elements: &[PageElement]) -> Result<PageModel> {
+    let now = now_ms();
+    let sql = format!("SELECT {COLUMNS} FROM page_models WHERE app = :app AND page = :page AND deleted_at IS NULL");
+    let known = connection.prepare_cached(&sql)?.query_row(named_params! {":app": app, ":page": page}, read).optional()?;
+    let id = match known {
+        Some(known) => {
+            let stability = known.stability_score * (1.0 - LATEST_WEIGHT) + element_overlap(&known.elements, elements) * LATEST_WEIGHT;
+            connection
+                .prepare_cached(
+                    "UPDATE page_models SET page_type = :page_type, elements = :elements, stability_score = :stability_score,
+                        seen_count = seen_count + 1, updated_at = :updated_at
+                     WHERE id = :id",
+                )?
+                .execute(named_params! {
+                    ":id": known.id,
+                    ":page_type": page_type,
+                    ":elements": json(elements),
+                    ":stability_score": (stability * 1000.0).round() / 1000.0,
+                    ":updated_at": now,
+                })?;
+            known.id
+        }
+        None => connection
+            .prepare_cached(
+                "INSERT INTO page_models (uid, origin, app, page, page_type, elements, stability_score, created_at, updated_at)
+                 VALUES (:uid, :origin, :app, :page, :page_type, :elements, 1.0, :now, :now) RETURNING id",
+            )?
+            .query_row(
+                named_params! {
+                    ":uid": new_uid(),
+                    ":origin": origin,
+                    ":app": app,
+                    ":page": page,
+                    ":page_type": page_type,
+                    ":elements": json(elements),
+                    ":now": now,
+                },
+                |row| row.get("id"),
+            )?,
+    };
+    let sql = format!("SELECT {COLUMNS} FROM page_models WHERE id = :id");
+    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":id": id}, read)?)
+}
+
+/// Returns a page model by its row id, or `None` if it is missing or deleted.
+pub fn get(connection: &Connection, id: i64) -> Result<Option<PageModel>> {
+    let sql = format!("SELECT {COLUMNS} FROM page_models WHERE id = :id AND deleted_at IS NULL");
+    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":id": id}, read).optional()?)
+}
+
+/// Returns the models of the same site as `page` (a normalised page) by decreasing similarity, or the newest ones without a page.
+pub fn find(connection: &Connection, page: Option<&str>, app: Option<&str>, limit: usize) -> Result<Vec<PageModel>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM page_models WHERE deleted_at IS NULL AND (:app IS NULL OR app = :app) AND (:site IS NULL OR substr(page, 1,
+            length(:site)) = :site)
+         ORDER BY (:page IS NOT NULL AND page = :page) DESC, updated_at DESC LIMIT :limit"
+    );
+    let site = page.map(pattern::site);
+    let mut statement = connection.prepare_cached(&sql)?;
+    let found = statement.query_map(named_params! {":app": app, ":site": site, ":page": page, ":limit": MAX_COMPARED}, read)?;
+    let mut models: Vec<PageModel> = found.collect::<rusqlite::Result<_>>()?;
+    if let Some(page) = page {
+        models.iter_mut().for_each(|m| m.similarity = Some(pattern::similarity(&m.page, page)));
+        models.retain(|m| m.similarity.is_some_and(|s| s > 0.0));
+        models.sort_by(|a, b| b.similarity.unwrap_or(0.0).total_cmp(&a.similarity.unwrap_or(0.0)));
+    }
+    models.truncate(limit);
+    Ok(models)
+}
+
+/// Marks a page model as deleted and returns its uid, or `None` if there is no such model.
+pub fn delete(connection: &Connection, id: i64) -> Result<Option<String>> {
+    Ok(connection
+        .prepare_cached("UPDATE page_models SET deleted_at = :now, updated_at = :now WHERE id = :id AND deleted_at IS NULL RETURNING uid")?
+        .query_row(named_params! {":id": id, ":now": now_ms()}, |row| row.get("uid"))
+        .optional()?)
+}

@@ -1,0 +1,414 @@
+//! Learned patterns: statements that hold for a page, an app, or everywhere, each with a confidence that follows its reported uses.
+//!
+//! Saving a pattern again raises its prior, unless a source says it that is heard less. An empty `app` or `page` column means that the pattern is not limited to one.
+
+use std::collections::HashSet;
+
+use afd_proto::pattern::{Pattern, PatternKind, PatternScope};
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
+
+use super::json;
+use afd_base::belief::{self, Evidence};
+use afd_store::exchange::Record;
+use afd_store::{Reader, Result, elsewhere, new_uid, now_ms, said_elsewhere, word};
+
+/// Prior confidence of a pattern that is saved without one.
+const DEFAULT_PRIOR: f64 = 0.5;
+/// Fraction of the remaining doubt that is removed when a pattern is saved again.
+const RELEARN_STEP: f64 = 0.25;
+
+/// A pattern to save.
+#[derive(Debug, Clone, Copy)]
+pub struct New<'a> {
+    /// Kind of statement.
+    pub kind: PatternKind,
+    /// The statement.
+    pub text: &'a str,
+    /// Package of the app; empty for any app.
+    pub app: &'a str,
+    /// Normalised page; empty for any page.
+    pub page: &'a str,
+    /// Who may be told it.
+    pub scope: PatternScope,
+    /// Structured details.
+    pub data: Option<&'a serde_json::Map<String, serde_json::Value>>,
+    /// Confidence before any use, 0 to 1; `None` for the default.
+    pub prior: Option<f64>,
+    /// Row id of the session that learned it.
+    pub session: Option<i64>,
+    /// Who said it.
+    pub source: Option<&'a str>,
+}
+
+/// What a pattern is believed by.
+const EVIDENCE: &str = "prior, held, failed, last_used_at";
+
+fn evidence(row: &Row<'_>) -> rusqlite::Result<Evidence> {
+    Ok(Evidence { prior: row.get("prior")?, held: row.get("held")?, failed: row.get("failed")?, at: row.get("last_used_at")? })
+}
+
+fn evidence_of(connection: &Connection, id: i64) -> Result<Option<Evidence>> {
+    let sql = format!("SELECT {EVIDENCE} FROM patterns WHERE id = :id AND deleted_at IS NULL");
+    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":id": id}, evidence).optional()?)
+}
+
+const SELECT: &str = concat!(
+    "SELECT p.id, p.uid, p.kind, p.text, p.scope, p.source, p.app, p.page, p.data, p.confidence, p.usage_count, p.success_count, p.failure_count,
+        p.last_used_at, s.name, p.created_at, ",
+    elsewhere!("p"),
+    " FROM patterns p LEFT JOIN sessions s ON s.id = p.session_id"
+);
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Pattern> {
+    let some = |name: &str| row.get::<_, String>(name).map(|text| (!text.is_empty()).then_some(text));
+    let (origin, source) = (row.get::<_, Option<String>>("elsewhere")?, row.get::<_, Option<String>>("source")?);
+    Ok(Pattern {
+        id: row.get("id")?,
+        uid: row.get("uid")?,
+        source: if origin.is_some() { Some(said_elsewhere(source.as_deref())) } else { source },
+        origin,
+        kind: word(row, "kind")?,
+        text: row.get("text")?,
+        scope: word(row, "scope")?,
+        app: some("app")?,
+        page: some("page")?,
+        data: row.get::<_, Option<String>>("data")?.and_then(|text| serde_json::from_str(&text).ok()),
+        confidence: row.get("confidence")?,
+        usage_count: row.get("usage_count")?,
+        success_count: row.get("success_count")?,
+        failure_count: row.get("failure_count")?,
+        last_used_at: row.get("last_used_at")?,
+        session: row.get("name")?,
+        created_at: row.get("created_at")?,
+    })
+}
+
+/// Returns a pattern by its row id, or `None` if it is missing or deleted.
+pub fn get(connection: &Connection, id: i64) -> Result<Option<Pattern>> {
+    let sql = format!("{SELECT} WHERE p.id = :id AND p.deleted_at IS NULL");
+    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":id": id}, read).optional()?)
+}
+
+/// Returns how far a source is heard beside others: what a page or a tool says changes nothing of what the user or the assistant said.
+fn weight(source: Option<&str>) -> u8 {
+    match source {
+        Some("user") => 2,
+        Some("assistant") | None => 1,
+        Some(_) => 0,
+    }
+}
+
+/// Inserts a pattern. If it exists, see [`save_again`].
+pub fn save(connection: &Connection, origin: &str, new: &New<'_>) -> Result<Pattern> {
+    let (now, prior) = (now_ms(), new.prior.unwrap_or(DEFAULT_PRIOR));
+    let known = connection
+        .prepare_cached(concat!(
+            "SELECT p.id, p.source, ",
+            elsewhere!("p"),
+            " FROM patterns p WHERE kind = :kind AND app = :app AND page = :page AND text = :text AND scope = :scope
+                    AND (scope <> 'session' OR session_id IS :session) AND deleted_at IS NULL"
+        ))?
+        .query_row(
+            named_params! {
+                ":kind": new.kind.word(),
+                ":app": new.app,
+                ":page": new.page,
+                ":text": new.text,
+                ":scope": new.scope.word(),
+                ":session": new.session,
+            },
+            |row| Ok((row.get::<_, i64>("id")?, row.get::<_, Option<String>>("source")?, row.get::<_, Option<String>>("elsewhere")?)),
+        )
+        .optional()?;
+    let id = match known {
+        Some((id, source, elsewhere)) => {
+            let known = if elsewhere.is_some() { 0 } else { weight(source.as_deref()) };
+            if weight(new.source) >= known {
+                save_again(connection, id, new, known, now)?;
+            }
+            id
+        }
+        None => connection
+            .prepare_cached(
+                "INSERT INTO patterns (uid, origin, session_id, kind, text, scope, source, app, page, data, prior, confidence, created_at,
+                    updated_at)
+                 VALUES (:uid, :origin, :session_id, :kind, :text, :scope, :source, :app, :page, :data, :prior, :confidence, :now, :now)
+                 RETURNING id",
+            )?
+            .query_row(
+                named_params! {
+                    ":uid": new_uid(),
+                    ":origin": origin,
+                    ":session_id": new.session,
+                    ":kind": new.kind.word(),
+                    ":text": new.text,
+                    ":scope": new.scope.word(),
+                    ":source": new.source,
+                    ":app": new.app,
+                    ":page": new.page,
+                    ":data": new.data.map(json),
+                    ":prior": prior,
+                    ":confidence": Evidence::new(prior).confidence(now),
+                    ":now": now,
+                },
+                |row| row.get("id"),
+            )?,
+    };
+    Ok(get(connection, id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
+}
+
+/// Raises the prior of a pattern that was saved again, and replaces its details if new ones are given. One that a source takes over which is
+/// heard more is believed as far as this one says, and keeps no details of a page or tool. `known` is the weight of the source so far.
+fn save_again(connection: &Connection, id: i64, new: &New<'_>, known: u8, now: i64) -> Result<()> {
+    let takes_over = weight(new.source) > known;
+    let before = evidence_of(connection, id)?.unwrap_or(Evidence::new(new.prior.unwrap_or(DEFAULT_PRIOR)));
+    let again = before.prior + (1.0 - before.prior) * RELEARN_STEP;
+    let prior = if takes_over { new.prior.unwrap_or(again) } else { new.prior.unwrap_or(0.0).max(again) };
+    let evidence = Evidence { prior, ..before };
+    connection
+        .prepare_cached(
+            "UPDATE patterns SET prior = :prior, confidence = :confidence, updated_at = :now,
+                data = CASE WHEN :forget THEN :data ELSE coalesce(:data, data) END,
+                source = CASE WHEN :takes_over OR :data IS NOT NULL THEN :source ELSE source END
+             WHERE id = :id",
+        )?
+        .execute(named_params! {
+            ":id": id,
+            ":prior": evidence.prior,
+            ":confidence": evidence.confidence(now),
+            ":takes_over": takes_over,
+            ":forget": takes_over && known == 0,
+            ":data": new.data.map(json),
+            ":source": new.source,
+            ":now": now,
+        })?;
+    Ok(())
+}
+
+/// Gives a record of a copy of before what it lacks: there, uses did not count less with time.
+pub fn complete(record: &mut Record) {
+    for (field, counted) in [("held", "successCount"), ("failed", "failureCount")] {
+        if let Some(count) = record.get(counted).cloned().filter(|_| !record.contains_key(field)) {
+            record.insert(field.to_owned(), count);
+        }
+    }
+}
+
+/// Conditions that listed patterns must meet.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// Normalised page: matches patterns of this page and those of no page; an empty string matches only the latter.
+    pub page: Option<String>,
+    /// Package: matches patterns of this app and those of no app.
+    pub app: Option<String>,
+    /// Kind of statement.
+    pub kind: Option<PatternKind>,
+    /// Row id of the session that learned them.
+    pub session: Option<i64>,
+    /// Who asks; what other sessions keep to themselves is not found.
+    pub reader: Reader,
+    /// Substring of the text, case-insensitive for ASCII.
+    pub text: Option<String>,
+    /// Minimum confidence.
+    pub least: f64,
+    /// Maximum number of patterns.
+    pub limit: usize,
+}
+
+/// Returns matching patterns: those of the page first, then those of the app, then the rest; each group by decreasing confidence.
+pub fn find(connection: &Connection, filter: &Filter) -> Result<Vec<Pattern>> {
+    let text = filter.text.as_ref().map(|t| format!("%{}%", t.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")));
+    let sql = format!(
+        "{SELECT} WHERE p.deleted_at IS NULL AND (:page IS NULL OR p.page = :page OR (p.page = '' AND (:app IS NOT NULL OR p.app = '')))
+            AND (:app IS NULL OR p.app = :app OR p.app = '' OR (:page <> '' AND p.page = :page)) AND (:kind IS NULL OR p.kind = :kind)
+            AND (:session IS NULL OR p.session_id = :session) AND (:all OR p.scope <> 'session' OR p.session_id = :reader)
+            AND (:text IS NULL OR p.text LIKE :text ESCAPE '\\') AND p.confidence >= :least
+         ORDER BY (:page IS NOT NULL AND p.page = :page) DESC, (:app IS NOT NULL AND p.app = :app) DESC, p.confidence DESC, p.id DESC LIMIT :limit"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let found = statement.query_map(
+        named_params! {
+            ":page": filter.page,
+            ":app": filter.app,
+            ":kind": filter.kind.map(PatternKind::word),
+            ":session": filter.session,
+            ":all": filter.reader == Reader::Keeper,
+            ":reader": match filter.reader {
+                Reader::Session(id) => Some(id),
+                Reader::Nobody | Reader::Keeper => None,
+            },
+            ":text": text,
+            ":least": filter.least,
+            ":limit": i64::try_from(filter.limit).unwrap_or(i64::MAX),
+        },
+        read,
+    )?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Returns in what two patterns differ apart from their texts, so that they are not about the same; `None` if in nothing.
+pub fn difference(one: &Pattern, other: &Pattern) -> Option<&'static str> {
+    let fields = [
+        ("kind", one.kind != other.kind),
+        ("scope", one.scope != other.scope),
+        ("app", one.app != other.app),
+        ("page", one.page != other.page),
+        ("session", one.scope == PatternScope::Session && one.session != other.session),
+        ("data", one.data != other.data),
+        ("source", one.source != other.source),
+    ];
+    fields.into_iter().find_map(|(field, differs)| differs.then_some(field))
+}
+
+/// Adds the uses of a pattern to those of another one that says the same, and deletes it. Returns the other one, or `None` if one of them
+/// is missing.
+pub fn merge(connection: &Connection, keep: i64, other: i64) -> Result<Option<Pattern>> {
+    let (Some(kept), Some(gone)) = (evidence_of(connection, keep)?, evidence_of(connection, other)?) else { return Ok(None) };
+    let now = now_ms();
+    let both = kept.with(gone);
+    connection
+        .prepare_cached(
+            "UPDATE patterns SET prior = :prior, held = :held, failed = :failed, confidence = :confidence, updated_at = :now,
+                success_count = patterns.success_count + o.success_count, failure_count = patterns.failure_count + o.failure_count,
+                usage_count = patterns.usage_count + o.usage_count, last_used_at = :used_at
+             FROM (SELECT * FROM patterns WHERE id = :other) o WHERE patterns.id = :keep",
+        )?
+        .execute(named_params! {
+            ":keep": keep, ":other": other, ":prior": both.prior, ":held": both.held, ":failed": both.failed,
+            ":confidence": both.confidence(now), ":used_at": both.at, ":now": now,
+        })?;
+    delete(connection, other)?;
+    get(connection, keep)
+}
+
+/// Lets confidence follow what reports of uses count by now, of up to `limit` patterns. Returns their uids. The rows are as new as before:
+/// nothing was reported.
+pub fn refresh(connection: &Connection, now: i64, limit: usize) -> Result<Vec<String>> {
+    let sql = format!("SELECT id, uid, confidence, {EVIDENCE} FROM patterns WHERE held + failed > 0 AND deleted_at IS NULL");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let rows = statement.query_map([], |row| {
+        Ok((row.get::<_, i64>("id")?, row.get::<_, String>("uid")?, row.get::<_, f64>("confidence")?, evidence(row)?.confidence(now)))
+    })?;
+    let rows: Vec<(i64, String, f64, f64)> = rows.collect::<rusqlite::Result<_>>()?;
+    let mut update = connection.prepare_cached("UPDATE patterns SET confidence = :confidence WHERE id = :id")?;
+    let mut refreshed = Vec::new();
+    for (id, uid, _, confidence) in rows.into_iter().filter(|(_, _, old, new)| belief::differ(*old, *new)).take(limit) {
+        update.execute(named_params! {":id": id, ":confidence": confidence})?;
+        refreshed.push(uid);
+    }
+    Ok(refreshed)
+}
+
+/// Returns what a reader may be told about exactly these normalised pages of an app, by decreasing confidence: rules of fields, flaky
+/// elements and expected looks.
+pub fn of_pages(connection: &Connection, pages: &[String], app: &str, session: i64, least: f64, limit: usize) -> Result<Vec<Pattern>> {
+    // The best of each kind come before the second best of any.
+    let sql = format!(
+        "{SELECT} WHERE p.page = :page AND p.deleted_at IS NULL AND p.kind IN ('validationRule', 'flakyElement', 'visualBaseline')
+            AND p.app IN (:app, '') AND (p.scope <> 'session' OR p.session_id = :session) AND p.confidence >= :least
+         ORDER BY row_number() OVER (PARTITION BY p.kind ORDER BY p.confidence DESC, p.id DESC), p.confidence DESC, p.id DESC LIMIT :limit"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut found: Vec<Pattern> = Vec::new();
+    for page in pages.iter().filter(|page| !page.is_empty()) {
+        let most = i64::try_from(limit).unwrap_or(i64::MAX);
+        let values = named_params! {":page": page, ":app": app, ":session": session, ":least": least, ":limit": most};
+        found.extend(statement.query_map(values, read)?.collect::<rusqlite::Result<Vec<_>>>()?);
+    }
+    let mut seen = HashSet::new();
+    found.retain(|p| seen.insert(p.id));
+    found.truncate(limit);
+    Ok(found)
+}
+
+/// Returns the patterns of a session, app and scope, newest first, for those who look after the memory.
+pub fn list(
+    connection: &Connection,
+    session: Option<i64>,
+    app: Option<&str>,
+    scope: Option<PatternScope>,
+    limit: usize,
+) -> Result<Vec<Pattern>> {
+    let sql = format!(
+        "{SELECT} WHERE p.deleted_at IS NULL AND (:session IS NULL OR p.session_id = :session) AND (:scope IS NULL OR p.scope = :scope)
+            AND (:app IS NULL OR p.app = :app) ORDER BY p.id DESC LIMIT :limit"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let found = statement.query_map(
+        named_params! {
+            ":session": session,
+            ":scope": scope.map(PatternScope::word),
+            ":app": app,
+            ":limit": i64::try_from(limit).unwrap_or(i64::MAX),
+        },
+        read,
+    )?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Records that a pattern was used and whether it held (`None`: unknown). Returns it, or `None` if there is no such pattern.
+pub fn used(connection: &Connection, id: i64, held: Option<bool>) -> Result<Option<Pattern>> {
+    let Some(before) = evidence_of(connection, id)? else { return Ok(None) };
+    let now = now_ms();
+    let after = before.used(held, now);
+    connection
+        .prepare_cached(
+            "UPDATE patterns SET success_count = success_count + :success, failure_count = failure_count + :failure,
+                usage_count = usage_count + 1, held = :held, failed = :failed, confidence = :confidence, last_used_at = :now,
+                updated_at = :now WHERE id = :id",
+        )?
+        .execute(named_params! {
+            ":id": id,
+            ":success": held == Some(true),
+            ":failure": held == Some(false),
+            ":held": after.held,
+            ":failed": after.failed,
+            ":confidence": after.confidence(now),
+            ":now": now,
+        })?;
+    get(connection, id)
+}
+
+/// Result of changing the scope of a pattern.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Promoted {
+    /// The pattern, with its new scope.
+    Done(Box<Pattern>),
+    /// There is no such pattern.
+    Unknown,
+    /// It is about no app, so that it cannot be everybody's who uses it.
+    NoApp,
+    /// Another pattern with that scope says the same; its id.
+    Known(i64),
+}
+
+/// Changes who may be told a pattern.
+pub fn promote(connection: &Connection, id: i64, scope: PatternScope) -> Result<Promoted> {
+    let Some(pattern) = get(connection, id)? else { return Ok(Promoted::Unknown) };
+    if scope == PatternScope::App && pattern.app.is_none() {
+        return Ok(Promoted::NoApp);
+    }
+    let same = connection
+        .prepare_cached(
+            "SELECT other.id FROM patterns p JOIN patterns other ON other.kind = p.kind AND other.app = p.app AND other.page = p.page
+                AND other.text = p.text AND other.id <> p.id AND other.deleted_at IS NULL AND other.scope = :scope
+                AND (:scope <> 'session' OR other.session_id IS p.session_id) WHERE p.id = :id",
+        )?
+        .query_row(named_params! {":id": id, ":scope": scope.word()}, |row| row.get("id"))
+        .optional()?;
+    if let Some(other) = same {
+        return Ok(Promoted::Known(other));
+    }
+    connection
+        .prepare_cached("UPDATE patterns SET scope = :scope, updated_at = :now WHERE id = :id")?
+        .execute(named_params! {":id": id, ":scope": scope.word(), ":now": now_ms()})?;
+    Ok(get(connection, id)?.map_or(Promoted::Unknown, |pattern| Promoted::Done(Box::new(pattern))))
+}
+
+/// Deletes a pattern, erases its content and returns its uid, or `None` if there is no such pattern.
+pub fn delete(connection: &Connection, id: i64) -> Result<Option<String>> {
+    Ok(connection
+        .prepare_cached("UPDATE patterns SET text = '', data = NULL, deleted_at = :now, updated_at = :now WHERE id = :id AND deleted_at IS NULL RETURNING uid")?
+        .query_row(named_params! {":id": id, ":now": now_ms()}, |row| row.get("uid"))
+        .optional()?)
+}

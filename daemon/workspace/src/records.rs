@@ -1,0 +1,252 @@
+//! A session as records: what `session.export` writes as lines and `session.import` reads.
+//!
+//! Each record is a row (`store::exchange`) with its `type`. Statements and search entries of messages are made again from the messages.
+//! Paths of this machine, artifacts and what was done on devices are not in them; the figures of the latter are part of the session.
+
+use afd_proto::conversation::Role;
+use afd_proto::session::Statistics;
+use afd_proto::vocabulary::RecordScope;
+use rusqlite::{Connection, OptionalExtension, named_params};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+pub(super) mod limits;
+
+use super::conversation::messages::brief_limit;
+use super::conversation::summaries;
+use super::elsewhere::Elsewhere;
+use super::{Session, json, patterns};
+use afd_store::exchange::{LoadError, Loaded, Record, Table};
+use afd_store::{Result, now_ms};
+
+/// A kind of record: its type, its table, and which rows belong to the session `:owner`.
+struct Kind {
+    name: &'static str,
+    table: &'static str,
+    owned: &'static str,
+}
+
+const OF_SESSION: &str = "t.session_id = :owner";
+const OF_CONVERSATION: &str = "t.conversation_id IN (SELECT id FROM conversations WHERE session_id = :owner)";
+
+/// The kinds in the order in which they are written: what a record refers to comes first.
+const KINDS: [Kind; 8] = [
+    Kind { name: "task", table: "tasks", owned: OF_SESSION },
+    Kind { name: "bug", table: "bugs", owned: "t.session_id = :owner AND t.deleted_at IS NULL" },
+    Kind { name: "result", table: "test_results", owned: "t.session_id = :owner AND t.deleted_at IS NULL" },
+    Kind { name: "tested", table: "tested_elements", owned: OF_SESSION },
+    Kind { name: "conversation", table: "conversations", owned: OF_SESSION },
+    Kind { name: "message", table: "messages", owned: OF_CONVERSATION },
+    Kind { name: "summary", table: "summaries", owned: OF_CONVERSATION },
+    Kind { name: "pattern", table: "patterns", owned: "t.session_id = :owner AND t.deleted_at IS NULL" },
+];
+
+/// The record of the session itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SessionRecord {
+    /// Uid.
+    pub uid: String,
+    /// Store that created it.
+    pub origin: String,
+    /// Name.
+    pub name: String,
+    /// Goal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goal: Option<String>,
+    /// Package that it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub app: Option<String>,
+    /// Who may be told its digest and, unless said otherwise, what it records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<RecordScope>,
+    /// Next steps stated by the caller.
+    #[serde(default)]
+    pub next_steps: Vec<String>,
+    /// Blockers stated by the caller.
+    #[serde(default)]
+    pub blockers: Vec<String>,
+    /// Summary written when it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+    /// Time of first use, UTC milliseconds.
+    pub created_at: i64,
+    /// Time of the start, UTC milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<i64>,
+    /// Time of the end, UTC milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<i64>,
+    /// Figures and pages of everything that was done in it.
+    #[serde(default)]
+    pub elsewhere: Elsewhere,
+}
+
+impl SessionRecord {
+    /// Returns the record of a session, given what was done in it: here, and in other copies.
+    pub fn of(session: &Session, origin: &str, mut elsewhere: Elsewhere) -> Self {
+        elsewhere.statistics = Statistics { messages: 0, notes: 0, artifacts: 0, ..elsewhere.statistics };
+        elsewhere.pages.iter_mut().for_each(|page| page.snapshot = None);
+        Self {
+            uid: session.uid.clone(),
+            origin: origin.to_owned(),
+            name: session.name.clone(),
+            goal: session.goal.clone(),
+            app: session.app.clone(),
+            scope: session.scope.narrowed(),
+            next_steps: session.next_steps.clone(),
+            blockers: session.blockers.clone(),
+            summary: session.summary.clone(),
+            created_at: session.created_at,
+            started_at: session.started_at,
+            ended_at: session.ended_at,
+            elsewhere,
+        }
+    }
+
+    /// Inserts the session under a name, without its figures. Returns its row id, and whether it was inserted: one that is here keeps what it
+    /// is, one that was deleted is back.
+    ///
+    /// # Errors
+    /// If another session has the name.
+    pub fn load(&self, connection: &Connection, name: &str) -> Result<(i64, bool), LoadError> {
+        let row = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>("id")?, row.get::<_, bool>("deleted")?));
+        let known = connection
+            .prepare_cached("SELECT id, deleted_at IS NOT NULL AS deleted FROM sessions WHERE uid = :uid")?
+            .query_row(named_params! {":uid": self.uid}, row)
+            .optional()?;
+        if let Some((id, false)) = known {
+            return Ok((id, false));
+        }
+        let holder: Option<i64> = connection
+            .prepare_cached("SELECT id FROM sessions WHERE name = :name")?
+            .query_row(named_params! {":name": name}, |row| row.get("id"))
+            .optional()?;
+        if holder.is_some() {
+            return Err(LoadError::Taken(format!("another session is called {name:?}")));
+        }
+        let values = named_params! {
+            ":uid": self.uid, ":origin": self.origin, ":name": name, ":goal": self.goal, ":app": self.app, ":scope": self.scope.unwrap_or_default().word(),
+            ":next_steps": json(&self.next_steps), ":blockers": json(&self.blockers), ":summary": self.summary,
+            ":created_at": self.created_at, ":started_at": self.started_at, ":ended_at": self.ended_at, ":now": now_ms(),
+        };
+        let id = connection
+            .prepare_cached(
+                "INSERT INTO sessions (uid, origin, name, goal, app, scope, next_steps, blockers, summary, created_at, started_at, ended_at,
+                    updated_at)
+                 VALUES (:uid, :origin, :name, :goal, :app, :scope, :next_steps, :blockers, :summary, :created_at, :started_at, :ended_at, :now)
+                 ON CONFLICT (uid) DO UPDATE SET name = excluded.name, goal = excluded.goal, app = excluded.app,
+                    scope = excluded.scope, next_steps = excluded.next_steps, blockers = excluded.blockers, summary = excluded.summary,
+                    started_at = excluded.started_at, ended_at = excluded.ended_at, updated_at = excluded.updated_at, deleted_at = NULL
+                 RETURNING id",
+            )?
+            .query_row(values, |row| row.get("id"))?;
+        Ok((id, true))
+    }
+}
+
+/// Calls `each` with the records of a session apart from its own.
+pub fn dump(connection: &Connection, session: i64, mut each: impl FnMut(Record)) -> Result<()> {
+    for kind in &KINDS {
+        Table::of(connection, kind.table, &[])?.dump(connection, kind.owned, session, |mut record| {
+            record.insert("type".to_owned(), Value::from(kind.name));
+            each(record);
+        })?;
+    }
+    Ok(())
+}
+
+/// Inserts records of a session.
+pub struct Loader {
+    tables: Vec<Table>,
+    session: String,
+}
+
+impl Loader {
+    /// Returns a loader for the records of the session with a uid.
+    pub fn new(connection: &Connection, session: &str) -> Result<Self> {
+        let tables = KINDS.iter().map(|kind| Table::of(connection, kind.table, &[])).collect::<Result<_>>()?;
+        Ok(Self { tables, session: session.to_owned() })
+    }
+
+    /// Inserts a record of a type. One that is here stays as it is, unless `renew` is set and the record is newer.
+    ///
+    /// # Errors
+    /// If the type is unknown, the record belongs to another session, or it does not fit.
+    pub fn load(&self, connection: &Connection, name: &str, mut record: Record, renew: bool) -> Result<Loaded, LoadError> {
+        let Some(i) = KINDS.iter().position(|kind| kind.name == name) else {
+            let known: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
+            return Err(LoadError::Invalid(format!("type: expected session, note, {}, got {name:?}", known.join(", "))));
+        };
+        if KINDS[i].owned != OF_CONVERSATION && record.get("session").and_then(Value::as_str) != Some(&self.session) {
+            return Err(LoadError::Invalid("session: expected the uid of the session in the file".to_owned()));
+        }
+        if KINDS[i].owned == OF_CONVERSATION && !self.has_conversation(connection, record.get("conversation"))? {
+            return Err(LoadError::Invalid("conversation: expected the uid of a conversation of the session".to_owned()));
+        }
+        limits::check(name, &record).map_err(LoadError::Invalid)?;
+        if name == "summary" && summaries::quotes_deleted(connection, &record)? {
+            return Ok(Loaded::Present);
+        }
+        match name {
+            // What a file of somebody else says is told to this session only, until somebody promotes it.
+            "pattern" => {
+                patterns::complete(&mut record);
+                record.insert("scope".to_owned(), Value::from("session"));
+            }
+            "message" => drop(record.insert("indexed".to_owned(), Value::from(0))),
+            // A language model is asked for what this copy summarised itself.
+            "summary" => drop(record.remove("dueAt")),
+            _ => {}
+        }
+        match self.tables[i].load(connection, record, renew && name != "message") {
+            Err(LoadError::Taken(_)) if name == "pattern" => Ok(Loaded::Present),
+            done => done,
+        }
+    }
+
+    /// Returns whether a uid is that of a conversation of the session.
+    fn has_conversation(&self, connection: &Connection, uid: Option<&Value>) -> Result<bool> {
+        let found = connection
+            .prepare_cached(
+                "SELECT 1 AS one FROM conversations c JOIN sessions s ON s.id = c.session_id WHERE c.uid = :uid AND s.uid = :session",
+            )?
+            .query_row(named_params! {":uid": uid.and_then(Value::as_str), ":session": self.session}, |row| row.get::<_, i64>("one"))
+            .optional()?;
+        Ok(found.is_some())
+    }
+
+    /// Computes the totals of the conversations of the session again, which follow from their messages.
+    ///
+    /// # Errors
+    /// If the database cannot be used.
+    pub fn finish(&self, connection: &Connection) -> Result<()> {
+        let values = named_params! {":uid": self.session};
+        let brief = [Role::Tool, Role::Assistant, Role::User].map(brief_limit);
+        let of = "conversation_id IN (SELECT c.id FROM conversations c JOIN sessions s ON s.id = c.session_id WHERE s.uid = :uid)";
+        connection.execute(
+            &format!(
+                "WITH totals AS (
+                    SELECT id, sum(least) OVER w AS running, sum(min(least, CASE role WHEN 'tool' THEN :tool WHEN 'assistant' THEN :assistant ELSE :user END))
+                        OVER w AS brief
+                    FROM (SELECT id, conversation_id, position, role, max(0, min(tokens, 100000000)) AS least FROM messages WHERE {of})
+                    WINDOW w AS (PARTITION BY conversation_id ORDER BY position))
+                 UPDATE messages SET running = totals.running, brief_running = totals.brief FROM totals WHERE messages.id = totals.id"
+            ),
+            named_params! {":uid": self.session, ":tool": brief[0], ":assistant": brief[1], ":user": brief[2]},
+        )?;
+        connection.execute(
+            "UPDATE conversations SET (position, turn, tokens, brief_tokens) = (SELECT coalesce(max(position), 0), coalesce(max(turn), 0),
+                coalesce(max(running), 0), coalesce(max(brief_running), 0) FROM messages WHERE conversation_id = conversations.id)
+             WHERE session_id = (SELECT id FROM sessions WHERE uid = :uid)",
+            values,
+        )?;
+        connection.execute(
+            "UPDATE conversations SET cleared_to = max(0, min(cleared_to, position)), dropped_to = max(0, min(dropped_to, position)),
+                compacted_to = max(0, min(compacted_to, position)), used_tokens = max(0, min(used_tokens, tokens))
+             WHERE session_id = (SELECT id FROM sessions WHERE uid = :uid)",
+            values,
+        )?;
+        Ok(())
+    }
+}

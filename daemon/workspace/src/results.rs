@@ -1,0 +1,166 @@
+//! Test results recorded in sessions.
+
+use afd_proto::findings::{ResultCounts, ResultStatus, TestResult};
+use afd_proto::vocabulary::RecordScope;
+use rusqlite::{Connection, Row, named_params};
+
+use super::findings::{self, Finding, Place};
+use afd_store::{Conditions, Page, Reader, Result, elsewhere, new_uid, now_ms, word};
+
+/// A new test result.
+#[derive(Debug, Clone)]
+pub struct New {
+    /// Uid of the task it belongs to.
+    pub task: Option<String>,
+    /// Name of the test.
+    pub name: String,
+    /// Outcome.
+    pub status: ResultStatus,
+    /// App, page and state where it was run.
+    pub place: Place,
+    /// Duration, milliseconds.
+    pub duration_ms: Option<i64>,
+    /// Free-text summary of what was observed.
+    pub summary: Option<String>,
+    /// Uid of an artifact that documents it.
+    pub evidence: Option<String>,
+    /// Uid of the bug it revealed.
+    pub bug: Option<String>,
+    /// Who may be told it.
+    pub scope: RecordScope,
+}
+
+/// Conditions that listed results must meet; `None` means no condition.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// Row id of the session that recorded them.
+    pub session: Option<i64>,
+    /// Who asks; what other sessions keep to themselves is not found.
+    pub reader: Reader,
+    /// Outcome.
+    pub status: Option<ResultStatus>,
+    /// Text that the page contains.
+    pub page: Option<String>,
+    /// Earliest creation time, UTC milliseconds.
+    pub since: Option<i64>,
+}
+
+impl Filter {
+    /// Returns the conditions for the results of a session.
+    pub fn of(session: i64) -> Self {
+        Self { session: Some(session), reader: Reader::Session(session), ..Self::default() }
+    }
+}
+
+impl Finding for TestResult {
+    const TABLE: &'static str = "test_results";
+    const COLUMNS: &'static str = concat!(
+        "f.id, f.uid, s.name AS session, f.name, f.status, f.app, f.page, f.state, f.duration_ms, f.summary,
+        f.evidence, f.bug_uid, f.task_uid, f.scope, f.created_at, ",
+        elsewhere!("f")
+    );
+
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(TestResult {
+            id: row.get("id")?,
+            uid: row.get("uid")?,
+            origin: row.get("elsewhere")?,
+            session: row.get("session")?,
+            scope: word::<RecordScope>(row, "scope")?.narrowed(),
+            name: row.get("name")?,
+            status: word(row, "status")?,
+            app: row.get("app")?,
+            page: row.get("page")?,
+            state: row.get("state")?,
+            duration_ms: row.get("duration_ms")?,
+            summary: row.get("summary")?,
+            evidence: row.get("evidence")?,
+            bug: row.get("bug_uid")?,
+            task: row.get("task_uid")?,
+            created_at: row.get("created_at")?,
+        })
+    }
+}
+
+/// Inserts a test result and returns it.
+pub fn add(connection: &Connection, origin: &str, session: i64, new: &New) -> Result<TestResult> {
+    let id = connection
+        .prepare_cached(
+            "INSERT INTO test_results (uid, origin, session_id, task_uid, name, status, app, page, state, duration_ms, summary, evidence,
+                bug_uid, scope, created_at, updated_at)
+             VALUES (:uid, :origin, :session_id, :task_uid, :name, :status, :app, :page, :state, :duration_ms, :summary, :evidence,
+             :bug_uid, :scope, :now, :now) RETURNING id",
+        )?
+        .query_row(
+            named_params! {
+                ":uid": new_uid(),
+                ":origin": origin,
+                ":session_id": session,
+                ":task_uid": new.task,
+                ":name": new.name,
+                ":status": new.status.word(),
+                ":app": new.place.app,
+                ":page": new.place.page,
+                ":state": new.place.state,
+                ":duration_ms": new.duration_ms,
+                ":summary": new.summary,
+                ":evidence": new.evidence,
+                ":bug_uid": new.bug,
+                ":scope": new.scope.word(),
+                ":now": now_ms(),
+            },
+            |row| row.get::<_, i64>("id"),
+        )?;
+    super::touch(connection, session)?;
+    Ok(findings::get(connection, id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
+}
+
+fn conditions(filter: &Filter) -> Conditions {
+    Conditions::new("f.deleted_at IS NULL")
+        .told("f", filter.reader)
+        .given("f.session_id = :session", ":session", filter.session)
+        .given("f.status = :status", ":status", filter.status.map(|s| s.word().to_owned()))
+        .given("instr(f.page, :page) > 0", ":page", filter.page.clone())
+        .given("f.created_at >= :since", ":since", filter.since)
+}
+
+/// Returns a test result by its row id.
+pub fn get(connection: &Connection, id: i64) -> Result<Option<TestResult>> {
+    findings::get(connection, id)
+}
+
+/// Returns a page of test results, newest first, and the cursor of the next page.
+pub fn list(connection: &Connection, filter: &Filter, page: Page) -> Result<(Vec<TestResult>, Option<i64>)> {
+    let wanted = conditions(filter).given("f.id < :before", ":before", page.cursor);
+    let mut results: Vec<TestResult> = findings::select(connection, wanted, "f.id DESC", page.reads())?;
+    let next = page.cut(&mut results, |result| result.id);
+    Ok((results, next))
+}
+
+/// Counts the test results by status.
+pub fn counts(connection: &Connection, filter: &Filter) -> Result<ResultCounts> {
+    let wanted = conditions(filter);
+    let sql = format!("SELECT f.status, count(*) AS count FROM test_results f WHERE {} GROUP BY 1", wanted.sql());
+    let mut statement = connection.prepare_cached(&sql)?;
+    let rows = statement.query_map(&*wanted.values(), |row| Ok((word(row, "status")?, row.get::<_, i64>("count")?)))?;
+    let mut counts = ResultCounts::default();
+    for row in rows {
+        let (status, n) = row?;
+        counts.total += n;
+        match status {
+            ResultStatus::Passed => counts.passed += n,
+            ResultStatus::Failed => counts.failed += n,
+            ResultStatus::Skipped => counts.skipped += n,
+            ResultStatus::Error => counts.error += n,
+        }
+    }
+    Ok(counts)
+}
+
+/// Returns the distinct pairs of page and state that have a result in a session.
+pub fn places(connection: &Connection, session: i64) -> Result<Vec<(Option<String>, Option<String>)>> {
+    let mut statement =
+        connection.prepare_cached("SELECT DISTINCT page, state FROM test_results WHERE session_id = :session_id AND deleted_at IS NULL")?;
+    let found = statement.query_map(named_params! {":session_id": session}, |row| Ok((row.get("page")?, row.get("state")?)))?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}

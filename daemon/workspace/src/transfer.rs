@@ -1,0 +1,193 @@
+//! Sessions with everything said and found in them, as records that another copy of the memory can take in.
+
+use afd_proto::conversation::Role;
+use rusqlite::{Connection, OptionalExtension, named_params};
+use serde_json::Value;
+
+use super::conversation::summaries;
+use super::patterns;
+use super::records::limits;
+use afd_store::exchange::{self, Kind, LoadError, Loaded, Loader, Record};
+use afd_store::now_ms;
+
+const fn kind(name: &'static str, table: &'static str, natural: &'static [&'static str]) -> Kind {
+    Kind { name, table, skipped: &[], natural }
+}
+
+/// The kind of sessions, to which most others refer. Directories are those of this machine.
+pub const SESSION: Kind = Kind { skipped: &["directory", "progress_dir"], ..kind("session", "sessions", &[]) };
+
+/// The other kinds in the order in which they are written: what a record refers to comes first.
+pub const KINDS: [Kind; 9] = [
+    kind("task", "tasks", &[]),
+    kind("bug", "bugs", &[]),
+    kind("result", "test_results", &[]),
+    kind("tested", "tested_elements", &["session_id", "app", "page", "element"]),
+    kind("conversation", "conversations", &["session_id", "name"]),
+    Kind { skipped: &["indexed"], ..kind("message", "messages", &[]) },
+    // A language model is asked for what this copy summarised itself.
+    Kind { skipped: &["due_at", "attempts", "error"], ..kind("summary", "summaries", &[]) },
+    kind("pattern", "patterns", &[]),
+    kind("pageModel", "page_models", &["app", "page"]),
+];
+
+/// Takes in a record.
+///
+/// # Errors
+/// If it does not fit.
+pub fn load(connection: &Connection, loader: &mut Loader, kind: &Kind, mut record: Record) -> Result<Loaded, LoadError> {
+    limits::check(kind.name, &record).map_err(LoadError::Invalid)?;
+    // What was erased with a session does not come back.
+    let of_session = ["task", "tested", "conversation", "pattern"].contains(&kind.name) && is_deleted(connection, &record)?;
+    if of_session {
+        loader.leave_out(&record, None);
+        return Ok(Loaded::Present);
+    }
+    if !loader.knows(connection, kind, &record)?
+        && let Some(left_out) = loader.left_out(&record, "conversation")
+    {
+        return left_out;
+    }
+    if kind.name == "task" && !may_change(loader, text(&record, "session")) {
+        return kept(connection, loader, kind, &record);
+    }
+    match kind.name {
+        "session" => load_session(connection, loader, kind, record),
+        "conversation" => load_conversation(connection, loader, kind, record),
+        // What was said stays as it is; a message that was deleted here stays deleted.
+        "message" if loader.knows(connection, kind, &record)? => Ok(Loaded::Present),
+        "message" if speaks_as_system(&record, loader.ours()) => {
+            Err(LoadError::Taken("a message of the system is not taken from another memory".to_owned()))
+        }
+        "summary" if summaries::quotes_deleted(connection, &record)? => Ok(Loaded::Present),
+        "task" => match loader.load(connection, kind, record.clone()) {
+            Err(LoadError::Taken(_)) => {
+                record.insert("status".to_owned(), Value::from("pending"));
+                loader.load(connection, kind, record)
+            }
+            done => done,
+        },
+        "pattern" => {
+            patterns::complete(&mut record);
+            match loader.load(connection, kind, record) {
+                Err(LoadError::Taken(_)) => Ok(Loaded::Present),
+                done => done,
+            }
+        }
+        _ => loader.load(connection, kind, record),
+    }
+}
+
+/// Returns whether a message is one of the system, and another memory made it. `ours` are the uids of this store and of those that it replaced.
+pub fn speaks_as_system(record: &Record, ours: &[String]) -> bool {
+    text(record, "role") == Role::System.word() && !ours.iter().any(|origin| origin == text(record, "origin"))
+}
+
+/// Returns whether records may change the goal, tasks, steps and blockers of a session: it is new here, or the caller wants that.
+fn may_change(loader: &Loader, session: &str) -> bool {
+    loader.merges() || loader.chose(session)
+}
+
+/// Returns what becomes of a record of a session that stays as it is.
+fn kept(connection: &Connection, loader: &Loader, kind: &Kind, record: &Record) -> Result<Loaded, LoadError> {
+    if loader.is_news(connection, kind, record)? {
+        return Err(LoadError::Taken(format!(
+            "the session is here already, and its {} changes only with `merge`",
+            if kind.name == "task" { "task" } else { "goal" }
+        )));
+    }
+    Ok(Loaded::Present)
+}
+
+/// Returns whether the session of a record was deleted here.
+fn is_deleted(connection: &Connection, record: &Record) -> Result<bool, LoadError> {
+    let session = record.get("session").and_then(Value::as_str);
+    let found = connection
+        .prepare_cached("SELECT deleted_at IS NOT NULL AS deleted FROM sessions WHERE uid = :uid")?
+        .query_row(named_params! {":uid": session}, |row| row.get("deleted"))
+        .optional()?;
+    Ok(found.unwrap_or(false))
+}
+
+/// Takes in a conversation. One that went on in both copies stays as it is here: two ends do not make one conversation.
+fn load_conversation(connection: &Connection, loader: &mut Loader, kind: &Kind, mut record: Record) -> Result<Loaded, LoadError> {
+    let here: Option<(i64, String)> = connection
+        .prepare_cached(
+            "SELECT c.position, c.uid FROM conversations c JOIN sessions s ON s.id = c.session_id
+             WHERE c.uid = :uid OR s.uid = :session AND c.name = :name",
+        )?
+        .query_row(
+            named_params! {":uid": text(&record, "uid"), ":session": text(&record, "session"), ":name": text(&record, "name")},
+            |row| Ok((row.get("position")?, row.get("uid")?)),
+        )
+        .optional()?;
+    let uid = text(&record, "uid").to_owned();
+    if loader.chose(&uid) {
+        return Ok(Loaded::Present);
+    }
+    let theirs = record.get("position").and_then(Value::as_i64).unwrap_or_default();
+    match here {
+        Some((ours, other)) if other != uid || ours >= theirs => {
+            loader.leave_out(&record, Some("the conversation went on here; what was said in the other copy is not added"));
+            Ok(Loaded::Present)
+        }
+        Some(_) => {
+            // Longer: it is newer, whatever the clocks say.
+            record.insert("updatedAt".to_owned(), Value::from(now_ms()));
+            loader.choose(connection, &uid)?;
+            loader.load(connection, kind, record)
+        }
+        None => {
+            loader.choose(connection, &uid)?;
+            loader.load(connection, kind, record)
+        }
+    }
+}
+
+fn text<'a>(record: &'a Record, field: &str) -> &'a str {
+    record.get(field).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Takes in a session. One whose name is taken by another gets a name of its own, unless the other one was never used.
+fn load_session(connection: &Connection, loader: &mut Loader, kind: &Kind, mut record: Record) -> Result<Loaded, LoadError> {
+    let (uid, name) = (text(&record, "uid").to_owned(), text(&record, "name").to_owned());
+    if let Some((name, elsewhere)) = own(connection, &uid)? {
+        // A session is deleted where somebody deletes it, with everything said in it.
+        if record.contains_key("deletedAt") {
+            return Ok(Loaded::Present);
+        }
+        if !may_change(loader, &uid) {
+            return kept(connection, loader, kind, &record);
+        }
+        // Its name here, and what its rows here do not tell.
+        record.insert("name".to_owned(), Value::from(name));
+        record.insert("elsewhere".to_owned(), elsewhere.map_or(Value::Null, Value::from));
+        return loader.load(connection, kind, record);
+    }
+    loader.choose(connection, &uid)?;
+    let holder: Option<(i64, bool)> = connection
+        .prepare_cached(
+            "SELECT id, goal IS NULL AND started_at IS NULL AND deleted_at IS NULL AS blank FROM sessions WHERE name = :name AND uid <> :uid",
+        )?
+        .query_row(named_params! {":name": name, ":uid": uid}, |row| Ok((row.get("id")?, row.get("blank")?)))
+        .optional()?;
+    match holder {
+        None => return loader.load(connection, kind, record),
+        Some((id, true)) if !exchange::is_referenced(connection, kind.table, id)? => {
+            exchange::become_row(connection, kind, id, &uid)?;
+            loader.load(connection, kind, record)?;
+            return Ok(Loaded::Inserted);
+        }
+        Some(_) => {}
+    }
+    record.insert("name".to_owned(), Value::from(exchange::another_name(&name, &uid)));
+    loader.load(connection, kind, record)
+}
+
+/// Returns the name of a session here, and what it did elsewhere.
+fn own(connection: &Connection, uid: &str) -> Result<Option<(String, Option<String>)>, LoadError> {
+    Ok(connection
+        .prepare_cached("SELECT name, elsewhere FROM sessions WHERE uid = :uid")?
+        .query_row(named_params! {":uid": uid}, |row| Ok((row.get("name")?, row.get("elsewhere")?)))
+        .optional()?)
+}
