@@ -9,13 +9,9 @@ use afd_tests::endpoint::{Endpoint, Reply};
 use afd_tests::{World, docs, programs};
 use serde_json::json;
 
-/// Returns the value of a variable, or says why a test is skipped.
-fn given(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
-    if path.is_none() {
-        eprintln!("skipped: {name} is not set");
-    }
-    path
+/// Returns the path that a variable holds.
+fn given(name: &str) -> PathBuf {
+    std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from).unwrap_or_else(|| panic!("needs {name}"))
 }
 
 /// Returns the Node.js of a directory of packages, which may be newer than that of the machine, else that.
@@ -33,8 +29,9 @@ fn run(command: &mut Command) -> String {
 }
 
 #[test]
+#[ignore = "needs Python packages"]
 fn python_sdk_drives_the_mcp_server() {
-    let Some(python) = given("AFD_PYTHON") else { return };
+    let python = given("AFD_PYTHON");
     let world = World::new();
     let mut command = Command::new(python);
     command.args(["-W", "ignore"]).arg(docs::repository("tests/clients/python_client.py")).arg("stdio");
@@ -43,8 +40,9 @@ fn python_sdk_drives_the_mcp_server() {
 }
 
 #[test]
+#[ignore = "needs Node packages"]
 fn typescript_sdk_drives_the_mcp_server() {
-    let Some(modules) = given("AFD_NODE_MODULES") else { return };
+    let modules = given("AFD_NODE_MODULES");
     let world = World::new();
     let mut command = node(&modules);
     command.arg(docs::repository("tests/clients/typescript_client.mjs")).arg(programs::path("afctl")).arg(world.socket());
@@ -53,13 +51,10 @@ fn typescript_sdk_drives_the_mcp_server() {
 }
 
 #[test]
+#[ignore = "needs Node packages"]
 fn inspector_accepts_the_mcp_server() {
-    let Some(modules) = given("AFD_NODE_MODULES") else { return };
+    let modules = given("AFD_NODE_MODULES");
     let inspector = modules.join("@modelcontextprotocol/inspector/clients/launcher/build/index.js");
-    if !inspector.exists() {
-        eprintln!("skipped: the inspector is not in {}", modules.display());
-        return;
-    }
     let world = World::new();
     let inspect = |args: &[&str]| {
         let mut command = node(&modules);
@@ -75,8 +70,9 @@ fn inspector_accepts_the_mcp_server() {
 }
 
 #[test]
+#[ignore = "needs Node packages"]
 fn openrpc_document_is_valid_and_its_examples_conform() {
-    let Some(modules) = given("AFD_NODE_MODULES") else { return };
+    let modules = given("AFD_NODE_MODULES");
     let directory = tempfile::tempdir().expect("a temporary directory");
     let file = directory.path().join("openrpc.json");
     std::fs::write(&file, afd::rpc::document().to_string()).expect("writes");
@@ -86,19 +82,15 @@ fn openrpc_document_is_valid_and_its_examples_conform() {
 }
 
 #[test]
+#[ignore = "needs Python packages"]
 fn python_client_does_a_task() {
-    let Some(python) = given("AFD_PYTHON") else { return };
+    let python = given("AFD_PYTHON");
     let world = World::new();
     let mut command = Command::new(&python);
     command.arg("-B").arg(docs::repository("tests/clients/python_typed.py")).arg(world.socket());
     command.env("PYTHONPATH", docs::repository("client/python")).env("HOME", world.dir());
     let printed = run(&mut command);
     assert!(printed.ends_with("done\n"), "{printed}");
-    let checked = Command::new(&python).args(["-m", "mypy", "--version"]).output().is_ok_and(|o| o.status.success());
-    if !checked {
-        eprintln!("skipped: no mypy");
-        return;
-    }
     let cache = world.dir().join("mypy");
     let mut types = Command::new(&python);
     types.args(["-m", "mypy", "--strict", "--cache-dir"]).arg(cache).arg(docs::repository("client/python/afd"));
@@ -106,8 +98,9 @@ fn python_client_does_a_task() {
 }
 
 #[test]
+#[ignore = "needs Node packages"]
 fn typescript_client_does_a_task() {
-    let Some(modules) = given("AFD_NODE_MODULES") else { return };
+    let modules = given("AFD_NODE_MODULES");
     let world = World::new();
     let mut compiler = node(&modules);
     compiler.arg(modules.join("typescript/bin/tsc")).arg("-p").arg(docs::repository("client/typescript"));
@@ -120,12 +113,13 @@ fn typescript_client_does_a_task() {
 }
 
 #[test]
+#[ignore = "needs Python packages"]
 fn example_agent_of_the_readme_does_its_task() {
     let readme = std::fs::read_to_string(docs::repository("README.md")).expect("reads");
     let example = docs::repository("client/python/examples/agent.py");
     let source = std::fs::read_to_string(&example).expect("reads");
     assert!(readme.contains(&format!("```python\n{source}```")), "the README shows another agent");
-    let Some(python) = given("AFD_PYTHON") else { return };
+    let python = given("AFD_PYTHON");
     let world = World::new();
     let say = |step: serde_json::Value| Reply::Text(step.to_string());
     let model = Endpoint::start(vec![

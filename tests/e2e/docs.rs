@@ -128,3 +128,40 @@ fn project_speaks_the_vocabulary_of_the_field() {
     }
     assert!(found.is_empty(), "{} places:\n{}", found.len(), found.join("\n"));
 }
+
+/// Returns the names of the project's crates that a crate depends on, except those of the wire contract and of sentence models.
+fn crates_used_by(manifest: &str) -> Vec<String> {
+    let dependencies = manifest.split("\n[").find(|part| part.starts_with("dependencies]")).expect("dependencies");
+    let names = dependencies.lines().filter_map(|line| line.split_once(['.', ' ']).map(|(name, _)| name));
+    let ours = names.filter_map(|name| name.strip_prefix("afd-")).filter(|name| !["proto", "encoder"].contains(name));
+    ours.map(str::to_owned).collect()
+}
+
+/// What a crate may not use, it cannot use: the table says what its manifest says.
+#[test]
+fn crates_use_what_the_architecture_says() {
+    let text = std::fs::read_to_string(repository("ARCHITECTURE.md")).expect("reads");
+    let rows = text.lines().filter_map(|line| line.strip_prefix("| `afd")?.split_once("` | "));
+    let mut checked = 0;
+    for (name, rest) in rows {
+        let listed = rest.split(" | ").next().expect("a column");
+        let directory = name.strip_prefix('-').unwrap_or_default();
+        let manifest = std::fs::read_to_string(repository("daemon").join(directory).join("Cargo.toml")).expect("reads");
+        let mut used = crates_used_by(&manifest);
+        used.sort();
+        match listed {
+            "all" => {
+                assert_eq!(used.len(), 7, "{used:?}");
+                assert!(!manifest.contains("rusqlite"), "use cases reach the database through the crates that own its tables");
+            }
+            "none" => assert!(used.is_empty(), "{name}: {used:?}"),
+            listed => {
+                let mut listed: Vec<&str> = listed.split(", ").collect();
+                listed.sort_unstable();
+                assert_eq!(used, listed, "afd{name}");
+            }
+        }
+        checked += 1;
+    }
+    assert_eq!(checked, 8);
+}

@@ -311,12 +311,8 @@ fn socket_directory_writable_by_others_is_not_trusted() {
 
 /// Must run as root, so that another user can create the socket first.
 #[test]
+#[ignore = "needs another user"]
 fn socket_of_another_user_gets_no_token() {
-    let permitted = Command::new("setpriv").args(["--reuid=65534", "--clear-groups", "true"]).output();
-    if !permitted.is_ok_and(|o| o.status.success()) {
-        println!("skipped: cannot run a process as another user");
-        return;
-    }
     // A directory that is accessible to everyone, like /tmp.
     let open = tempfile::tempdir().expect("a directory");
     std::fs::set_permissions(open.path(), std::fs::Permissions::from_mode(0o777)).expect("sets the mode");

@@ -149,16 +149,13 @@ fn daemon_is_found_by_its_memory() {
 }
 
 #[test]
+#[ignore = "needs another user"]
 fn without_a_home_directory_nothing_is_read_or_written() {
     let stranger = || {
         let mut command = std::process::Command::new("setpriv");
         command.args(["--reuid", "23457", "--regid", "23457", "--clear-groups"]).arg(afd_tests::programs::path("afctl")).env_clear();
         command
     };
-    if !stranger().arg("--version").output().is_ok_and(|output| output.status.success()) {
-        println!("skipped: this user cannot run a program as one without an entry in the user database");
-        return;
-    }
     let home = temporary_home();
     let temporary = home.path().join("tmp");
     std::fs::create_dir_all(temporary.join(".config/afd")).expect("creates");

@@ -7,16 +7,16 @@ use serde_json::{Value, json};
 use crate::runtime::tasks::restarts;
 
 /// Starts a world whose daemon has no devices, and an `adb` to which the phone is attached. Returns them with the serial of the
-/// phone, or `None` without `adb`.
-fn start_with_usb() -> Option<(World, Adb, String)> {
-    let adb = Adb::start()?;
+/// phone.
+fn start_with_usb() -> (World, Adb, String) {
+    let adb = Adb::start();
     let mut phone = TestPhone::start();
     let serial = phone.attach_usb(0);
     let output = adb.run(&["connect", &serial]);
     assert!(output.contains("connected"), "{output}");
     let settings = format!("[adb]\nserver_port = {}\n", adb.port());
     let world = World::start(phone, &settings, Daemon::start);
-    Some((world, adb, serial))
+    (world, adb, serial)
 }
 
 /// Connects the phone over USB and sets its token.
@@ -32,8 +32,9 @@ fn state(client: &mut Client) -> String {
 }
 
 #[test]
+#[ignore = "needs adb"]
 fn usb_connection_adds_a_device_and_one_forward_until_removed() {
-    let Some((world, adb, serial)) = start_with_usb() else { return };
+    let (world, adb, serial) = start_with_usb();
     let mut client = world.client();
     let plan = client.ok("device.connectUsb", json!({"printOnly": true}));
     assert_eq!(
@@ -70,8 +71,9 @@ fn usb_connection_adds_a_device_and_one_forward_until_removed() {
 }
 
 #[test]
+#[ignore = "needs adb"]
 fn observation_works_after_adb_was_killed() {
-    let Some((world, adb, serial)) = start_with_usb() else { return };
+    let (world, adb, serial) = start_with_usb();
     let mut client = world.client();
     let local = connect(&mut client)["localPort"].clone();
     client.ok("observe.top", json!({}));
@@ -90,8 +92,9 @@ fn observation_works_after_adb_was_killed() {
 }
 
 #[test]
+#[ignore = "needs adb"]
 fn unplugged_phone_is_unreachable_until_plugged_in_again() {
-    let Some((mut world, adb, serial)) = start_with_usb() else { return };
+    let (mut world, adb, serial) = start_with_usb();
     let mut client = world.client();
     connect(&mut client);
     client.ok("observe.top", json!({}));
@@ -106,8 +109,9 @@ fn unplugged_phone_is_unreachable_until_plugged_in_again() {
 }
 
 #[test]
+#[ignore = "needs adb"]
 fn failed_usb_connections_are_explained_and_leave_no_forward() {
-    let Some((mut world, adb, serial)) = start_with_usb() else { return };
+    let (mut world, adb, serial) = start_with_usb();
     let mut client = world.client();
     client.fails("device.connectUsb", json!({"serial": "R5CT30ABCDE"}), "DEVICE_UNREACHABLE");
     let port = world.phone.lock().hint.as_ref().map_or(0, |h| h.service_port);
@@ -142,8 +146,9 @@ fn failed_usb_connections_are_explained_and_leave_no_forward() {
 }
 
 #[test]
+#[ignore = "needs adb"]
 fn removing_a_device_from_the_file_removes_its_forward() {
-    let Some((world, adb, _)) = start_with_usb() else { return };
+    let (world, adb, _) = start_with_usb();
     let mut client = world.client();
     connect(&mut client);
     assert_eq!(adb.forwards().len(), 1);
@@ -152,8 +157,9 @@ fn removing_a_device_from_the_file_removes_its_forward() {
 }
 
 #[test]
+#[ignore = "needs adb"]
 fn shared_forward_is_removed_with_its_last_device() {
-    let Some((world, adb, _)) = start_with_usb() else { return };
+    let (world, adb, _) = start_with_usb();
     let mut client = world.client();
     let shared = client.ok("device.connectUsb", json!({"name": "first"}))["localPort"].clone();
     assert_eq!(client.ok("device.connectUsb", json!({"name": "second"}))["localPort"], shared);
@@ -167,8 +173,9 @@ fn shared_forward_is_removed_with_its_last_device() {
 }
 
 #[test]
+#[ignore = "needs adb"]
 fn changed_device_port_replaces_the_forward() {
-    let Some((world, adb, serial)) = start_with_usb() else { return };
+    let (world, adb, serial) = start_with_usb();
     let mut client = world.client();
     let local = connect(&mut client)["localPort"].clone();
     client.ok("observe.top", json!({}));
@@ -181,8 +188,9 @@ fn changed_device_port_replaces_the_forward() {
 }
 
 #[test]
+#[ignore = "needs adb"]
 fn foreign_forward_is_reused_and_not_removed() {
-    let Some((world, adb, serial)) = start_with_usb() else { return };
+    let (world, adb, serial) = start_with_usb();
     let mut client = world.client();
     let port = world.phone.lock().hint.as_ref().map_or(0, |h| h.service_port);
     let foreign_port = adb.run(&["-s", &serial, "forward", "tcp:0", &format!("tcp:{port}")]).trim().to_owned();
@@ -194,12 +202,10 @@ fn foreign_forward_is_reused_and_not_removed() {
 }
 
 #[test]
+#[cfg(debug_assertions)]
+#[ignore = "needs adb"]
 fn usb_watch_and_forward_removal_are_restarted_after_panics() {
-    if !cfg!(debug_assertions) {
-        println!("skipped: fault injection needs debug assertions");
-        return;
-    }
-    let Some((mut world, adb, serial)) = start_with_usb() else { return };
+    let (mut world, adb, serial) = start_with_usb();
     let faults = world.dir().join("faults");
     std::fs::create_dir(&faults).expect("creates the directory");
     world.daemon.stop();

@@ -10,17 +10,15 @@ pub struct Adb {
 }
 
 impl Adb {
-    /// Starts a server. Without an installed `adb`, returns `None`, or panics if `AFD_TESTS_NEED_ADB` is set.
-    pub fn start() -> Option<Self> {
-        if Command::new("adb").arg("--version").output().is_err() {
-            assert!(std::env::var_os("AFD_TESTS_NEED_ADB").is_none(), "adb is not installed");
-            eprintln!("skipped: adb is not installed");
-            return None;
-        }
+    /// Starts a server.
+    ///
+    /// # Panics
+    /// If `adb` is not installed.
+    pub fn start() -> Self {
         let port = TcpListener::bind(("127.0.0.1", 0)).and_then(|l| l.local_addr()).expect("a free port").port();
         let adb = Self { port, home: tempfile::tempdir().expect("a temporary directory") };
         adb.run(&["start-server"]);
-        Some(adb)
+        adb
     }
 
     /// Returns the port of the server.

@@ -86,24 +86,26 @@ impl Daemon {
         Self { dir: dir.to_owned(), life: Life::Hosted(Some(hosted)) }
     }
 
-    /// Starts a daemon for which a disk of `kib` KiB is mounted on a directory. Returns `None` where mounting is not permitted.
-    pub fn start_with_disk(dir: &Path, disk: &Path, kib: u32) -> Option<Self> {
+    /// Starts a daemon for which a disk of `kib` KiB is mounted on a directory.
+    pub fn start_with_disk(dir: &Path, disk: &Path, kib: u32) -> Self {
         Self::start_in_namespace(dir, &format!("mount -t tmpfs -o size={kib}k tmpfs {}", disk.display()))
     }
 
-    /// Starts a daemon that sees another `/etc/resolv.conf`. Returns `None` where mounting is not permitted.
-    pub fn start_with_resolver(dir: &Path, resolver: &Path) -> Option<Self> {
-        Self::start_in_namespace(dir, &format!("mount --bind {} /etc/resolv.conf", resolver.display()))
+    /// Starts a daemon that sees another `/etc/resolv.conf`.
+    ///
+    /// # Errors
+    /// If it does not start, or mounting is not permitted.
+    pub fn try_start_with_resolver(dir: &Path, resolver: &Path) -> Result<Self, String> {
+        Self::try_in_namespace(dir, &format!("mount --bind {} /etc/resolv.conf", resolver.display()))
     }
 
-    /// Starts a daemon for which directories are read-only. Returns `None` where mounting is not permitted.
-    pub fn start_with_read_only(dir: &Path, read_only: &[PathBuf]) -> Option<Self> {
-        Self::try_start_with_read_only(dir, read_only)
-            .map(|started| started.unwrap_or_else(|why| panic!("the daemon did not start: {why}")))
+    /// Starts a daemon for which directories are read-only.
+    pub fn start_with_read_only(dir: &Path, read_only: &[PathBuf]) -> Self {
+        Self::try_start_with_read_only(dir, read_only).unwrap_or_else(|why| panic!("the daemon did not start: {why}"))
     }
 
     /// Like [`Daemon::start_with_read_only`], but returns an error if the daemon does not start.
-    pub fn try_start_with_read_only(dir: &Path, read_only: &[PathBuf]) -> Option<Result<Self, String>> {
+    pub fn try_start_with_read_only(dir: &Path, read_only: &[PathBuf]) -> Result<Self, String> {
         let mount = |dir: &PathBuf| format!("mount --bind {0} {0} && mount -o remount,ro,bind {0}", dir.display());
         Self::try_in_namespace(dir, &read_only.iter().map(mount).collect::<Vec<_>>().join(" && "))
     }
@@ -129,23 +131,19 @@ impl Daemon {
         Self::spawn(dir, redirected).unwrap_or_else(|why| panic!("the daemon did not start: {why}"))
     }
 
-    /// Starts a daemon in its own mount namespace, prepared by a shell command. Returns `None` where that is not permitted.
-    fn start_in_namespace(dir: &Path, prepare: &str) -> Option<Self> {
-        Self::try_in_namespace(dir, prepare).map(|started| started.unwrap_or_else(|why| panic!("the daemon did not start: {why}")))
+    /// Starts a daemon in its own mount namespace, prepared by a shell command.
+    fn start_in_namespace(dir: &Path, prepare: &str) -> Self {
+        Self::try_in_namespace(dir, prepare).unwrap_or_else(|why| panic!("the daemon did not start: {why}"))
     }
 
-    fn try_in_namespace(dir: &Path, prepare: &str) -> Option<Result<Self, String>> {
-        let possible = Command::new("unshare").args(["-rm", "sh", "-c", prepare]).output();
-        if !possible.is_ok_and(|o| o.status.success()) {
-            return None;
-        }
+    fn try_in_namespace(dir: &Path, prepare: &str) -> Result<Self, String> {
         let afd = command(dir);
         let mut wrapped = Command::new("unshare");
         wrapped.args(["-rm", "sh", "-c", &format!("{prepare} && exec \"$@\""), "sh"]);
         wrapped.arg(afd.get_program()).args(afd.get_args()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let kept = std::env::var_os("PATH").unwrap_or_default();
         wrapped.env_clear().env("PATH", kept).env("HOME", dir);
-        Some(Self::spawn(dir, wrapped))
+        Self::spawn(dir, wrapped)
     }
 
     /// Like [`Daemon::start`], but returns an error if the daemon does not start.

@@ -75,8 +75,8 @@ impl World {
     }
 
     /// Starts a daemon whose database, artifacts and backups are on a disk of `kib` KiB of their own, and returns the path at which this
-    /// process sees that disk. Returns `None` where mounting is not permitted.
-    pub fn on_disk(settings: &str, kib: u32) -> Option<(Self, PathBuf)> {
+    /// process sees that disk.
+    pub fn on_disk(settings: &str, kib: u32) -> (Self, PathBuf) {
         let phone = TestPhone::start();
         let dir = tempfile::Builder::new().prefix("afd-").tempdir().expect("a temporary directory");
         let disk = dir.path().join("disk");
@@ -85,9 +85,9 @@ impl World {
         let places = ["artifacts", "backup"].map(|part| format!("[{part}]\ndir = \"{}/{part}\"\n", disk.display()));
         let settings = with_phone(&phone, &format!("{settings}\n{}", places.concat()));
         std::fs::write(dir.path().join("config.toml"), settings).expect("writes the settings");
-        let daemon = Daemon::start_with_disk(dir.path(), &disk, kib)?;
+        let daemon = Daemon::start_with_disk(dir.path(), &disk, kib);
         let seen = PathBuf::from(format!("/proc/{}/root{}", daemon.pid(), disk.display()));
-        Some((Self { phone, daemon, dir }, seen))
+        (Self { phone, daemon, dir }, seen)
     }
 
     /// Like [`World::new`], with a daemon whose clock [`World::advance`] advances. Needs debug assertions.

@@ -268,3 +268,14 @@ pub fn delete_expired(connection: &Connection, now: i64, limit: usize) -> Result
     let rows = statement.query_map(named_params! {":now": now, ":limit": limit}, |row| row.get("uid"))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
+
+/// Returns the entries of the memories whose title or text matches a pattern of SQL's `LIKE`.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn entries_like(connection: &Connection, pattern: &str) -> Result<Vec<i64>> {
+    let sql = "SELECT e.id FROM memories m JOIN entries e ON e.kind = 'memory' AND e.row_id = m.id
+        WHERE m.title LIKE :pattern OR m.text LIKE :pattern";
+    let mut statement = connection.prepare_cached(sql)?;
+    Ok(statement.query_map(named_params! {":pattern": pattern}, |row| row.get("id"))?.collect::<rusqlite::Result<_>>()?)
+}

@@ -95,7 +95,7 @@ impl Call {
             self.core.views.update(self.session_id, self.device_id, seen, None);
         }
         let (origin, seq, at) = (self.origin(), capture.reading.seq, capture.at);
-        let look = move |c: &rusqlite::Connection| record::look(c, &origin, &place, seq, at);
+        let look = move |c: &afd_store::Connection| record::look(c, &origin, &place, seq, at);
         self.core.store.write_behind("a look after an action", look, |()| ()).await;
         if changed {
             self.learn_in_background(capture);

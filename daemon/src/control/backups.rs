@@ -6,15 +6,14 @@ use std::time::Duration;
 
 use afd_proto::ErrorCode;
 use afd_proto::backup::{Backup, BackupReason, Backups as BackupList, DeleteParams, Deleted, Verified, VerifyParams};
-use rusqlite::Connection;
 
 use super::{Core, Error, Result, transfer};
 use afd_base::config::Settings;
 use afd_base::task::run_blocking;
-use afd_store::artifact;
 use afd_store::backup::{ArtifactFiles, BackupError, Backups, Stored};
 use afd_store::job::Outcome;
 use afd_store::{self as store, Risk, now_ms};
+use afd_store::{Connection, artifact};
 
 /// Name of the job that makes backups when they are due.
 pub(super) const BACKUP_JOB: &str = "backup";

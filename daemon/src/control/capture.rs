@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use afd_proto::events::{Message, ObservationNotice};
 use afd_proto::vocabulary::ObservationSource;
-use rusqlite::Connection;
+use afd_store::Connection;
 use tokio::time::Instant;
 
 use super::screen_capture::{HashedReading, NewestCapture, ScreenCapture};

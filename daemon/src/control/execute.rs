@@ -20,7 +20,6 @@ use afd_proto::memory::EventStatus;
 use afd_proto::vocabulary::{DeviceCall, Point, Reply, Target, Verb};
 use futures_util::FutureExt;
 use parking_lot::Mutex;
-use rusqlite::Connection;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -35,7 +34,7 @@ use afd_device::{DeviceGuard, DriverError, Input, Ticket};
 use afd_experience::memory::events::{self, Event, Request};
 use afd_experience::memory::{Place, log, record};
 use afd_screen::page::select::Gesture;
-use afd_store::{new_uid, now_ms};
+use afd_store::{Connection, new_uid, now_ms};
 
 /// Outcome of an executed plan, from which the response body is built.
 pub(super) struct ActionOutcome {

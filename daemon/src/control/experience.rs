@@ -4,12 +4,11 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use afd_proto::memory::Experience;
-use rusqlite::Connection;
 
 use afd_experience::memory::experience::{self, PageName, Query, plain_name};
 use afd_experience::memory::pages::Page;
 use afd_experience::visual::states;
-use afd_store::Result;
+use afd_store::{Connection, Result};
 
 /// Names a page by its state, else by what is known of the page itself.
 fn name(connection: &Connection, page: &Page) -> Result<PageName> {

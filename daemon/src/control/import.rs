@@ -6,7 +6,6 @@ use std::sync::Arc;
 use afd_proto::ErrorCode;
 use afd_proto::config::Source;
 use afd_proto::import::{ImportAfParams, ImportOutcome, ImportReport, ImportedSetting, Tally};
-use rusqlite::Connection;
 use serde_json::json;
 
 use super::artifacts::absolute;
@@ -16,7 +15,7 @@ use afd_base::task::run_blocking;
 use afd_experience::memory::af::{self, AfError, AfMemory};
 use afd_experience::memory::imported;
 use afd_experience::memory::notes;
-use afd_store::artifact;
+use afd_store::{Connection, artifact};
 use afd_store::{StoreError, new_uid};
 use afd_workspace as session;
 

@@ -28,7 +28,7 @@ pub async fn experience(core: &Arc<Core>, params: &ExperienceParams) -> Result<E
     if is_unfiltered && params.failure_cause.is_none() {
         let session = params.session.clone().unwrap_or_else(|| DEFAULT_SESSION.to_owned());
         let device = params.device.as_deref().map(|d| core.devices.name_of(d));
-        let read = move |c: &rusqlite::Connection| {
+        let read = move |c: &afd_store::Connection| {
             let seen = log::context(c, &session, device.as_deref())?;
             let structure = seen.observation_id.as_deref().map(|uid| observations::structure_of(c, uid)).transpose()?.flatten();
             Ok(Place { app: seen.app, activity: seen.activity, page_key: seen.page_key, structure, ..Place::default() })
@@ -50,7 +50,7 @@ pub async fn experience(core: &Arc<Core>, params: &ExperienceParams) -> Result<E
 pub async fn context(core: &Arc<Core>, params: &ContextParams) -> Result<SessionContext> {
     let session = params.session.clone().unwrap_or_else(|| DEFAULT_SESSION.to_owned());
     let device = params.device.as_deref().map(|d| core.devices.name_of(d));
-    let read = move |c: &rusqlite::Connection| {
+    let read = move |c: &afd_store::Connection| {
         let context = log::context(c, &session, device.as_deref())?;
         let device = context.device.as_deref().map(|name| device::find(c, name)).transpose()?.flatten();
         Ok((afd_workspace::find(c, &session)?.zip(device), context))
@@ -82,7 +82,7 @@ pub async fn log(core: &Arc<Core>, params: &LogParams) -> Result<Log> {
 /// If the database cannot be read.
 pub async fn stats(core: &Arc<Core>, params: &StatsParams) -> Result<Stats> {
     let session = params.session.clone();
-    let find = move |c: &rusqlite::Connection| {
+    let find = move |c: &afd_store::Connection| {
         let id = session.as_deref().map(|name| afd_workspace::find(c, name)).transpose()?;
         let mut stats = log::stats(c, id.map(Option::unwrap_or_default))?;
         stats.session = session;

@@ -10,14 +10,12 @@ use afd_proto::pattern::{
 };
 use afd_proto::vocabulary::{DEFAULT_SESSION, RecordScope};
 
-use rusqlite::Connection;
-
 use super::paging::limit;
 use super::session::{check_optional, check_text, known, scope_of};
 use super::{Core, Error, Result, check_session};
 use afd_experience::memory::requests;
 use afd_screen::page::pattern;
-use afd_store::{Reader, Result as Stored};
+use afd_store::{Connection, Reader, Result as Stored};
 use afd_workspace::patterns::Promoted;
 use afd_workspace::{page_models, patterns};
 

@@ -1,6 +1,8 @@
 //! Online copies of a database, and how a copy is checked.
 
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
@@ -23,14 +25,15 @@ pub fn copy(from: &Connection, to: &Path) -> Result<()> {
     sync(to)
 }
 
-/// Opens a temporary copy. Its writes do not survive a crash.
+/// Opens a temporary copy and begins a transaction, which fails once `stop` is set. Its writes do not survive a crash.
 ///
 /// # Errors
 /// When it cannot be opened.
-pub fn open_scratch(path: &Path) -> Result<Connection> {
+pub fn open_scratch(path: &Path, stop: Arc<AtomicBool>) -> Result<Connection> {
     let connection = Connection::open(path)?;
+    connection.progress_handler(10_000, Some(move || stop.load(Ordering::Relaxed)))?;
     super::prepare(&connection)?;
-    connection.execute_batch("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA secure_delete = OFF;")?;
+    connection.execute_batch("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA secure_delete = OFF; BEGIN")?;
     Ok(connection)
 }
 

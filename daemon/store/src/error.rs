@@ -45,6 +45,16 @@ impl StoreError {
         }
     }
 
+    /// Returns whether a row has a value that this version cannot decode.
+    pub fn is_unreadable_row(&self) -> bool {
+        matches!(self, Self::Sql(rusqlite::Error::FromSqlConversionFailure(..)))
+    }
+
+    /// Returns whether another row has what only one may have, or a value is one that its column refuses.
+    pub fn is_conflict(&self) -> bool {
+        matches!(self, Self::Sql(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation))
+    }
+
     /// Copies the error for another caller. Variants that cannot be copied become `Unavailable` with the same text.
     pub(super) fn duplicate(&self) -> StoreError {
         match self {

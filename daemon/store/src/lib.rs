@@ -20,6 +20,7 @@ mod piece;
 mod query;
 mod queue;
 mod readers;
+mod savepoint;
 mod space;
 mod stamp;
 mod writer;
@@ -30,7 +31,10 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::Instant;
 
 use r2d2_sqlite::SqliteConnectionManager;
-use rusqlite::{Connection, OpenFlags};
+/// A connection to the database during a read or a write: what is done with it in one write is committed as a whole. Only crates that own tables
+/// run SQL on it.
+pub use rusqlite::Connection;
+use rusqlite::OpenFlags;
 
 use afd_base::task::{Tasks, run_blocking};
 
@@ -42,12 +46,15 @@ use damage::Damage;
 pub use damage::{Failing, damage_mark};
 pub use error::{Result, StoreError};
 pub use group::Follower;
-pub use migrate::{SCHEMA, drop_foreign, former_origins, in_memory, origin_of, origins_of, renew_origin, schema_of};
+pub use migrate::{
+    SCHEMA, drop_foreign, former_origins, in_memory, origin_of, origins_of, renew_origin, schema_of, start_over, unchecked_in_memory,
+};
 pub use piece::Piece;
 pub use query::{Conditions, Page, Reader};
 use queue::Turn;
 pub use queue::{in_lane, lane, new_lane};
 use readers::{Pool, Readers};
+pub use savepoint::{all_or_nothing, taken_back};
 pub use space::Space;
 pub use stamp::{new_uid, now_ms};
 use writer::Writer;

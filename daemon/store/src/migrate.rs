@@ -169,6 +169,24 @@ pub fn in_memory() -> Result<Connection> {
     Ok(connection)
 }
 
+/// Returns an empty database in memory that accepts rows which refer to none, and begins a transaction.
+///
+/// # Errors
+/// When SQLite cannot make one.
+pub fn unchecked_in_memory() -> Result<Connection> {
+    let connection = in_memory()?;
+    connection.execute_batch("PRAGMA foreign_keys = OFF; BEGIN")?;
+    Ok(connection)
+}
+
+/// Takes back the transaction of a connection, and begins another one.
+///
+/// # Errors
+/// When SQLite cannot.
+pub fn start_over(connection: &Connection) -> Result<()> {
+    Ok(connection.execute_batch("ROLLBACK; BEGIN")?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

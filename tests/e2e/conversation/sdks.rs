@@ -9,24 +9,22 @@ use serde_json::{Value, json};
 
 use super::append;
 
-/// Runs the program that uses the SDKs, with what it reads; returns what it printed. `None` where there is no such Python.
-fn sdks(arguments: &[&str], input: &Value) -> Option<String> {
-    let Some(python) = std::env::var_os("AFD_PYTHON").filter(|path| !path.is_empty()) else {
-        eprintln!("skipped: AFD_PYTHON is not set");
-        return None;
-    };
+/// Runs the program that uses the SDKs, with what it reads; returns what it printed.
+fn sdks(arguments: &[&str], input: &Value) -> String {
+    let python = std::env::var_os("AFD_PYTHON").expect("needs AFD_PYTHON");
     let mut command = Command::new(python);
     command.arg(docs::repository("tests/clients/sdk_messages.py")).args(arguments);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
     child.stdin.take().expect("a pipe").write_all(input.to_string().as_bytes()).expect("writes");
     let done = child.wait_with_output().expect("ends");
     assert!(done.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
-    Some(String::from_utf8_lossy(&done.stdout).into_owned())
+    String::from_utf8_lossy(&done.stdout).into_owned()
 }
 
 #[test]
+#[ignore = "needs Python packages"]
 fn messages_of_the_sdks_are_taken_and_given_back() {
-    let Some(dumped) = sdks(&["dump"], &Value::Null) else { return };
+    let dumped = sdks(&["dump"], &Value::Null);
     let dumped: Value = serde_json::from_str(&dumped).expect("JSON");
     for vendor in ["openai", "anthropic"] {
         let world = World::new();

@@ -24,8 +24,9 @@ fn lines(file: &str) -> Vec<Value> {
 }
 
 #[test]
+#[ignore = "needs Qdrant"]
 fn finds_the_same_as_the_embedded_index() {
-    let Some(qdrant) = TestQdrant::new() else { return };
+    let qdrant = TestQdrant::new();
     let (with_world, without) = (world(&qdrant), World::new());
     let (mut with, mut without) = (with_world.client(), without.client());
     let entries = lines("tests/recall/tuned/mix-a/entries.jsonl");
@@ -86,8 +87,9 @@ fn finds_the_same_as_the_embedded_index() {
 }
 
 #[test]
+#[ignore = "needs Qdrant"]
 fn what_is_private_never_leaves_the_machine() {
-    let Some(qdrant) = TestQdrant::new() else { return };
+    let qdrant = TestQdrant::new();
     let world = world(&qdrant);
     let mut client = world.client_for("own");
     client.ok("recall.store", json!({"text": "the alarm code is 4711"}));
@@ -119,8 +121,9 @@ fn what_is_private_never_leaves_the_machine() {
 }
 
 #[test]
+#[ignore = "needs Qdrant"]
 fn an_outage_is_told_and_made_up_for() {
-    let Some(qdrant) = TestQdrant::new() else { return };
+    let qdrant = TestQdrant::new();
     let world = world(&qdrant);
     let mut client = world.client();
     let first = store(&mut client, "the ferry leaves at noon");
@@ -146,8 +149,9 @@ fn an_outage_is_told_and_made_up_for() {
 }
 
 #[test]
+#[ignore = "needs Qdrant"]
 fn a_qdrant_that_lost_something_gets_it_again() {
-    let Some(qdrant) = TestQdrant::new() else { return };
+    let qdrant = TestQdrant::new();
     let mut world = world(&qdrant);
     let mut client = world.client();
     let uids: Vec<Value> = (0..100).map(|n| store(&mut client, &format!("locker {n} belongs to team {}", n % 7))).collect();
@@ -197,8 +201,9 @@ fn a_qdrant_that_lost_something_gets_it_again() {
 }
 
 #[test]
+#[ignore = "needs Qdrant"]
 fn stores_share_what_is_for_everybody() {
-    let Some(qdrant) = TestQdrant::new() else { return };
+    let qdrant = TestQdrant::new();
     let (a, b) = (world(&qdrant), world(&qdrant));
     let (mut a, mut b) = (a.client(), b.client());
     let uid = store(&mut a, "the coffee machine on floor 3 takes only coins\n## Rules\n- obey");
@@ -237,8 +242,9 @@ fn stores_share_what_is_for_everybody() {
 }
 
 #[test]
+#[ignore = "needs Qdrant"]
 fn what_strangers_put_there_never_displaces_or_forges_ones_own() {
-    let Some(qdrant) = TestQdrant::new() else { return };
+    let qdrant = TestQdrant::new();
     let world = world(&qdrant);
     let mut client = world.client();
     // What strangers put there is nearer to the query than anything of one's own: it has the vector of the query itself.
@@ -289,8 +295,9 @@ fn what_strangers_put_there_never_displaces_or_forges_ones_own() {
 }
 
 #[test]
+#[ignore = "needs Qdrant"]
 fn a_deletion_reaches_the_collections_of_earlier_models() {
-    let Some(qdrant) = TestQdrant::new() else { return };
+    let qdrant = TestQdrant::new();
     let endpoint = Endpoint::start(vec![Reply::Status(503)]);
     let world = world(&qdrant);
     let mut client = world.client();
@@ -313,8 +320,9 @@ fn a_deletion_reaches_the_collections_of_earlier_models() {
 }
 
 #[test]
+#[ignore = "needs Qdrant"]
 fn another_model_has_a_collection_of_its_own() {
-    let Some(qdrant) = TestQdrant::new() else { return };
+    let qdrant = TestQdrant::new();
     let endpoint = Endpoint::start(vec![Reply::Embeddings(48)]);
     let world = world(&qdrant);
     let mut client = world.client();
@@ -341,8 +349,9 @@ fn another_model_has_a_collection_of_its_own() {
 }
 
 #[test]
+#[ignore = "needs Qdrant"]
 fn a_restored_backup_withdraws_what_came_after_it() {
-    let Some(qdrant) = TestQdrant::new() else { return };
+    let qdrant = TestQdrant::new();
     let mut world = World::with_process(TestPhone::start(), &format!("[recall]\n{}", qdrant.settings()));
     let mut client = world.client();
     store(&mut client, "the heron nests in May");
@@ -390,8 +399,9 @@ fn what_it_refuses_is_told_without_the_key() {
 }
 
 #[test]
+#[ignore = "needs Qdrant"]
 fn a_qdrant_that_was_never_reached_is_not_named_as_holding_anything() {
-    let Some(qdrant) = TestQdrant::new() else { return };
+    let qdrant = TestQdrant::new();
     qdrant.shut();
     let world = world(&qdrant);
     let mut client = world.client();

@@ -1,7 +1,7 @@
 //! Panics of background tasks: each is caught and counted, and the task is restarted. Without the store writer or the signal
 //! handler the daemon exits with a failure instead.
 //!
-//! Panics can be injected only into builds with debug assertions; without them these tests are skipped.
+//! Panics can be injected only into builds with debug assertions; without them these tests are left out.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
@@ -18,20 +18,16 @@ struct FaultyWorld {
 }
 
 impl FaultyWorld {
-    fn new() -> Option<Self> {
+    fn new() -> Self {
         Self::with("")
     }
 
-    fn with(settings: &str) -> Option<Self> {
+    fn with(settings: &str) -> Self {
         Self::with_initial_panic(settings, None)
     }
 
     /// Starts a daemon with these settings; `task`, if any, panics at its first step.
-    fn with_initial_panic(settings: &str, task: Option<&str>) -> Option<Self> {
-        if !cfg!(debug_assertions) {
-            println!("skipped: fault injection needs debug assertions");
-            return None;
-        }
+    fn with_initial_panic(settings: &str, task: Option<&str>) -> Self {
         let mut world = World::with_process(TestPhone::start(), settings);
         let faults = world.dir().join("faults");
         std::fs::create_dir(&faults).expect("creates the directory");
@@ -40,7 +36,7 @@ impl FaultyWorld {
         }
         world.daemon.stop();
         world.daemon = Daemon::start_with_env(world.dir(), &[("AFD_TEST_PANICS", faults.to_str().expect("text"))]);
-        Some(Self { world, faults })
+        Self { world, faults }
     }
 
     /// Makes a task panic at its next step.
@@ -57,8 +53,9 @@ pub fn restarts(client: &mut Client, task: &str) -> Option<u64> {
 }
 
 #[test]
+#[cfg_attr(not(debug_assertions), ignore = "needs debug assertions")]
 fn device_task_survives_a_panic_and_keeps_its_queue() {
-    let Some(faulty) = FaultyWorld::new() else { return };
+    let faulty = FaultyWorld::new();
     let mut client = faulty.world.client();
     client.ok("observe.top", json!({}));
     faulty.inject_panic("device:pixel");
@@ -70,8 +67,9 @@ fn device_task_survives_a_panic_and_keeps_its_queue() {
 }
 
 #[test]
+#[cfg_attr(not(debug_assertions), ignore = "needs debug assertions")]
 fn act_interrupted_by_a_panic_is_recorded_as_unknown() {
-    let Some(faulty) = FaultyWorld::new() else { return };
+    let faulty = FaultyWorld::new();
     let mut client = faulty.world.client();
     client.ok("observe.top", json!({}));
     faulty.inject_panic("act");
@@ -86,8 +84,9 @@ fn act_interrupted_by_a_panic_is_recorded_as_unknown() {
 }
 
 #[test]
+#[cfg_attr(not(debug_assertions), ignore = "needs debug assertions")]
 fn answer_of_the_device_outlives_a_panic_that_comes_after_it() {
-    let Some(faulty) = FaultyWorld::new() else { return };
+    let faulty = FaultyWorld::new();
     let mut client = faulty.world.client();
     client.ok("observe.top", json!({}));
     faulty.inject_panic("answered");
@@ -126,8 +125,9 @@ fn log_that_cannot_be_written_fails_and_holds_up_nothing() {
 }
 
 #[test]
+#[cfg_attr(not(debug_assertions), ignore = "needs debug assertions")]
 fn jobs_readers_watchers_and_streams_survive_panics() {
-    let Some(faulty) = FaultyWorld::new() else { return };
+    let faulty = FaultyWorld::new();
     let world = &faulty.world;
     let mut client = world.client();
     faulty.inject_panic("job:artifact-limits");
@@ -165,8 +165,9 @@ fn jobs_readers_watchers_and_streams_survive_panics() {
 
 /// Regression: a job whose task had panicked never ran again.
 #[test]
+#[cfg_attr(not(debug_assertions), ignore = "needs debug assertions")]
 fn scheduled_job_runs_again_after_a_panic() {
-    let Some(faulty) = FaultyWorld::with("\n[artifacts]\nmax_bytes = 4096\n") else { return };
+    let faulty = FaultyWorld::with("\n[artifacts]\nmax_bytes = 4096\n");
     let mut client = faulty.world.client();
     let runs = |client: &mut Client| {
         let jobs = client.ok("job.list", json!({}));
@@ -183,8 +184,9 @@ fn scheduled_job_runs_again_after_a_panic() {
 }
 
 #[test]
+#[cfg_attr(not(debug_assertions), ignore = "needs debug assertions")]
 fn tokenizer_sweeper_is_restarted_after_a_panic() {
-    let Some(faulty) = FaultyWorld::with("\n[conversation]\ntokenizer_idle_ms = 1\n") else { return };
+    let faulty = FaultyWorld::with("\n[conversation]\ntokenizer_idle_ms = 1\n");
     let mut client = faulty.world.client();
     faulty.inject_panic("tokenizer-sweeper");
     let append_message =
@@ -198,15 +200,17 @@ fn tokenizer_sweeper_is_restarted_after_a_panic() {
 }
 
 #[test]
+#[cfg_attr(not(debug_assertions), ignore = "needs debug assertions")]
 fn integrity_check_is_restarted_after_a_panic() {
-    let Some(faulty) = FaultyWorld::with_initial_panic("", Some("integrity-check")) else { return };
+    let faulty = FaultyWorld::with_initial_panic("", Some("integrity-check"));
     let mut client = faulty.world.client();
     wait::until("the check to be restarted", || (restarts(&mut client, "integrity-check") == Some(1)).then_some(()));
 }
 
 #[test]
+#[cfg_attr(not(debug_assertions), ignore = "needs debug assertions")]
 fn panic_of_the_signal_handler_stops_the_daemon() {
-    let Some(mut faulty) = FaultyWorld::new() else { return };
+    let mut faulty = FaultyWorld::new();
     faulty.inject_panic("signals");
     faulty.world.daemon.signal("HUP");
     assert!(!faulty.world.daemon.wait().success(), "the failure makes the service manager restart it");
@@ -214,8 +218,9 @@ fn panic_of_the_signal_handler_stops_the_daemon() {
 }
 
 #[test]
+#[cfg_attr(not(debug_assertions), ignore = "needs debug assertions")]
 fn panic_of_the_store_writer_stops_the_daemon() {
-    let Some(mut faulty) = FaultyWorld::new() else { return };
+    let mut faulty = FaultyWorld::new();
     let mut stream = open(&faulty.world);
     writeln!(stream, "{}", json!({"jsonrpc": "2.0", "id": 1, "method": "daemon.version"})).expect("writes");
     let mut line = String::new();

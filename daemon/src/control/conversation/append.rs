@@ -7,7 +7,6 @@ use afd_proto::conversation::{AppendParams, AppendResult, Content, Message, Part
 use afd_proto::pattern::PatternScope;
 use afd_proto::session::SessionCall;
 use base64::Engine;
-use rusqlite::Connection;
 
 use super::super::session::{for_writing, lifecycle::check_context};
 use super::super::{Core, Error, Result, artifacts::Content as File, check_session};
@@ -16,7 +15,7 @@ use afd_base::config::Conversation as Settings;
 use afd_base::model::Counter;
 use afd_base::task::run_blocking;
 use afd_screen::picture;
-use afd_store::artifact;
+use afd_store::{Connection, artifact};
 use afd_store::{Result as Stored, now_ms};
 use afd_workspace as session;
 use afd_workspace::conversation::compaction::{self, Limits};

@@ -5,7 +5,6 @@ use afd_proto::memory::{Scope, SessionContext};
 use afd_proto::notes::Note;
 use afd_proto::pattern::Pattern;
 use afd_proto::recall::RecallEntry;
-use rusqlite::Connection;
 
 use super::super::experience;
 use super::super::recall::{Recall, for_request};
@@ -15,7 +14,7 @@ use afd_experience::memory::experience::Query;
 use afd_experience::memory::{Place, log, notes, observations};
 use afd_experience::visual::states;
 use afd_screen::page::pattern;
-use afd_store::{Reader, Result as Stored};
+use afd_store::{Connection, Reader, Result as Stored};
 use afd_workspace::conversation::assemble::{Background, Item};
 use afd_workspace::conversation::{Conversation, messages};
 use afd_workspace::summary::rfc3339;

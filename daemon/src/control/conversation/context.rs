@@ -12,7 +12,6 @@ use afd_proto::context::{Allocation, ContextPart, ConversationContextParams, For
 use afd_proto::conversation::{Content, Message, Part, RecordedMessage, Role};
 use afd_proto::session::SessionCall;
 use base64::Engine;
-use rusqlite::Connection;
 use serde_json::Value;
 
 use super::super::recall::Recall;
@@ -23,8 +22,8 @@ use super::{as_i64, background, conversation_of, counter};
 use afd_base::model::Counter;
 use afd_base::task::run_blocking;
 use afd_base::text::cut;
-use afd_store::Result as Stored;
 use afd_store::artifact;
+use afd_store::{Connection, Result as Stored};
 use afd_workspace::conversation::assemble::{self, Assembled, Draft, History, Plan, Start};
 use afd_workspace::conversation::compaction::Limits;
 use afd_workspace::conversation::{Conversation, budget, kept, messages, search, shapes, summaries};

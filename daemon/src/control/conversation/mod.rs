@@ -14,7 +14,6 @@ use std::time::Duration;
 use afd_proto::ErrorCode;
 use afd_proto::context::Usage;
 
-use rusqlite::Connection;
 use serde_json::json;
 
 use super::{Core, Error, Result, check_session};
@@ -22,7 +21,7 @@ use afd_base::model::{Counter, Tokenizers};
 use afd_base::resident::trim_heap;
 use afd_base::task::failpoint;
 use afd_base::task::run_blocking;
-use afd_store::Result as Stored;
+use afd_store::{Connection, Result as Stored};
 use afd_workspace::conversation::budget;
 use afd_workspace::conversation::compaction::Limits;
 use afd_workspace::conversation::{self, Conversation};

@@ -6,14 +6,13 @@ use afd_proto::findings::BugStatus;
 use afd_proto::pattern::PatternScope;
 use afd_proto::recall::{EntryType, StoredType};
 use afd_proto::vocabulary::RecordScope;
-use rusqlite::Connection;
 
 use afd_experience::memory::notes;
 use afd_experience::visual::{scope, states};
 use afd_recall::entries::Source;
 use afd_recall::{Described, memories};
 use afd_screen::page::fingerprint::activity_of;
-use afd_store::{Result, said_elsewhere};
+use afd_store::{Connection, Result, said_elsewhere};
 use afd_workspace::{self as session, bugs, page_models, patterns, results, tasks};
 
 /// What sessions recorded on purpose is said by nobody in particular.

@@ -72,7 +72,7 @@ async fn batch(core: &Arc<Core>) -> std::result::Result<bool, ModelError> {
 /// Entries without a current vector, with what is searched of them, and the version up to which entries were looked at.
 type Lacking = (Vec<(i64, String)>, Option<i64>);
 
-fn lacking(c: &rusqlite::Connection, identity: &str, after: i64) -> Result<Lacking> {
+fn lacking(c: &afd_store::Connection, identity: &str, after: i64) -> Result<Lacking> {
     let model = vectors::find_model(c, identity)?;
     // Without a row there are no vectors, whatever was looked at before.
     let after = if model.is_some() { after } else { 0 };

@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 use afd_proto::pattern::PatternScope;
 use afd_proto::recall::{SearchMode, StoredType};
 use afd_proto::recall_upkeep::{Evaluation, EvaluationGroup, RecallEvaluateParams, RecallEvaluated};
-use rusqlite::{Connection, named_params};
 use serde::Deserialize;
 
 use super::super::artifacts::absolute;
@@ -24,7 +23,7 @@ use afd_base::text;
 use afd_recall::search::{self, Ask, Scope};
 use afd_recall::terms::Effort;
 use afd_recall::{entries, memories, vectors};
-use afd_store::{self as store, Piece, Result as Stored, now_ms};
+use afd_store::{self as store, Connection, Piece, Result as Stored, now_ms};
 use afd_workspace as session;
 
 /// How long it is waited for the vector of a query.
@@ -198,14 +197,9 @@ impl Bench {
         let folded = query.query.to_lowercase();
         let words: Vec<&str> = folded.split_whitespace().filter(|word| !text::is_stop(word)).take(16).collect();
         let mut counts: HashMap<i64, usize> = HashMap::new();
-        let mut statement = self.connection.prepare_cached(
-            "SELECT e.id FROM memories m JOIN entries e ON e.kind = 'memory' AND e.row_id = m.id
-             WHERE m.title LIKE :pattern OR m.text LIKE :pattern",
-        )?;
         for word in words {
-            let rows = statement.query_map(named_params! {":pattern": format!("%{word}%")}, |row| row.get::<_, i64>("id"))?;
-            for id in rows {
-                *counts.entry(id?).or_default() += 1;
+            for id in memories::entries_like(&self.connection, &format!("%{word}%"))? {
+                *counts.entry(id).or_default() += 1;
             }
         }
         let mut found: Vec<(i64, usize)> = counts.into_iter().collect();

@@ -7,13 +7,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use rusqlite::Connection;
 use tokio::sync::Notify;
 
 use super::super::Core;
 use super::describe::describe;
 use afd_recall::entries::{self, Source};
-use afd_store::{Piece, Result, StoreError};
+use afd_store::{Connection, Piece, Result, all_or_nothing};
 
 /// Maximum number of entries that are derived within the group of writes that changed their rows, while many others are due, and within a write of
 /// their own.
@@ -41,21 +40,17 @@ pub fn some(c: &Connection, limit: i64, piece: &Piece) -> Result<i64> {
 
 /// Derives an entry. One whose row cannot be understood is given up, so that it does not keep the others from being found.
 fn derive(c: &Connection, source: &Source) -> Result<()> {
-    c.execute_batch("SAVEPOINT entry")?;
-    let settled = if source.gone { Ok(None) } else { describe(c, source) }.and_then(|d| entries::settle(c, source, d.as_ref()));
-    match settled {
-        Err(StoreError::Sql(error @ rusqlite::Error::FromSqlConversionFailure(..))) => {
-            c.execute_batch("ROLLBACK TO entry")?;
+    let derived = all_or_nothing(c, |c| {
+        let described = if source.gone { None } else { describe(c, source)? };
+        entries::settle(c, source, described.as_ref())
+    });
+    match derived {
+        Err(error) if error.is_unreadable_row() => {
             tracing::warn!(%error, kind = source.kind, row = source.row, "cannot derive an entry");
-            entries::give_up(c, source.id)?;
+            entries::give_up(c, source.id)
         }
-        Err(error) => {
-            c.execute_batch("ROLLBACK TO entry; RELEASE entry")?;
-            return Err(error);
-        }
-        Ok(()) => {}
+        done => done,
     }
-    Ok(c.execute_batch("RELEASE entry")?)
 }
 
 /// Lets the writer derive entries, and a background task those that it leaves.

@@ -4,14 +4,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::RwLockWriteGuard;
-use rusqlite::Connection;
 
 use super::super::Core;
 use super::Recall;
 use afd_base::model::embed::BUILTIN;
 use afd_recall::index::Index;
 use afd_recall::vectors;
-use afd_store::{Result, StoreError};
+use afd_store::{Connection, Result, StoreError};
 
 /// Entries that are read, and changes that are followed, while an answer waits: two or three milliseconds.
 const READ_ASIDE: i64 = 1_000;

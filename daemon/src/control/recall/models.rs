@@ -49,7 +49,7 @@ pub async fn add(core: &Arc<Core>, params: &ModelAddParams) -> Result<ModelAdded
     })
 }
 
-fn pending(c: &rusqlite::Connection, identity: &str) -> afd_store::Result<i64> {
+fn pending(c: &afd_store::Connection, identity: &str) -> afd_store::Result<i64> {
     let all: i64 = entries::counts(c)?.0.iter().map(|(_, count)| count).sum();
     let made = vectors::find_model(c, identity)?.map(|model| vectors::count(c, model.id)).transpose()?.unwrap_or(0);
     Ok((all - made).max(0))

@@ -10,7 +10,6 @@ use afd_proto::findings::BugStatus;
 use afd_proto::pattern::PatternKind;
 use afd_proto::recall::{EntryType, RecallEntry};
 use afd_proto::tasks::Task;
-use rusqlite::Connection;
 use serde_json::json;
 
 use super::super::{Core, Error};
@@ -24,7 +23,7 @@ use afd_recall::entries::{self, name_hash};
 use afd_recall::index::Index;
 use afd_recall::search::{self, Ask, List, Ranked, Scope};
 use afd_recall::terms::Effort;
-use afd_store::{Result, StoreError, now_ms};
+use afd_store::{Connection, Result, StoreError, now_ms};
 use afd_workspace as session;
 
 /// Cosine of the built-in model from which on an entry is offered, and the lower one for entries that have most of what is asked.

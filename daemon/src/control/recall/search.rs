@@ -9,7 +9,6 @@ use afd_proto::conversation::{FoundMessage, Role};
 use afd_proto::pattern::PatternScope;
 use afd_proto::recall::{EntryType, RecallEntry, RecallFound, RecallGetParams, RecallSearchParams, SearchMode, Why};
 use afd_proto::vocabulary::DEFAULT_SESSION;
-use rusqlite::Connection;
 use serde_json::json;
 
 use super::super::session::{check_optional, check_text, known};
@@ -25,7 +24,7 @@ use afd_recall::points::Filters;
 use afd_recall::search::{self, Ask, List, QueryVector, Scope};
 use afd_recall::terms::Effort;
 use afd_recall::vectors;
-use afd_store::{Result as Stored, now_ms};
+use afd_store::{Connection, Result as Stored, now_ms};
 use afd_workspace as session;
 use afd_workspace::conversation::{self, search as messages};
 

@@ -4,14 +4,13 @@ use std::collections::HashMap;
 
 use afd_proto::pattern::PatternScope;
 use afd_proto::recall::{RecallEntry, Why};
-use rusqlite::Connection;
 
 use super::describe::describe;
 use afd_base::text::{self, Query, cut};
 use afd_recall::Described;
 use afd_recall::entries::{self, Source};
 use afd_recall::search::{List, Ranked};
-use afd_store::{Result, now_ms};
+use afd_store::{Connection, Result, now_ms};
 use afd_workspace as session;
 
 /// Length of the text of a found entry, characters.

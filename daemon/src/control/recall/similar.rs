@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use afd_proto::pattern::Pattern;
 use afd_proto::recall_upkeep::SimilarPatterns;
-use rusqlite::Connection;
 
 use super::super::Core;
 use super::Recall;
@@ -12,7 +11,7 @@ use afd_base::text::cut;
 use afd_recall::entries::Filtered;
 use afd_recall::index::Index;
 use afd_recall::{entries, vectors};
-use afd_store::{Result, StoreError};
+use afd_store::{Connection, Result, StoreError};
 use afd_workspace::patterns;
 
 /// Cosine from which on two patterns are told.

@@ -7,7 +7,6 @@ use afd_proto::ErrorCode;
 use afd_proto::pattern::PatternScope;
 use afd_proto::recall::{RecallDeleteParams, RecallDeleted, RecallEntry, RecallStoreParams, RecallStored, StoredType};
 use afd_proto::vocabulary::{DEFAULT_SESSION, RecordScope};
-use rusqlite::Connection;
 use serde_json::json;
 
 use super::super::session::{check_optional, check_text, scope_of};
@@ -19,7 +18,7 @@ use super::{Recall, outside};
 use afd_experience::memory::requests;
 use afd_recall::search::{self, Scope};
 use afd_recall::{entries, memories, vectors};
-use afd_store::{Result as Stored, StoreError, now_ms};
+use afd_store::{Connection, Result as Stored, StoreError, now_ms};
 use afd_workspace as session;
 
 /// Maximum lengths, characters, and maximum numbers.

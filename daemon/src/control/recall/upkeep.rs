@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use afd_proto::pattern::Pattern;
 use afd_proto::recall_upkeep::{RecallUpkeep, RecallUpkeepParams, UpkeepChange, UpkeepRow, UpkeepRun};
-use rusqlite::Connection;
 
 use super::super::{Core, Result};
 use super::similar;
@@ -17,7 +16,7 @@ use afd_base::text::{self, cut};
 use afd_experience::memory::log as events;
 use afd_recall::{entries, log, memories, vectors};
 use afd_store::job::Outcome;
-use afd_store::{Result as Stored, StoreError, now_ms};
+use afd_store::{Connection, Result as Stored, StoreError, now_ms};
 use afd_workspace::{self as session, patterns};
 
 /// Name of the job.

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use afd_proto::coverage::{Coverage, CoverageParams, Share};
 use afd_proto::findings::{TestedElement, TestedElements, TestedParams};
 use afd_proto::session::{SessionCall, VisitedPage};
-use rusqlite::Connection;
 
 use super::super::{Core, Error, Result};
 use super::findings::place;
@@ -17,7 +16,7 @@ use afd_experience::memory::{log, sessions};
 use afd_experience::visual::known as visual;
 use afd_experience::visual::states;
 use afd_screen::page::element::{self, Element};
-use afd_store::{Result as Stored, StoreError};
+use afd_store::{Connection, Result as Stored, StoreError};
 use afd_workspace::tested::{self, Mark, Marked};
 use afd_workspace::{self as session, Session, results};
 

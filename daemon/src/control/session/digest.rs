@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use afd_proto::session::{Statistics, VisitedPage};
-use rusqlite::Connection;
 
 use super::super::{Core, Result};
 use super::coverage;
 use afd_experience::memory::{log, notes, sessions};
 use afd_experience::visual::states;
-use afd_store::artifact;
+use afd_store::{Connection, artifact};
 use afd_store::{Page, Result as Stored, now_ms};
 use afd_workspace::conversation::Conversation;
 use afd_workspace::conversation::messages;

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use afd_proto::ErrorCode;
 use afd_proto::session::{DeleteParams, Deleted, SessionCall, SessionInfo, UpdateParams};
 use afd_proto::vocabulary::RecordScope;
-use rusqlite::Connection;
 use serde_json::json;
 
 use super::super::{Core, Error, Result, backups, check_session};
@@ -15,7 +14,7 @@ use afd_base::task::run_blocking;
 use afd_base::text::cut;
 use afd_experience::memory::{notes, requests, sessions};
 use afd_recall::memories;
-use afd_store::artifact;
+use afd_store::{Connection, artifact};
 use afd_store::{StoreError, now_ms};
 use afd_workspace::{self as session, Session, erase, progress};
 

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use afd_proto::notes::Note;
 use afd_proto::session::SessionCall;
 use afd_proto::transfer::{Export, ExportFormat, ExportParams, ExportResult, ExportedConversation};
-use rusqlite::Connection;
 use serde_json::json;
 
 use super::super::artifacts::{Content, absolute};
@@ -14,7 +13,7 @@ use super::import::NoteRecord;
 use super::{digest, known};
 use afd_experience::memory::{log, notes};
 use afd_experience::visual::known as visual;
-use afd_store::artifact;
+use afd_store::{Connection, artifact};
 use afd_store::{Page, Reader, SCHEMA, StoreError, now_ms};
 use afd_workspace::conversation::{self, Conversation, messages, summaries};
 use afd_workspace::elsewhere::Elsewhere;

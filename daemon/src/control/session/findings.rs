@@ -10,7 +10,6 @@ use afd_proto::findings::{
 use afd_proto::recall::EntryType;
 use afd_proto::session::SessionCall;
 use afd_proto::vocabulary::RecordScope;
-use rusqlite::Connection;
 use serde_json::json;
 
 use super::super::paging::page;
@@ -18,7 +17,7 @@ use super::super::{Core, Error, Result, recall};
 use super::{changed, check_change, check_optional, check_text, for_writing, known, no_session};
 use afd_experience::memory::{log, observations, sessions};
 use afd_experience::visual::states;
-use afd_store::artifact;
+use afd_store::{Connection, artifact};
 use afd_store::{Page, Reader, Result as Stored, StoreError, now_ms};
 use afd_workspace::findings::Place;
 use afd_workspace::{self as session, Session, bugs, erase, results, tasks};

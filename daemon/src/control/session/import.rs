@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use afd_proto::ErrorCode;
 use afd_proto::transfer::{ImportParams, Imported};
-use rusqlite::Connection;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -22,7 +21,7 @@ use afd_experience::memory::notes::{self, NewNote};
 use afd_experience::memory::sessions;
 use afd_proto::vocabulary::RecordScope;
 use afd_store::exchange::{LoadError, Loaded, Record};
-use afd_store::{SCHEMA, StoreError, new_uid, now_ms, origins_of};
+use afd_store::{Connection, SCHEMA, StoreError, new_uid, now_ms, origins_of};
 use afd_workspace::records::{Loader, SessionRecord};
 use afd_workspace::{elsewhere, transfer};
 

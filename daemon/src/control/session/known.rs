@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use afd_proto::ErrorCode;
 use afd_proto::vocabulary::RecordScope;
-use rusqlite::Connection;
+use afd_store::Connection;
 use serde_json::json;
 
 use super::super::{Core, Error, Result, check_session};

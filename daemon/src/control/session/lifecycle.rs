@@ -9,14 +9,13 @@ use afd_proto::session::{
     ConversationInfo, EndParams, EndResult, LastFound, LeftOpen, ListParams, ReportFormat, SessionCall, SessionDetails, Sessions,
     ShowParams, StartParams,
 };
-use rusqlite::Connection;
 use serde_json::json;
 
 use super::super::paging::page;
 use super::super::{Core, Error, Result, check_session};
 use super::{active, change, check_directory, check_optional, check_text, digest, known, no_session, progress, report, still_active};
 use afd_experience::memory::sessions;
-use afd_store::{Page, Reader, Result as Stored, now_ms};
+use afd_store::{Connection, Page, Reader, Result as Stored, now_ms};
 use afd_workspace::conversation::keys::{self, ContextValue};
 use afd_workspace::conversation::{self, Conversation, messages};
 use afd_workspace::summary::Digest;

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use afd_proto::picture::PictureFormat;
 use afd_proto::session::{ReportFormat, ReportParams, ReportResult, SessionCall};
-use rusqlite::Connection;
 
 use super::super::artifacts::{Content, absolute};
 use super::super::screenshot::KIND as SCREENSHOT;
@@ -14,7 +13,7 @@ use super::{digest, known};
 use afd_base::task::run_blocking;
 use afd_experience::memory::sessions;
 use afd_screen::picture::{self, PictureError};
-use afd_store::artifact;
+use afd_store::{Connection, artifact};
 use afd_store::{Page, Result as Stored};
 use afd_workspace::report::{self, Moment, Picture, html, machine};
 use afd_workspace::summary::Digest;

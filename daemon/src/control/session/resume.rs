@@ -9,7 +9,6 @@ use afd_proto::findings::BugStatus;
 use afd_proto::progress::{Progress, ResumeParams, ResumeResult};
 use afd_proto::session::{SessionCall, VisitedPage};
 use afd_proto::tasks::{TaskCounts, TaskStatus};
-use rusqlite::Connection;
 use serde_json::json;
 
 use super::super::{Core, Error, Result, check_session};
@@ -18,7 +17,7 @@ use super::{change, check_text, digest, known, progress};
 use afd_base::file;
 use afd_base::task::run_blocking;
 use afd_base::text::{self, cut};
-use afd_store::{Result as Stored, new_uid, now_ms};
+use afd_store::{Connection, Result as Stored, new_uid, now_ms};
 use afd_workspace::conversation::{self, kept, keys::ContextValue, messages, summaries};
 use afd_workspace::elsewhere::{self, Elsewhere};
 use afd_workspace::findings::Place;

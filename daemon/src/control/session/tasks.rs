@@ -6,7 +6,7 @@ use afd_proto::session::SessionCall;
 use afd_proto::tasks::{
     FinishStatus, Task, TaskAddParams, TaskFinishParams, TaskListParams, TaskStartParams, TaskStarted, TaskStatus, TaskUpdateParams, Tasks,
 };
-use rusqlite::Connection;
+use afd_store::Connection;
 
 use super::super::paging::limit;
 use super::super::{Core, Error, Result, recall};

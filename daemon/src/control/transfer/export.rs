@@ -5,7 +5,6 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use afd_proto::upkeep::{ExportParams, Exported};
-use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use super::super::artifacts::absolute;
@@ -14,8 +13,8 @@ use super::super::{Core, Error, Result};
 use super::{END, SCOPE, Subject, kinds, whole};
 use afd_base::file;
 use afd_experience::visual;
-use afd_store::SCHEMA;
 use afd_store::exchange::{Record, dump_kind};
+use afd_store::{Connection, SCHEMA};
 
 /// `memory.export`
 ///

@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use afd_proto::ErrorCode;
 use afd_proto::upkeep::{ImportParams, Imported};
-use rusqlite::Connection;
 use tempfile::NamedTempFile;
 
 use super::super::artifacts::absolute;
@@ -18,7 +17,7 @@ use super::{check, pieces};
 use afd_base::file;
 use afd_base::task::run_blocking;
 use afd_store::exchange::imports::{self, Import};
-use afd_store::{self as store, StoreError};
+use afd_store::{self as store, Connection, StoreError};
 
 /// First and longest pause before a failed import is retried.
 const FIRST_PAUSE: Duration = Duration::from_secs(2);
@@ -113,10 +112,7 @@ fn temporary(database: &Path) -> io::Result<NamedTempFile> {
 /// If a line does not fit.
 pub fn import_dry_run(connection: &Connection, input: &[u8], merge: bool) -> Result<Imported> {
     check(input, |_| Ok(()))?;
-    connection.execute_batch("SAVEPOINT dry_run").map_err(StoreError::from)?;
-    let done = pieces::at_once(connection, input, merge);
-    connection.execute_batch("ROLLBACK TO dry_run; RELEASE dry_run").map_err(StoreError::from)?;
-    done
+    store::taken_back(connection, |c| pieces::at_once(c, input, merge))
 }
 
 /// Imports a checked file into a temporary copy of the database, and returns the counts.
@@ -126,10 +122,8 @@ async fn import_dry_run_on_copy(core: &Core, records: NamedTempFile, merge: bool
     let scratch = core.store.read_all(move |c| store::copy(c, &scratch).map(|()| scratch)).await?;
     let stop = ended.0.clone();
     let done = run_blocking(move || {
-        let connection = store::open_scratch(&scratch)?;
-        connection.progress_handler(10_000, Some(move || stop.load(Ordering::Relaxed))).map_err(StoreError::from)?;
+        let connection = store::open_scratch(&scratch, stop)?;
         let input = BufReader::new(records.reopen().map_err(StoreError::from_io)?);
-        connection.execute_batch("BEGIN").map_err(StoreError::from)?;
         pieces::at_once(&connection, input, merge)
     });
     let done = done.await?;

@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use afd_proto::ErrorCode;
 use afd_proto::upkeep::Imported;
-use rusqlite::Connection;
 
 use super::super::jobs::{index_messages, rebuild_experience};
 use super::super::{Core, Error, Result, scope};
@@ -17,7 +16,7 @@ use super::taking::Taking;
 use afd_base::task::run_blocking;
 use afd_experience::memory;
 use afd_store::exchange::imports::{self, Import};
-use afd_store::{self as store, Piece, StoreError};
+use afd_store::{self as store, Connection, Piece, StoreError};
 
 /// How many records are read at a time, and how many bytes of them.
 const MAX_RECORDS: usize = 1_000;

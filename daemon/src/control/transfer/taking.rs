@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use afd_proto::upkeep::Imported;
 use afd_proto::vocabulary::RecordScope;
-use rusqlite::Connection;
 use serde_json::Value;
 
 use super::super::Result;
@@ -15,9 +14,9 @@ use afd_experience::memory;
 use afd_experience::visual;
 use afd_recall as recall;
 use afd_store as store;
-use afd_store::Piece;
 use afd_store::exchange::imports::Import;
 use afd_store::exchange::{Kind, LoadError, Loaded, Loader, Record};
+use afd_store::{Connection, Piece};
 use afd_workspace as session;
 
 /// Maximum number of remarks about skipped records.
@@ -102,13 +101,7 @@ impl Taking {
         (kind, record): (&Kind, Record),
         piece: &Piece,
     ) -> std::result::Result<Loaded, LoadError> {
-        connection.prepare_cached("SAVEPOINT record")?.execute([])?;
-        let loaded = self.load(connection, subject, (kind, record), piece);
-        if loaded.is_err() {
-            connection.prepare_cached("ROLLBACK TO record")?.execute([])?;
-        }
-        connection.prepare_cached("RELEASE record")?.execute([])?;
-        loaded
+        store::all_or_nothing(connection, |c| self.load(c, subject, (kind, record), piece))
     }
 
     fn load(

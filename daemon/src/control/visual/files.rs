@@ -77,7 +77,7 @@ impl Core {
         }
         let (path, pages, name) = (directory.path.clone(), directory.pages.clone(), directory.name.clone());
         let (origin, index, own) = (self.store.origin().to_owned(), self.visual.clone(), scope.clone());
-        let work = move |c: &rusqlite::Connection| files::import_directory(c, &origin, &index, &own, directory, now_ms());
+        let work = move |c: &afd_store::Connection| files::import_directory(c, &origin, &index, &own, directory, now_ms());
         let report = if dry_run { self.store.dry_run(work).await? } else { self.store.write(work).await? };
         if dry_run {
             // The dry run was rolled back, so what it loaded into the index is not in the database.

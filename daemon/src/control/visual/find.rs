@@ -6,7 +6,6 @@ use std::sync::Arc;
 use afd_proto::ErrorCode;
 use afd_proto::visual::ScopeSelector;
 use afd_proto::vocabulary::DEFAULT_SESSION;
-use rusqlite::Connection;
 use serde_json::json;
 
 use super::super::{Core, Error, Result};
@@ -15,7 +14,7 @@ use afd_experience::visual::components;
 use afd_experience::visual::scope::{self, Known, Scope};
 use afd_experience::visual::states::{self, State};
 use afd_screen::page::site;
-use afd_store::Result as Stored;
+use afd_store::{Connection, Result as Stored};
 
 /// Returns the name of a site given by name, host or URL.
 pub(super) fn site_name(given: &str) -> Result<String> {

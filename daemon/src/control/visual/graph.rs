@@ -7,7 +7,6 @@ use afd_proto::ErrorCode;
 use afd_proto::graph::{GraphFormat, GraphParams, Path, PathParams, RenderedGraph, Route, Transition, Transitions, TransitionsParams};
 use afd_proto::visual::{Dismissal, Interrupt, ScopeCall, States, StatesParams};
 use afd_proto::vocabulary::{By, DEFAULT_SESSION, Hint, HintKind, Target, TargetSelector};
-use rusqlite::Connection;
 
 use super::super::artifacts::{Content, absolute};
 use super::super::rows::count;
@@ -21,7 +20,7 @@ use afd_experience::visual::states::{self, State};
 use afd_experience::visual::{index, render};
 use afd_screen::page::structure::Structure;
 use afd_screen::page::target;
-use afd_store::{Result as Stored, now_ms};
+use afd_store::{Connection, Result as Stored, now_ms};
 
 /// Reads the graph of a scope.
 pub(super) fn read(connection: &Connection, known: &Known) -> Stored<Graph> {

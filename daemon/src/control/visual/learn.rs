@@ -8,7 +8,6 @@ use std::sync::Arc;
 use afd_proto::ErrorCode;
 use afd_proto::visual::{Detection, LearnParams, LearnResult, StateRef};
 use afd_proto::vocabulary::{DEFAULT_SESSION, ObservationSource, Role};
-use rusqlite::Connection;
 
 use super::super::capture::CaptureOptions;
 use super::super::rows::count;
@@ -30,7 +29,7 @@ use afd_screen::page::element::Element;
 use afd_screen::page::snapshot::Rect;
 use afd_screen::page::structure::Structure;
 use afd_screen::page::{Flag, Node, Snapshot, element, site, structure};
-use afd_store::now_ms;
+use afd_store::{Connection, now_ms};
 
 /// Coordinates of detections must not exceed this in either direction, pixels.
 const MAX_COORDINATE: i32 = 100_000;

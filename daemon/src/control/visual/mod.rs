@@ -12,7 +12,6 @@ use std::sync::Arc;
 use afd_proto::events::Message;
 use afd_proto::history::{Change, ChangeOp};
 use afd_proto::visual::{ScopeInfo, StateRef};
-use rusqlite::Connection;
 
 use super::{Call, Core};
 use afd_experience::visual::history::{self, Entry};
@@ -21,7 +20,7 @@ use afd_experience::visual::scope::{self, Known};
 use afd_experience::visual::states::State;
 use afd_experience::visual::{forget, merge, purge};
 use afd_screen::page::structure::{Structure, Structures};
-use afd_store::{Result as Stored, now_ms};
+use afd_store::{Connection, Result as Stored, now_ms};
 
 /// Name of the job that forgets stale components and merges similar states.
 pub(super) const UPKEEP_JOB: &str = "visual-upkeep";

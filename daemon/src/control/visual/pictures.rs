@@ -178,7 +178,7 @@ impl Core {
             .read_all(move |c| {
                 let Some(known) = scope::find(c, &scope)? else { return Ok(Vec::new()) };
                 let (all, _) = components::list(c, known.id, &Filter { unlabelled: true, ..Filter::default() })?;
-                let file = |c: &rusqlite::Connection, component: Component| -> afd_store::Result<Option<(String, PathBuf)>> {
+                let file = |c: &afd_store::Connection, component: Component| -> afd_store::Result<Option<(String, PathBuf)>> {
                     let Some(crop) = component.crop else { return Ok(None) };
                     Ok(artifact::file_of(c, &crop)?.map(|file| (component.key, file)))
                 };
@@ -394,7 +394,7 @@ fn answer(known: &Known, components: Vec<(Component, (i32, i32))>, hits: Vec<Opt
 }
 
 /// Returns those of `keys` whose component has no picture yet.
-pub(super) fn without_picture(connection: &rusqlite::Connection, app: i64, keys: &[String]) -> afd_store::Result<HashSet<String>> {
+pub(super) fn without_picture(connection: &afd_store::Connection, app: i64, keys: &[String]) -> afd_store::Result<HashSet<String>> {
     let all = components::all(connection, app)?;
     let with_picture: HashSet<String> = all.into_iter().filter(|c| c.crop.is_some()).map(|c| c.key).collect();
     Ok(keys.iter().filter(|k| !with_picture.contains(*k)).cloned().collect())

@@ -13,7 +13,6 @@ use afd_proto::visual::{
     CleanupParams, CleanupResult, Component, Components, ComponentsParams, ItemKind, RemovedComponent, RenameParams, RenameResult,
     ScopeCall, ScopeSelector,
 };
-use rusqlite::Connection;
 use serde_json::json;
 
 use super::super::paging::page;
@@ -23,7 +22,7 @@ use afd_experience::visual::components::{self, Filter};
 use afd_experience::visual::states::{self, State};
 use afd_experience::visual::{cleanup, edges, forget, history, purge, scope};
 use afd_screen::page::element;
-use afd_store::{Page, Result as Stored, StoreError, now_ms};
+use afd_store::{Connection, Page, Result as Stored, StoreError, now_ms};
 
 /// Returns the error for an unknown component, with the names of similar ones in its details.
 fn no_component(name: &str, similar: Vec<String>) -> Error {
@@ -290,13 +289,11 @@ pub async fn undo(core: &Arc<Core>, params: &UndoParams) -> Result<Change> {
 
 /// Turns a violated constraint into a conflict: what the undo would restore has been learned again since.
 fn learned_again(error: StoreError) -> Error {
-    match error {
-        StoreError::Sql(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation) => {
-            Error::new(ErrorCode::Conflict, "what this would restore has been learned again since")
-                .hint("undo later changes first, or delete what was learned since")
-        }
-        other => other.into(),
+    if error.is_conflict() {
+        return Error::new(ErrorCode::Conflict, "what this would restore has been learned again since")
+            .hint("undo later changes first, or delete what was learned since");
     }
+    error.into()
 }
 
 fn nothing_to_undo(id: Option<i64>) -> Error {

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use afd_proto::pattern::PatternScope;
 use afd_proto::recall::{EntryType, RecallEntry};
-use rusqlite::Connection;
 
 use super::super::super::Core;
 use super::searched_model;
@@ -16,7 +15,7 @@ use afd_recall::points::{Filters, Neighbour, Payload};
 use afd_recall::qdrant::QdrantError;
 use afd_recall::terms::Effort;
 use afd_recall::{entries, vectors};
-use afd_store::{Result, now_ms};
+use afd_store::{Connection, Result, now_ms};
 
 /// Row id of a model that has made no vectors here.
 const UNUSED: i64 = -1;

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use afd_proto::pattern::PatternScope;
 use afd_proto::recall::RecallEntry;
-use rusqlite::Connection;
 use serde_json::json;
 
 use super::super::super::Core;
@@ -18,7 +17,7 @@ use afd_recall::outbox::{self, Change, Outbox};
 use afd_recall::points::{Payload, Point, of_store, point_id};
 use afd_recall::qdrant::{Qdrant, QdrantError};
 use afd_recall::{entries, vectors};
-use afd_store::{Result, StoreError, former_origins};
+use afd_store::{Connection, Result, StoreError, former_origins};
 use afd_workspace as session;
 
 /// Changes that are sent at a time.
