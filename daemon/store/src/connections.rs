@@ -39,13 +39,13 @@ pub(super) fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     // Plans must not depend on bound values: those statements are prepared again whenever values change, which takes longer than most of them.
     connection.set_db_config(rusqlite::config::DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection
-        .execute_batch("PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON; PRAGMA cache_size = -4000; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF;")
+        .execute_batch("PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON; PRAGMA cache_size = -2000; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF;")
 }
 
 pub(super) fn prepare_writer(connection: &Connection) -> rusqlite::Result<()> {
     prepare(connection)?;
     // FULL: an acknowledged write survives a power cut. Group commit makes that nearly free.
-    connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864;")
+    connection.execute_batch("PRAGMA cache_size = -4000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864;")
 }
 
 /// Deletes the statistics about table sizes that earlier versions collected. SQLite planned with them long after the tables had grown: it read a
