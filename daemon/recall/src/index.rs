@@ -14,9 +14,12 @@ use afd_store::Result;
 
 /// Entries that are read at a time.
 const PAGE: i64 = 4_096;
-/// How many candidates the second and the third step look at for each result, and at least.
-const BY_SIGNS: (usize, usize) = (100, 1_000);
-const BY_VECTORS: (usize, usize) = (8, 80);
+/// How many candidates the second step looks at for each result, and at least.
+const SIGNS_FOR_EACH: usize = 100;
+const LEAST_BY_SIGNS: usize = 1_000;
+/// How many candidates the third step looks at for each result, and at least.
+const VECTORS_FOR_EACH: usize = 8;
+const LEAST_BY_VECTORS: usize = 80;
 
 /// Place of an entry that is not to be found.
 const NOWHERE: u32 = u32::MAX;
@@ -268,8 +271,8 @@ impl Index {
     ) -> Result<Vec<(i64, f64)>> {
         let Some(sketches) = self.sketches.get(&model).filter(|s| s.width == vector.len().div_ceil(64)) else { return Ok(Vec::new()) };
         let may_be_found = |place: usize| self.filtered.get(place).and_then(Option::as_ref).is_some_and(&wanted);
-        let near = by_bits(sketches, &vectors::sketch(vector), (count * BY_SIGNS.0).max(BY_SIGNS.1), may_be_found);
-        let near = by_signs(sketches, vector, near, (count * BY_VECTORS.0).max(BY_VECTORS.1));
+        let near = by_bits(sketches, &vectors::sketch(vector), (count * SIGNS_FOR_EACH).max(LEAST_BY_SIGNS), may_be_found);
+        let near = by_signs(sketches, vector, near, (count * VECTORS_FOR_EACH).max(LEAST_BY_VECTORS));
         let mut exact = Vec::with_capacity(near.len());
         for place in near {
             let id = self.ids[place];

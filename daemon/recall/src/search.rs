@@ -197,14 +197,15 @@ const HAS_WORDS: f64 = 0.25;
 /// Cosines from which on vectors speak for an entry: of the built-in model, of one that knows the language of the query, and what is added
 /// for one that knows its script only.
 const NEAR_BUILTIN: f64 = 0.17;
-const NEAR: (f64, f64) = (0.35, 0.1);
+const NEAR_FLUENT: f64 = 0.35;
+const NEAR_FOREIGN_MORE: f64 = 0.1;
 
 /// Returns whether little speaks for an entry: something is always nearest, also to what has no answer.
 fn is_weak(places: &[Place], ask: &Ask) -> bool {
     let speaks = |place: &Place| match place.list {
         List::Text => place.share >= HAS_WORDS,
         List::Builtin => place.measure >= NEAR_BUILTIN,
-        List::Vectors => ask.knows_script && place.measure >= NEAR.0 + NEAR.1 * (1.0 - ask.fluency),
+        List::Vectors => ask.knows_script && place.measure >= NEAR_FLUENT + NEAR_FOREIGN_MORE * (1.0 - ask.fluency),
     };
     !places.iter().any(speaks)
 }

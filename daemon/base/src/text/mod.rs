@@ -123,13 +123,14 @@ pub fn hash(text: &str) -> i64 {
 }
 
 /// Number of letters from which on a word also stands for its other forms, and of letters at its end that may differ.
-const STEM: (usize, usize) = (6, 2);
+const STEM_FROM: usize = 6;
+const STEM_END: usize = 2;
 
 /// Returns a folded word without the letters at its end that differ between its forms.
 pub fn stem(word: &str) -> &str {
     let letters = word.chars().count();
-    let is_plain = letters >= STEM.0 && word.chars().all(char::is_alphabetic) && !word.contains(is_dense);
-    match word.char_indices().nth(letters.saturating_sub(STEM.1)) {
+    let is_plain = letters >= STEM_FROM && word.chars().all(char::is_alphabetic) && !word.contains(is_dense);
+    match word.char_indices().nth(letters.saturating_sub(STEM_END)) {
         Some((end, _)) if is_plain => &word[..end],
         _ => word,
     }

@@ -31,7 +31,8 @@ const MIN_SIMILARITY: f64 = 0.5;
 /// Maximum number of similar notes that are reported.
 const MAX_SIMILAR: usize = 3;
 /// Maximum number of words of a new note that are looked up to find similar ones, and of notes considered per word.
-const PROBES: (usize, usize) = (8, 30);
+const PROBES: usize = 8;
+const NOTES_FOR_PROBE: usize = 30;
 
 const COLUMNS: &str = concat!("n.id, n.uid, n.app, n.topic, n.position, n.content, n.scope, s.name, n.created_at, ", elsewhere!("n"));
 
@@ -342,10 +343,10 @@ pub fn similar(connection: &Connection, app: &str, content: &str, reader: Reader
     // Long words first, because they are rare; sorted, so that the order does not depend on the hash set.
     probes.sort_by_key(|w| (std::cmp::Reverse(w.chars().count()), w.as_str()));
     let mut found: HashMap<i64, Note> = HashMap::new();
-    for word in probes.into_iter().take(PROBES.0) {
+    for word in probes.into_iter().take(PROBES) {
         for app in [Some(app), Some("")].into_iter().take(if app.is_empty() { 1 } else { 2 }) {
             let filter = Filter { app: app.map(str::to_owned), topic: None, reader };
-            let notes = matching(connection, &format!("\"{word}\""), &filter, PROBES.1)?;
+            let notes = matching(connection, &format!("\"{word}\""), &filter, NOTES_FOR_PROBE)?;
             found.extend(notes.into_iter().map(|n| (n.id, n)));
         }
     }

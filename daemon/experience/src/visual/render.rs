@@ -190,8 +190,10 @@ fn in_order(graph: &Graph) -> Vec<&State> {
     out
 }
 
-const NODE: (f64, f64) = (200.0, 46.0);
-const GAP: (f64, f64) = (120.0, 34.0);
+const NODE_WIDTH: f64 = 200.0;
+const NODE_HEIGHT: f64 = 46.0;
+const GAP_WIDTH: f64 = 120.0;
+const GAP_HEIGHT: f64 = 34.0;
 const MARGIN: f64 = 40.0;
 const HEAD: f64 = 30.0;
 
@@ -207,24 +209,25 @@ impl Picture<'_> {
     /// in columns.
     fn layout(&self) -> Layout {
         let per_column = ((self.nodes.len() as f64).sqrt().ceil() as usize).clamp(3, 12);
-        let widest = ((self.nodes.len() as f64).sqrt() * 1.3).ceil().max(3.0) * (NODE.0 + GAP.0);
+        let widest = ((self.nodes.len() as f64).sqrt() * 1.3).ceil().max(3.0) * (NODE_WIDTH + GAP_WIDTH);
         let mut layout = Layout { boxes: Vec::new(), nodes: vec![(0.0, 0.0); self.nodes.len()], size: (0.0, 0.0) };
         let (mut x, mut y, mut line) = (MARGIN, MARGIN, 0.0f64);
         for cluster in 0..self.clusters.len() {
             let members: Vec<usize> = self.in_cluster(cluster).map(|(i, _)| i).collect();
             let (columns, rows) = (members.len().div_ceil(per_column), members.len().min(per_column));
-            let width = columns as f64 * (NODE.0 + GAP.0) - GAP.0 + 2.0 * 24.0;
-            let height = rows as f64 * (NODE.1 + GAP.1) - GAP.1 + HEAD + 2.0 * 20.0;
+            let width = columns as f64 * (NODE_WIDTH + GAP_WIDTH) - GAP_WIDTH + 2.0 * 24.0;
+            let height = rows as f64 * (NODE_HEIGHT + GAP_HEIGHT) - GAP_HEIGHT + HEAD + 2.0 * 20.0;
             if x > MARGIN && x + width > widest {
-                (x, y, line) = (MARGIN, y + line + GAP.1 * 2.0, 0.0);
+                (x, y, line) = (MARGIN, y + line + GAP_HEIGHT * 2.0, 0.0);
             }
             for (i, node) in members.into_iter().enumerate() {
                 let (column, row) = (i / per_column, i % per_column);
-                layout.nodes[node] = (x + 24.0 + column as f64 * (NODE.0 + GAP.0), y + HEAD + 20.0 + row as f64 * (NODE.1 + GAP.1));
+                layout.nodes[node] =
+                    (x + 24.0 + column as f64 * (NODE_WIDTH + GAP_WIDTH), y + HEAD + 20.0 + row as f64 * (NODE_HEIGHT + GAP_HEIGHT));
             }
             layout.boxes.push((x, y, width, height));
             layout.size = (layout.size.0.max(x + width + MARGIN), layout.size.1.max(y + height + MARGIN));
-            x += width + GAP.0;
+            x += width + GAP_WIDTH;
             line = line.max(height);
         }
         layout
@@ -268,12 +271,12 @@ impl Picture<'_> {
              <text x=\"{:.0}\" y=\"{:.0}\" text-anchor=\"middle\" font-size=\"11\" fill=\"#667\">{}</text></g>",
             xml(&node.id),
             xml(node.state.called()),
-            NODE.0,
-            NODE.1,
-            x + NODE.0 / 2.0,
+            NODE_WIDTH,
+            NODE_HEIGHT,
+            x + NODE_WIDTH / 2.0,
             y + 20.0,
             xml(&shortened(node.state.called(), 26)),
-            x + NODE.0 / 2.0,
+            x + NODE_WIDTH / 2.0,
             y + 37.0,
             xml(&shortened(&self.note(node), 34)),
         );
@@ -282,8 +285,8 @@ impl Picture<'_> {
 
 fn draw_line(out: &mut String, line: &Line<'_>, layout: &Layout, labelled: bool) {
     let ((ax, ay), (bx, by)) = (layout.nodes[line.from], layout.nodes[line.to]);
-    let (aw, bw) = (ax + NODE.0, bx + NODE.0);
-    let (ac, bc) = (ay + NODE.1 / 2.0, by + NODE.1 / 2.0);
+    let (aw, bw) = (ax + NODE_WIDTH, bx + NODE_WIDTH);
+    let (ac, bc) = (ay + NODE_HEIGHT / 2.0, by + NODE_HEIGHT / 2.0);
     // Lines go from the right side to the left side of a node, or back. Within a column they go around the right side downwards
     // and around the left side upwards. Loops are drawn over the corner.
     let (path, mx, my) = if line.from == line.to {

@@ -24,7 +24,8 @@ const BAR: i32 = 60;
 /// Height of the part of a page that a heading lies in, per mille.
 const HEADING_AREA: i32 = 450;
 /// Minimum and maximum height of the box of a heading without a bar, per mille.
-const HEADING: (i32, i32) = (29, 52);
+const MIN_HEADING: i32 = 29;
+const MAX_HEADING: i32 = 52;
 /// Size of the cells by which positions are compared, device pixels on a screen that is 1080 wide.
 const CELL: i32 = 40;
 
@@ -264,7 +265,7 @@ impl<'a> Page<'a> {
         let in_bar = |i: &usize| from_top(*i) < bar && !self.scrolls(*i) && height(*i) <= self.part(BAR) && short(*i, 60);
         let large = |i: &usize| {
             from_top(*i) < self.part(HEADING_AREA)
-                && (self.part(HEADING.0)..=self.part(HEADING.1)).contains(&height(*i))
+                && (self.part(MIN_HEADING)..=self.part(MAX_HEADING)).contains(&height(*i))
                 && short(*i, MAX_LABEL)
         };
         let text = |i: usize| self.words(i).map(mask::digits);

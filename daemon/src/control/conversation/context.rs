@@ -34,7 +34,8 @@ const BUDGET: std::ops::RangeInclusive<i64> = 64..=100_000_000;
 /// Maximum number of tool definitions.
 const MAX_TOOLS: usize = 1_000;
 /// Maximum length of what is searched for, characters: of the last request, and of the current task.
-const MAX_QUERY: (usize, usize) = (1_500, 300);
+const MAX_QUERY_REQUEST: usize = 1_500;
+const MAX_QUERY_TASK: usize = 300;
 
 /// `conversation.context`: assembles the messages for the model's next turn within a token budget.
 ///
@@ -292,7 +293,7 @@ fn asked(c: &Connection, session: &Session, conversation: &Conversation) -> Stor
     let newest = messages::request_of(c, conversation.id, conversation.cleared_to, i64::MAX)?;
     let text = newest.map(|m| messages::said_text(&m.message)).unwrap_or_default();
     let task = tasks::current(c, session.id)?.map(|t| t.description).unwrap_or_default();
-    Ok(format!("{}\n{}", cut::head(&text, MAX_QUERY.0), cut::head(&task, MAX_QUERY.1)))
+    Ok(format!("{}\n{}", cut::head(&text, MAX_QUERY_REQUEST), cut::head(&task, MAX_QUERY_TASK)))
 }
 
 /// Selects the turns of a conversation that does not fit, and loads the statements that stand for older ones. `spare` tokens are left for
@@ -375,11 +376,12 @@ fn max_facts(budget: i64) -> (usize, usize) {
 }
 
 /// Maximum number of older messages that fill a context, and tokens of the budget for each.
-const FILL: (i64, i64) = (400, 60);
+const MAX_FILL: i64 = 400;
+const FILL_TOKENS: i64 = 60;
 
 /// Returns the messages before `first`, newest first.
 fn fill(c: &Connection, conversation: &Conversation, first: i64, budget: i64) -> Stored<Vec<RecordedMessage>> {
-    let count = (budget / FILL.1).clamp(8, FILL.0);
+    let count = (budget / FILL_TOKENS).clamp(8, MAX_FILL);
     let after = (first - 1 - count).max(conversation.cleared_to);
     let mut older = messages::between(c, conversation.id, after, first - 1)?;
     older.retain(|m| m.message.role != Role::System);

@@ -14,7 +14,8 @@ use afd_store::Result;
 /// Texts of a batch: a sentence model takes some tens of milliseconds for each, and other work is to get its turn.
 const BATCH: usize = 16;
 /// Delay after a failure, and the longest one.
-const RETRY: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(300));
+const FIRST_RETRY: Duration = Duration::from_secs(2);
+const LONGEST_RETRY: Duration = Duration::from_secs(300);
 
 /// Starts the background task.
 pub fn start(core: &Arc<Core>) {
@@ -23,7 +24,7 @@ pub fn start(core: &Arc<Core>) {
     core.tasks.spawn("embeddings", move || {
         let (weak, wake) = (weak.clone(), wake.clone());
         async move {
-            let mut delay = RETRY.0;
+            let mut delay = FIRST_RETRY;
             loop {
                 let Some(core) = weak.upgrade() else { return };
                 let done = batch(&core).await;
@@ -34,14 +35,14 @@ pub fn start(core: &Arc<Core>) {
                 match done {
                     Ok(true) => tokio::task::yield_now().await,
                     Ok(false) => {
-                        delay = RETRY.0;
+                        delay = FIRST_RETRY;
                         // A model that a search has loaded is dropped, too.
                         let _ = tokio::time::timeout(idle, wake.notified()).await;
                     }
                     Err(error) => {
                         tracing::warn!(%error, "cannot make embeddings; it is tried again");
                         let _ = tokio::time::timeout(delay, wake.notified()).await;
-                        delay = (delay * 2).min(RETRY.1);
+                        delay = (delay * 2).min(LONGEST_RETRY);
                     }
                 }
             }

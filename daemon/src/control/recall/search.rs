@@ -33,7 +33,9 @@ pub const MAX_QUERY: usize = 4_000;
 /// Maximum number of results.
 const MAX_LIMIT: u32 = 100;
 /// What the lists of vectors count beside full text: of the model of the settings, of the built-in one beside it, and of that alone.
-const WEIGHTS: (f64, f64, f64) = (2.0, 0.3, 0.6);
+const MODEL_WEIGHT: f64 = 2.0;
+const BUILTIN_BESIDE_WEIGHT: f64 = 0.3;
+const BUILTIN_ALONE_WEIGHT: f64 = 0.6;
 /// A model that does not know a language but its script still says something: the least it counts then, as a share.
 const FOREIGN: f64 = 0.3;
 
@@ -104,10 +106,10 @@ impl Embedded {
     pub fn lists(&self, builtin: Option<i64>, other: Option<i64>) -> Vec<QueryVector> {
         let mut lists = Vec::new();
         if let Some((model, (_, vector))) = other.zip(self.other.as_ref()) {
-            lists.push(QueryVector { model, vector: vector.clone(), weight: WEIGHTS.0 * self.known, list: List::Vectors });
+            lists.push(QueryVector { model, vector: vector.clone(), weight: MODEL_WEIGHT * self.known, list: List::Vectors });
         }
         if let Some(model) = builtin {
-            let weight = if lists.is_empty() { WEIGHTS.2 } else { WEIGHTS.1 };
+            let weight = if lists.is_empty() { BUILTIN_ALONE_WEIGHT } else { BUILTIN_BESIDE_WEIGHT };
             lists.push(QueryVector { model, vector: self.builtin.clone(), weight, list: List::Builtin });
         }
         lists
@@ -267,7 +269,8 @@ fn wants_messages(p: &RecallSearchParams, mode: SearchMode) -> bool {
 
 /// A message says less than what was recorded on purpose: the score of one that has all words of the query, if it has several, and if it
 /// has one.
-const MESSAGE: (f64, f64) = (0.85, 0.45);
+const MESSAGE_OF_WORDS: f64 = 0.85;
+const MESSAGE_OF_WORD: f64 = 0.45;
 
 /// Share of the words of a query below which little speaks for a message.
 const FEW: f64 = 0.34;
@@ -292,7 +295,7 @@ fn said(c: &Connection, session: i64, p: &RecallSearchParams, limit: usize) -> S
         let words: Vec<String> = terms.iter().filter(|term| folded.contains(afd_base::text::stem(term))).cloned().collect();
         // Some of many words say little.
         let share = words.len() as f64 / terms.len() as f64;
-        let most = if terms.len() > 1 { MESSAGE.0 } else { MESSAGE.1 };
+        let most = if terms.len() > 1 { MESSAGE_OF_WORDS } else { MESSAGE_OF_WORD };
         let score = most * share * share / (1.0 + rank as f64 * 0.1);
         entry.score = Some((score * 1_000.0).round() / 1_000.0);
         entry.weak = share < FEW;

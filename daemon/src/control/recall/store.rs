@@ -25,12 +25,14 @@ use afd_workspace as session;
 const MAX_TEXT: usize = 16_000;
 const MAX_TITLE: usize = 300;
 const MAX_NAME: usize = 255;
-const MAX_TAGS: (usize, usize) = (20, 100);
+const MAX_TAGS: usize = 20;
+const MAX_TAG: usize = 100;
 const MAX_RELATED: usize = 50;
 /// Confidence of what is stored without one.
 const CONFIDENCE: f64 = 0.7;
 /// Maximum number of near duplicates that are told, and cosine from which on entries count as such.
-const SIMILAR: (usize, f64) = (3, 0.72);
+const MAX_SIMILAR: usize = 3;
+const SIMILAR_COSINE: f64 = 0.72;
 
 /// `recall.store`: stores a text, and returns it with what says much the same.
 ///
@@ -91,10 +93,10 @@ fn check(params: &RecallStoreParams) -> Result<()> {
     if let Some(confidence) = params.confidence.filter(|c| !(0.0..=1.0).contains(c)) {
         return Err(Error::param("confidence", "0 to 1", confidence));
     }
-    if params.tags.len() > MAX_TAGS.0 {
+    if params.tags.len() > MAX_TAGS {
         return Err(Error::param("tags", "at most 20 tags", params.tags.len()));
     }
-    params.tags.iter().try_for_each(|tag| check_text("tags", tag, MAX_TAGS.1).and_then(|()| check_printable("tags", tag)))?;
+    params.tags.iter().try_for_each(|tag| check_text("tags", tag, MAX_TAG).and_then(|()| check_printable("tags", tag)))?;
     if params.related.len() > MAX_RELATED {
         return Err(Error::param("related", "at most 50 uids", params.related.len()));
     }
@@ -118,8 +120,8 @@ pub fn similar(recall: &Recall, c: &Connection, entry: i64, session: i64) -> Sto
         let Some((model, own)) = builtin.zip(index.get(entry)) else { return Ok(Vec::new()) };
         let Some(vector) = vectors::get(c, model, entry)? else { return Ok(Vec::new()) };
         let scope = Scope { session: Some(session), now: now_ms(), ..Scope::default() };
-        let near = index.nearest(c, model, &vector, SIMILAR.0 + 1, |f| scope.allows(f) && f.kind == own.kind && f.app == own.app)?;
-        let near = near.into_iter().filter(|(id, cosine)| *id != entry && *cosine >= SIMILAR.1).take(SIMILAR.0);
+        let near = index.nearest(c, model, &vector, MAX_SIMILAR + 1, |f| scope.allows(f) && f.kind == own.kind && f.app == own.app)?;
+        let near = near.into_iter().filter(|(id, cosine)| *id != entry && *cosine >= SIMILAR_COSINE).take(MAX_SIMILAR);
         let ranked: Vec<search::Ranked> = near.map(|(id, cosine)| search::Ranked::by_vector(id, cosine)).collect();
         show::found(c, &ranked, &Asked { query: "", session: Some(session), explain: false }, &HashMap::new())
     })

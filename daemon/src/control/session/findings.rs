@@ -132,14 +132,15 @@ fn check_line(field: &'static str, text: &str, most: usize) -> Result<()> {
 }
 
 /// Maximum number of actions that become the steps of a bug, and maximum age of the first, milliseconds.
-const STEPS_TAKEN: (usize, i64) = (10, 30 * 60 * 1_000);
+const MAX_STEPS_TAKEN: usize = 10;
+const STEPS_TAKEN_MS: i64 = 30 * 60 * 1_000;
 
 /// Returns what the session did last on its devices: from the last launch of an app on, if there is one among it.
 fn steps_taken(c: &Connection, session: i64) -> Stored<Vec<String>> {
-    let since = now_ms() - STEPS_TAKEN.1;
-    let mut deeds = sessions::deeds(c, session, STEPS_TAKEN.0 * 4)?;
+    let since = now_ms() - STEPS_TAKEN_MS;
+    let mut deeds = sessions::deeds(c, session, MAX_STEPS_TAKEN * 4)?;
     deeds.retain(|deed| deed.acted && deed.at >= since);
-    let from = deeds.len().saturating_sub(STEPS_TAKEN.0);
+    let from = deeds.len().saturating_sub(MAX_STEPS_TAKEN);
     let launch = deeds[from..].iter().rposition(|deed| deed.what.starts_with("launch")).unwrap_or(0);
     Ok(deeds.split_off(from + launch).into_iter().map(|deed| deed.what).collect())
 }

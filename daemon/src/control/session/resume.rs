@@ -81,7 +81,8 @@ pub async fn resume(core: &Arc<Core>, params: &ResumeParams) -> Result<ResumeRes
 }
 
 /// Maximum length of what a prompt says of a conversation, characters, and number of lines.
-const MAX_SAID: (usize, usize) = (3_000, 40);
+const MAX_SAID: usize = 3_000;
+const MAX_SAID_LINES: usize = 40;
 /// Maximum length of the last messages in a prompt, characters.
 const MAX_LAST: usize = 600;
 
@@ -92,9 +93,9 @@ fn said(c: &Connection, session: i64) -> Stored<Vec<String>> {
     let summary = summaries::newest(c, own.id, own.cleared_to)?.map(|kept| kept.info.text).unwrap_or_default();
     let mut lines: Vec<String> = summary.lines().filter(|l| !l.trim().is_empty()).map(str::to_owned).collect();
     if lines.is_empty() {
-        let mut facts = kept::facts(c, own.id, (own.cleared_to, i64::MAX), (MAX_SAID.1, MAX_SAID.1))?;
+        let mut facts = kept::facts(c, own.id, (own.cleared_to, i64::MAX), (MAX_SAID_LINES, MAX_SAID_LINES))?;
         facts.retain(|fact| fact.role == Role::User);
-        facts.truncate(MAX_SAID.1 / 2);
+        facts.truncate(MAX_SAID_LINES / 2);
         facts.sort_by_key(|fact| (fact.position, fact.place));
         lines.extend(facts.into_iter().map(|fact| format!("user: {}", fact.text)));
     }
@@ -117,10 +118,10 @@ fn said(c: &Connection, session: i64) -> Stored<Vec<String>> {
         lines.push(format!("another conversation: {:?}, {} messages", other.name, messages::count(c, other.id)?));
     }
     let mut length = 0;
-    let mut kept: Vec<String> = lines.into_iter().rev().take(MAX_SAID.1).collect();
+    let mut kept: Vec<String> = lines.into_iter().rev().take(MAX_SAID_LINES).collect();
     kept.retain(|line| {
         length += line.chars().count();
-        length <= MAX_SAID.0
+        length <= MAX_SAID
     });
     kept.reverse();
     Ok(kept)

@@ -22,7 +22,8 @@ use afd_base::model::Counter;
 use afd_store::Result;
 
 /// Maximum size of a summary: tokens, and per cent of the context; the smaller one applies.
-const MAX_SUMMARY: (i64, i64) = (1_000, 10);
+const MAX_SUMMARY_TOKENS: i64 = 1_000;
+const MAX_SUMMARY_PERCENT: i64 = 10;
 /// Maximum number of facts of each role that are considered for a summary.
 const MAX_CANDIDATES: usize = 200;
 /// Maximum number of facts that become patterns in one compaction.
@@ -110,7 +111,7 @@ pub fn compact(
 ) -> Result<CompactionOutcome> {
     let Some(upto) = last_to_compact(connection, conversation, limits)? else { return Ok(CompactionOutcome::default()) };
     let (id, begins, after) = (conversation.id, conversation.summarised_to(), conversation.cleared_to);
-    let max_tokens = MAX_SUMMARY.0.min(limits.tokens * MAX_SUMMARY.1 / 100);
+    let max_tokens = MAX_SUMMARY_TOKENS.min(limits.tokens * MAX_SUMMARY_PERCENT / 100);
     let (text, tokens) = extract(connection, id, after, upto, max_tokens, counter)?;
     summaries::add(connection, origin, id, (after, upto), &text, tokens, use_model)?;
     conversation.compacted_to = upto;

@@ -9,7 +9,8 @@ use afd_proto::context::Format;
 use afd_proto::conversation::{Message, RecordedMessage, Role, ToolCall};
 
 /// Maximum length of an id in OpenAI's chat completions, and in Anthropic's messages, characters; both take letters, digits, `_` and `-`.
-const MAX_LENGTH: (usize, usize) = (40, 64);
+const MAX_LENGTH_OPENAI: usize = 40;
+const MAX_LENGTH_ANTHROPIC: usize = 64;
 
 /// Calls that have no result yet, in their order: id and name.
 #[derive(Debug, Default)]
@@ -68,8 +69,8 @@ pub fn make_unique(messages: &mut [Message], format: Format) {
 fn max_length(format: Format) -> usize {
     match format {
         Format::Afd => usize::MAX,
-        Format::Openai => MAX_LENGTH.0,
-        Format::Anthropic => MAX_LENGTH.1,
+        Format::Openai => MAX_LENGTH_OPENAI,
+        Format::Anthropic => MAX_LENGTH_ANTHROPIC,
     }
 }
 

@@ -151,7 +151,8 @@ fn has_figure(text: &str) -> bool {
 /// Number of messages before a message in which its words are looked for.
 const ECHO_REACH: i64 = 5;
 /// What a statement gains when a later message takes up its figures and names: for each of them, and how many count.
-const ECHO_GAIN: (f64, usize) = (0.06, 2);
+const ECHO_GAIN: f64 = 0.06;
+const MAX_ECHOES: usize = 2;
 
 /// Maximum number of replaced statements that are read for a context.
 const MAX_REPLACED: i64 = 400;
@@ -187,9 +188,9 @@ pub fn echo(connection: &Connection, said: Said<'_>, content: &str) -> Result<()
     )?;
     for (id, text) in recent {
         let folded = facts::folded(&text);
-        let taken_up = words.iter().filter(|w| has_word(&folded, w)).count().min(ECHO_GAIN.1);
+        let taken_up = words.iter().filter(|w| has_word(&folded, w)).count().min(MAX_ECHOES);
         if taken_up > 0 {
-            raise.execute(named_params! {":id": id, ":gain": ECHO_GAIN.0 * taken_up as f64, ":now": now_ms()})?;
+            raise.execute(named_params! {":id": id, ":gain": ECHO_GAIN * taken_up as f64, ":now": now_ms()})?;
         }
     }
     Ok(())

@@ -15,11 +15,14 @@ use afd_base::text::{self, cut};
 use afd_store::{Conditions, Result, word};
 
 /// Maximum length of the indexed text of a message, characters: from its start, and from its end.
-const MAX_TEXT: (usize, usize) = (48_000, 16_000);
+const MAX_HEAD: usize = 48_000;
+const MAX_TAIL: usize = 16_000;
 /// Maximum number of different words of a message that are indexed.
 const MAX_WORDS: usize = 512;
 /// Number of messages that are ranked for each one that is returned, and minimum and maximum of that number.
-const CANDIDATES: (usize, usize, usize) = (3, 60, 200);
+const CANDIDATES_FOR_EACH: usize = 3;
+const MIN_CANDIDATES: usize = 60;
+const MAX_CANDIDATES: usize = 200;
 /// Number of messages with a word that are read at a time, and maximum number of times that is done for one query.
 const PAGE: i64 = 256;
 const MAX_PAGES: usize = 16;
@@ -35,8 +38,8 @@ fn key(word: &str) -> i64 {
 
 /// Returns the keys of the words of a text.
 fn keys(text: &str) -> BTreeSet<i64> {
-    let head = cut::head(text, MAX_TEXT.0);
-    let tail = cut::tail(text.get(head.len()..).unwrap_or(""), MAX_TEXT.1);
+    let head = cut::head(text, MAX_HEAD);
+    let tail = cut::tail(text.get(head.len()..).unwrap_or(""), MAX_TAIL);
     let words = [head, tail].into_iter().flat_map(text::words);
     let mut found = BTreeSet::new();
     for word in words {
@@ -121,7 +124,9 @@ pub struct Recalled {
 }
 
 /// Number of words of a question that are searched for, of messages found by each, and of messages that are read.
-const RECALL: (usize, i64, usize) = (14, 24, 24);
+const RECALL_WORDS: usize = 14;
+const RECALL_OF_WORD: i64 = 24;
+const RECALL_READ: usize = 24;
 /// Maximum number of sentences taken from one message.
 const PER_MESSAGE: usize = 6;
 /// Maximum length of a sentence, characters.
@@ -136,16 +141,16 @@ pub fn recall(connection: &Connection, conversation: i64, asked: &str, (after, b
         }
     }
     words.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    words.truncate(RECALL.0);
+    words.truncate(RECALL_WORDS);
     let mut found: HashMap<i64, f64> = HashMap::new();
     for (weight, word) in &words {
-        for position in positions(connection, conversation, word, before, RECALL.1)?.into_iter().filter(|p| *p > after) {
+        for position in positions(connection, conversation, word, before, RECALL_OF_WORD)?.into_iter().filter(|p| *p > after) {
             *found.entry(position).or_default() += weight;
         }
     }
     let mut best: Vec<(i64, f64)> = found.into_iter().collect();
     best.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
-    best.truncate(RECALL.2);
+    best.truncate(RECALL_READ);
     let mut recalled = Vec::new();
     for (position, _) in best {
         let found = messages::between(connection, conversation, position - 1, position)?.pop();
@@ -299,7 +304,7 @@ pub fn terms(query: &str) -> Vec<String> {
 /// Returns the messages that match the words of a query best, best first, with an excerpt as text, and whether all words had to match; if
 /// no message has all of them, those that have some.
 pub fn find(connection: &Connection, terms: &[String], filter: &Filter, limit: usize) -> Result<(Vec<FoundMessage>, bool)> {
-    let most = limit.saturating_mul(CANDIDATES.0).clamp(CANDIDATES.1, CANDIDATES.2);
+    let most = limit.saturating_mul(CANDIDATES_FOR_EACH).clamp(MIN_CANDIDATES, MAX_CANDIDATES);
     let mut candidates = Vec::new();
     let mut all = true;
     for any in [false, true] {

@@ -18,9 +18,12 @@ use afd_store::{Result, now_ms};
 /// Maximum number of words by which a statement is found.
 pub(super) const MAX_SUBJECT: usize = 16;
 /// Number of rarest words of a statement by which older ones are looked for, and of statements read for each.
-const PROBES: (usize, i64) = (4, 12);
+const PROBES: usize = 4;
+const READ_FOR_PROBE: i64 = 12;
 /// Share of a subject that must be the same for a correction; without a word that takes something back; for two decisions.
-const SAME_SUBJECT: (f64, f64, f64) = (0.45, 0.75, 0.5);
+const SAME_AS_CORRECTED: f64 = 0.45;
+const SAME_UNCORRECTED: f64 = 0.75;
+const SAME_DECISION: f64 = 0.5;
 /// The same for a correction of what was neither a rule nor a decision.
 const SAME_STATEMENT: f64 = 0.55;
 /// Maximum length of what is kept of a replaced statement, characters.
@@ -77,7 +80,7 @@ pub(super) fn supersede(connection: &Connection, said: Said<'_>, candidate: &Can
     }
     weights.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     let mut older: BTreeMap<i64, Fact> = BTreeMap::new();
-    for (_, word) in weights.iter().take(PROBES.0) {
+    for (_, word) in weights.iter().take(PROBES) {
         older.extend(about_word(connection, said, word)?.into_iter().map(|fact| (fact.id, fact)));
     }
     let mut replaced = Replaced::default();
@@ -153,7 +156,7 @@ fn about_word(connection: &Connection, said: Said<'_>, word: &str) -> Result<Vec
     );
     let mut statement = connection.prepare_cached(&sql)?;
     let values =
-        named_params! {":conversation": said.conversation, ":hash": text::hash(word), ":position": said.position, ":limit": PROBES.1};
+        named_params! {":conversation": said.conversation, ":hash": text::hash(word), ":position": said.position, ":limit": READ_FOR_PROBE};
     let places = Places::of(&statement)?;
     let found = statement.query_map(values, |row| places.read(row))?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
@@ -195,7 +198,7 @@ fn replaces(
     let differs = own.values != subject.values || own.words != subject.words;
     let settles = |kind: Kind| kind != Kind::Statement;
     let settled = settles(old.kind) || !subject.values.is_empty();
-    let enough = if settled { of_old.max(of_new) >= SAME_SUBJECT.0 } else { of_old >= SAME_STATEMENT };
+    let enough = if settled { of_old.max(of_new) >= SAME_AS_CORRECTED } else { of_old >= SAME_STATEMENT };
     let both_differ = !own.values.is_empty()
         && !subject.values.is_empty()
         && own.values != subject.values
@@ -205,13 +208,13 @@ fn replaces(
         return Ok(Judged::Replaces { certain: true });
     }
     let other_value = own.values.len() == 1 && subject.values.len() == 1 && own.values != subject.values;
-    let same = of_old.min(of_new) >= SAME_SUBJECT.1 && other_value && ends_with_value(&new.text) && ends_with_value(&old.text);
-    let decided = new.kind == Kind::Decision && old.kind == Kind::Decision && of_old.min(of_new) >= SAME_SUBJECT.2 && differs;
+    let same = of_old.min(of_new) >= SAME_UNCORRECTED && other_value && ends_with_value(&new.text) && ends_with_value(&old.text);
+    let decided = new.kind == Kind::Decision && old.kind == Kind::Decision && of_old.min(of_new) >= SAME_DECISION && differs;
     if (same || decided) && !both_differ {
         return Ok(Judged::Replaces { certain: false });
     }
     let other_figure = !own.values.is_empty() && !subject.values.is_empty() && own.values != subject.values;
-    let related = new.corrects && of_old.max(of_new) >= RELATED || other_figure && of_old.min(of_new) >= SAME_SUBJECT.0;
+    let related = new.corrects && of_old.max(of_new) >= RELATED || other_figure && of_old.min(of_new) >= SAME_AS_CORRECTED;
     Ok(if related { Judged::Related { shared: of_old.max(of_new) } } else { Judged::Other })
 }
 

@@ -22,7 +22,8 @@ const MAX_TOKENS: usize = 256;
 /// Letters of a token, up to which a model does not know the script, and from and up to which its knowledge of the language grows. In English
 /// a token of a model for English has 3 to 5.6 letters, one in German, French, Italian or Polish 1.8 to 2.9, one in Chinese 1.
 const SCRIPT: f64 = 1.15;
-const LANGUAGE: (f64, f64) = (2.6, 3.2);
+const LANGUAGE_FROM: f64 = 2.6;
+const LANGUAGE_UP_TO: f64 = 3.2;
 
 /// Length of the text by which the language is told, characters: fewer than a model reads.
 const MAX_TOLD: usize = 240;
@@ -154,7 +155,7 @@ impl Loaded {
         if each <= SCRIPT {
             return Ok(0.05);
         }
-        Ok(0.3 + 0.7 * ((each - LANGUAGE.0) / (LANGUAGE.1 - LANGUAGE.0)).clamp(0.0, 1.0))
+        Ok(0.3 + 0.7 * ((each - LANGUAGE_FROM) / (LANGUAGE_UP_TO - LANGUAGE_FROM)).clamp(0.0, 1.0))
     }
 
     fn embed(&self, text: &str) -> Result<Vec<f32>, String> {

@@ -82,7 +82,8 @@ pub async fn status(core: &Arc<Core>, settings: &RecallSettings) -> Result<Optio
 }
 
 /// How long an answer waits until a Qdrant was told of a deletion, and how often it is looked at.
-const TOLD: (Duration, Duration) = (Duration::from_millis(500), Duration::from_millis(10));
+const MAX_TELLING: Duration = Duration::from_millis(500);
+const TELLING_POLL: Duration = Duration::from_millis(10);
 
 /// Returns the URL of a Qdrant that was not told yet of all changes, after giving it a moment, or of one that the settings named before.
 pub async fn still_holding(core: &Arc<Core>) -> Option<String> {
@@ -92,7 +93,7 @@ pub async fn still_holding(core: &Arc<Core>) -> Option<String> {
         let status = status(core, &settings).await.ok()?;
         match status {
             Some(status) if status.pending > 0 => {
-                if status.error.is_some() || started.elapsed() >= TOLD.0 {
+                if status.error.is_some() || started.elapsed() >= MAX_TELLING {
                     let (url, origin) = (status.url.clone(), core.store.origin().to_owned());
                     if core.store.read_all(move |c| outbox::was_reached(c, &url, &origin)).await.unwrap_or(true) {
                         return Some(status.url);
@@ -102,7 +103,7 @@ pub async fn still_holding(core: &Arc<Core>) -> Option<String> {
             }
             _ => break,
         }
-        tokio::time::sleep(TOLD.1).await;
+        tokio::time::sleep(TELLING_POLL).await;
     }
     let url = settings.qdrant().unwrap_or_default().to_owned();
     let origin = core.store.origin().to_owned();

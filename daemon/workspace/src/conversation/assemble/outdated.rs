@@ -12,7 +12,8 @@ use super::super::supersede::Subject;
 use afd_base::text;
 
 /// Share of the words of an older statement, and their number, that a later one must have to be about the same thing.
-const SAME: (f64, usize) = (0.34, 2);
+const SAME_SHARE: f64 = 0.34;
+const SAME_WORDS: usize = 2;
 
 /// Statements of the user that take something back.
 pub struct Corrections(Vec<Correction>);
@@ -39,7 +40,7 @@ impl Corrections {
         let own = words(sentence);
         later().any(|correction| {
             let shared = own.intersection(&correction.words).count();
-            shared >= SAME.1.min(own.len()) && shared as f64 >= own.len() as f64 * SAME.0
+            shared >= SAME_WORDS.min(own.len()) && shared as f64 >= own.len() as f64 * SAME_SHARE
         })
     }
 }

@@ -26,7 +26,8 @@ const SMALL: i64 = 6_000;
 /// free is filled behind the turns, so a larger step makes longer prefixes rarer and a smaller one makes steps more frequent.
 const SHARES: [(i64, i64, i64); 2] = [(72, 10, 5), (51, 10, 0)];
 /// Size of the memory of messages that were taken out by request: tokens, and per cent of the budget; the smaller one counts.
-const REQUESTED: (i64, i64) = (1_000, 50);
+const REQUESTED_TOKENS: i64 = 1_000;
+const REQUESTED_PERCENT: i64 = 50;
 /// The newest messages displace memory while they take up to this share, per cent.
 const MAX_NEWEST: i64 = 40;
 /// The tokens for a conversation are rounded down to this share of the budget, so that small changes elsewhere do not move the turns.
@@ -59,7 +60,7 @@ impl Plan {
     /// Returns the plan for a conversation that fits, but whose older messages were taken out by request: they are represented by a short
     /// memory.
     pub fn with_memory(self, budget: i64, available: i64) -> Self {
-        let memory = (budget * REQUESTED.1 / 100).min(REQUESTED.0).min(available - self.turns).max(0);
+        let memory = (budget * REQUESTED_PERCENT / 100).min(REQUESTED_TOKENS).min(available - self.turns).max(0);
         Self { whole: false, memory, reserve: 0, step: available.max(1), turns: self.turns.max(1) }
     }
 

@@ -36,7 +36,8 @@ const RAREST_WORDS: usize = 3;
 /// Minimum base score of a candidate.
 const MIN_SCORE: f64 = 0.02;
 /// A user message of up to this many words, or characters of a script without spaces, answers or decides as a whole.
-const SHORT_MESSAGE: (usize, usize) = (24, 40);
+const SHORT_MESSAGE_WORDS: usize = 24;
+const SHORT_MESSAGE_CHARS: usize = 40;
 /// What a pasted line is worth of the same line said by the user.
 const PASTED: f64 = 0.6;
 /// Requests of up to this many words ask for nothing but the next step.
@@ -153,8 +154,8 @@ pub fn sentences(role: Role, content: &str) -> Vec<String> {
 
 /// Returns whether a message is so short that it answers or decides as a whole.
 fn is_short(content: &str) -> bool {
-    let dense = content.chars().take(SHORT_MESSAGE.1 + 1).filter(|c| is_dense(*c)).count();
-    content.split_whitespace().nth(SHORT_MESSAGE.0).is_none() && dense <= SHORT_MESSAGE.1 && content.len() < 400
+    let dense = content.chars().take(SHORT_MESSAGE_CHARS + 1).filter(|c| is_dense(*c)).count();
+    content.split_whitespace().nth(SHORT_MESSAGE_WORDS).is_none() && dense <= SHORT_MESSAGE_CHARS && content.len() < 400
 }
 
 /// Returns the question that a message ends with, else its last sentence, as one line: what a short answer is about.

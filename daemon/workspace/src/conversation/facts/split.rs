@@ -3,9 +3,11 @@
 use afd_base::text::{cut, is_dense};
 
 /// Sentences of up to this many words, or characters of a script without spaces, are not split further.
-const LONG: (usize, usize) = (30, 48);
+const LONG_WORDS: usize = 30;
+const LONG_CHARS: usize = 48;
 /// Minimum number of words, or characters of a script without spaces, of a clause.
-const SHORT: (usize, usize) = (8, 14);
+const SHORT_WORDS: usize = 8;
+const SHORT_CHARS: usize = 14;
 
 /// Conjunctions at which a sentence without punctuation is split.
 const CONJUNCTIONS: &[&str] =
@@ -55,13 +57,13 @@ pub fn pasted(text: &str) -> Vec<std::ops::Range<usize>> {
 fn split(sentence: &str) -> Vec<&str> {
     let dense = sentence.chars().filter(|c| is_dense(*c)).count();
     let is_dense_text = dense * 3 > sentence.chars().count();
-    if if is_dense_text { dense <= LONG.1 } else { sentence.split_whitespace().nth(LONG.0).is_none() } {
+    if if is_dense_text { dense <= LONG_CHARS } else { sentence.split_whitespace().nth(LONG_WORDS).is_none() } {
         return vec![sentence];
     }
     let size = |part: &str| {
         if is_dense_text { part.chars().filter(|c| is_dense(*c)).count() } else { part.split_whitespace().count() }
     };
-    let least = if is_dense_text { SHORT.1 } else { SHORT.0 };
+    let least = if is_dense_text { SHORT_CHARS } else { SHORT_WORDS };
     let mut found = Vec::new();
     let mut begin = 0;
     for at in breaks(sentence) {
