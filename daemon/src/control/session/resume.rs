@@ -266,6 +266,20 @@ fn restore(c: &Connection, origin: &str, mut session: Session, p: &Progress) -> 
     (session.next_steps, session.blockers) = stated(p);
     session.started_at = Some(p.started_at.as_deref().and_then(ms).unwrap_or_else(now_ms));
     session::update(c, &session)?;
+    restore_tasks(c, origin, id, p)?;
+    restore_findings(c, origin, id, p)?;
+    for element in &p.tested {
+        tested::restore(c, origin, id, element)?;
+    }
+    elsewhere::set(c, id, &Elsewhere { statistics: p.statistics.clone(), pages: pages(p) }.bounded())?;
+    let mut conversation = conversation::of(c, id)?;
+    let at = now_ms();
+    conversation.context.extend(p.context.iter().map(|(key, value)| (key.clone(), ContextValue { value: value.clone(), at })));
+    conversation::save(c, origin, &conversation)
+}
+
+/// Inserts the tasks of a progress file.
+fn restore_tasks(c: &Connection, origin: &str, id: i64, p: &Progress) -> Stored<()> {
     // Tasks get new uids, so that a file can be restored more than once. They are assigned up front, so that a task can be blocked by one
     // that is inserted after it.
     let uids: HashMap<&str, String> = tasks_of(p).map(|id| (id.as_str(), new_uid())).collect();
@@ -307,6 +321,11 @@ fn restore(c: &Connection, origin: &str, mut session: Session, p: &Progress) -> 
         };
         tasks::insert(c, origin, id, &new)?;
     }
+    Ok(())
+}
+
+/// Inserts the bugs and test results of a progress file.
+fn restore_findings(c: &Connection, origin: &str, id: i64, p: &Progress) -> Stored<()> {
     for bug in &p.bugs {
         let new = bugs::New {
             title: bug.title.clone(),
@@ -333,12 +352,5 @@ fn restore(c: &Connection, origin: &str, mut session: Session, p: &Progress) -> 
         };
         results::add(c, origin, id, &new)?;
     }
-    for element in &p.tested {
-        tested::restore(c, origin, id, element)?;
-    }
-    elsewhere::set(c, id, &Elsewhere { statistics: p.statistics.clone(), pages: pages(p) }.bounded())?;
-    let mut conversation = conversation::of(c, id)?;
-    let at = now_ms();
-    conversation.context.extend(p.context.iter().map(|(key, value)| (key.clone(), ContextValue { value: value.clone(), at })));
-    conversation::save(c, origin, &conversation)
+    Ok(())
 }
