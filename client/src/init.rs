@@ -178,7 +178,7 @@ impl Setup<'_> {
     }
 
     fn add(&self, name: String, url: String, token: Option<Secret>) -> Result<AddResult, Failure> {
-        let params = AddParams { name, url, token, timeout_ms: None, persist: true, check: None };
+        let params = AddParams { name, kind: None, url, token, timeout_ms: None, persist: true, check: None };
         match self.call::<DeviceAdd>(&params) {
             Err(failure) if failure.code == "CONFLICT" => {
                 let question = format!("{}. Replace it? [y/N] ", failure.message);

@@ -9,6 +9,10 @@ params! {
         /// Name of the device: 1 to 64 letters, digits, `-`, `_` or `.`.
         #[cfg_attr(feature = "schema", schemars(extend("minLength" = 1, "maxLength" = 64)))]
         pub name: String,
+        /// Kind of the device; by default `autofish`, an Android phone with the Autofish app.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("default" = "autofish")))]
+        pub kind: Option<String>,
         /// Base URL of the phone's service, for example `http://192.168.1.20:8081`.
         pub url: String,
         /// Bearer token shown in the phone's app. It is stored in the configuration file, which only its owner can read.

@@ -64,6 +64,7 @@ fn invalid_changes_are_explained_and_have_no_effect() {
         ("device.pixel.url", "ftp://x"),
         ("adb.server_port", "70000"),
         ("device.pixel.proxy", "loud"),
+        ("device.pixel.kind", "toaster"),
     ] {
         let error = client.fails("config.set", json!({"key": key, "value": value}), "INVALID_PARAMS");
         assert!(error.details["path"] == "value" && !error.message.contains("line "), "{error:?}");

@@ -105,7 +105,10 @@ fn calls_reach_the_device_they_name() {
     let world = World::new();
     let second = TestPhone::start();
     let mut client = world.client();
-    let added = client.ok("device.add", json!({"name": "second", "url": second.url(), "token": afd_tests::phone::TOKEN}));
+    let params = json!({"name": "second", "kind": "autofish", "url": second.url(), "token": afd_tests::phone::TOKEN});
+    let added = client.ok("device.add", params.clone());
+    assert_eq!(added["device"]["kind"], "autofish", "{added}");
+    assert!(client.ok("device.add", params)["savedIn"].is_string(), "the same device again");
     assert!(added["savedIn"].as_str().is_some_and(|f| f.ends_with("config.toml")));
     client.ok("act.tap", json!({"device": "second", "by": "text", "value": "Storage"}));
     assert_eq!((second.page(), world.phone.page()), ("storage".to_owned(), "home".to_owned()));
@@ -116,6 +119,11 @@ fn calls_reach_the_device_they_name() {
     client.fails("device.add", json!({"name": "second", "url": "http://127.0.0.1:1"}), "CONFLICT");
     client.fails("device.add", json!({"name": "a b", "url": "http://127.0.0.1:1"}), "INVALID_PARAMS");
     client.fails("device.add", json!({"name": "x", "url": "ftp://127.0.0.1"}), "INVALID_PARAMS");
+    let unknown = client.fails("device.add", json!({"name": "x", "kind": "toaster", "url": "http://127.0.0.1:1"}), "INVALID_PARAMS");
+    assert!(
+        unknown.details["path"] == "kind" && unknown.message.contains("autofish") && unknown.message.contains("toaster"),
+        "{unknown:?}"
+    );
     client.ok("device.remove", json!({"name": "second"}));
     client.ok("act.home", json!({}));
     assert!(!std::fs::read_to_string(world.dir().join("config.toml")).expect("reads").contains("second"));

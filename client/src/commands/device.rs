@@ -49,6 +49,9 @@ pub enum Device {
 pub struct Add {
     /// Device name
     pub name: String,
+    /// Kind of the device [default: autofish, an Android phone with the Autofish app]
+    #[arg(long)]
+    kind: Option<String>,
     /// Timeout of one request to the device in milliseconds [default: 10000]
     #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     request_timeout_ms: Option<u64>,
@@ -72,6 +75,7 @@ impl Add {
         };
         Ok(AddParams {
             name: self.name,
+            kind: self.kind,
             url: context.address.url.clone().ok_or_else(missing)?,
             token: if self.ask_token { Some(ask::token()?) } else { context.address.token.clone().map(Secret::new) },
             check: false_if(self.no_check),

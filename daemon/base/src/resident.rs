@@ -26,32 +26,48 @@ pub fn trim_heap() {
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub fn trim_heap() {}
 
-/// Releases the pages of the program's code, most of which is not needed while nothing is done. What is needed again is mapped from the page
-/// cache, or else read from the file.
+/// Releases the pages of the program's code and constants, most of which are not needed while nothing is done. What is needed again is mapped from
+/// the page cache, or else read from the file.
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code)]
-pub fn release_code() {
-    let Ok(maps) = std::fs::read_to_string("/proc/self/maps") else { return };
-    for (start, length) in maps.lines().filter_map(code) {
-        // SAFETY: the kernel has just named this range as a private mapping of a file that can be executed and not written. Code is
-        // position-independent, so its pages are never changed after they were mapped, and are the same when they are mapped again. Program
-        // and libraries are not unmapped while the daemon runs: none are loaded with `dlopen`.
+pub fn release_program() {
+    let Ok(maps) = std::fs::read_to_string("/proc/self/smaps") else { return };
+    for (start, length) in unchanged(&maps) {
+        // SAFETY: the kernel has just named this range as a private mapping of a file that cannot be written and of which no page was changed, so
+        // its pages are the same when they are mapped again. Program and libraries are not unmapped while the daemon runs: none are loaded with
+        // `dlopen`.
         unsafe { libc::madvise(start as *mut libc::c_void, length, libc::MADV_DONTNEED) };
     }
 }
 
-/// Does nothing: only Linux tells where the code is.
+/// Does nothing: only Linux tells what was changed.
 #[cfg(not(target_os = "linux"))]
-pub fn release_code() {}
+pub fn release_program() {}
 
-/// Returns the range of a line of `/proc/self/maps`, if it is a private mapping of the code of a file: its address and its length.
+/// Returns the ranges of `/proc/self/smaps` that are private mappings of files, cannot be written, and have no page that was changed before that:
+/// addresses and lengths.
 #[cfg(target_os = "linux")]
-fn code(line: &str) -> Option<(usize, usize)> {
+fn unchanged(maps: &str) -> Vec<(usize, usize)> {
+    let (mut found, mut current) = (Vec::new(), None);
+    for line in maps.lines() {
+        match line.strip_prefix("Anonymous:") {
+            Some(size) if size.trim() == "0 kB" => found.extend(current.take()),
+            Some(_) => current = None,
+            None if line.split(' ').next().is_some_and(|range| range.contains('-')) => current = read_only(line),
+            None => {}
+        }
+    }
+    found
+}
+
+/// Returns the range of the first line of a mapping, if that is a private one of a file that cannot be written.
+#[cfg(target_os = "linux")]
+fn read_only(line: &str) -> Option<(usize, usize)> {
     let mut fields = line.split_ascii_whitespace();
     let (range, access) = (fields.next()?, fields.next()?);
     // Offset, device, inode.
     let path = fields.nth(3)?;
-    if access != "r-xp" || !path.starts_with('/') {
+    if !["r-xp", "r--p"].contains(&access) || !path.starts_with('/') {
         return None;
     }
     let (start, end) = range.split_once('-')?;
@@ -65,18 +81,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_code_of_files_is_released() {
-        assert_eq!(code("1000-3000 r-xp 00001000 fe:00 42 /usr/bin/afd"), Some((0x1000, 0x2000)));
-        for line in [
-            "1000-3000 r--p 00001000 fe:00 42 /usr/bin/afd",
-            "1000-3000 rwxp 0 fe:00 42 /usr/bin/afd",
-            "1000-3000 r-xp 0 00:00 0 [vdso]",
-            "",
-        ] {
-            assert_eq!(code(line), None, "{line}");
+    fn only_unchanged_mappings_of_files_are_released() {
+        let of =
+            |line: &str, anonymous: u32| unchanged(&format!("{line}\nSize: 8 kB\nRss: 8 kB\nAnonymous: {anonymous} kB\nVmFlags: rd\n"));
+        assert_eq!(of("1000-3000 r-xp 00001000 fe:00 42 /usr/bin/afd", 0), vec![(0x1000, 0x2000)]);
+        assert_eq!(of("1000-3000 r--p 00001000 fe:00 42 /usr/bin/afd", 0), vec![(0x1000, 0x2000)]);
+        // Addresses were filled in at the start.
+        assert_eq!(of("1000-3000 r--p 00001000 fe:00 42 /usr/bin/afd", 4), vec![]);
+        for line in
+            ["1000-3000 rw-p 0 fe:00 42 /usr/bin/afd", "1000-3000 r-xp 0 00:00 0 [vdso]", "1000-3000 r--s 0 fe:00 42 /tmp/shared", ""]
+        {
+            assert_eq!(of(line, 0), vec![], "{line}");
         }
-        release_code();
+        let text = std::hint::black_box("constants are still there");
+        release_program();
         trim_heap();
-        assert_eq!(2 + 2, std::hint::black_box(4), "the code is still there");
+        assert_eq!((text.len(), std::hint::black_box(2) + 2), (25, 4));
     }
 }

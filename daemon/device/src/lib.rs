@@ -7,6 +7,7 @@ pub mod adb;
 pub mod autofish;
 mod handle;
 mod identity;
+mod kinds;
 mod lease;
 mod reading;
 mod registry;

@@ -10,10 +10,10 @@ use parking_lot::RwLock;
 
 use super::SetupError;
 use super::actor::Actor;
-use super::autofish::Autofish;
 use super::handle::{Device, NextSeq};
 use super::identity::Identity;
-use super::usb::{self, AdbSettings, UsbLink, UsbPhone};
+use super::kinds;
+use super::usb::{self, AdbSettings, OverUsb, UsbLink};
 use afd_base::config::{self, DeviceSettings};
 use afd_base::live::Live;
 use afd_base::task::Tasks;
@@ -127,17 +127,17 @@ impl Registry {
 
     fn create(&self, known: &mut Devices, name: &str, source: DeviceSource, settings: &DeviceSettings) -> Result<Arc<Device>, SetupError> {
         let identity = Identity::of(settings);
-        let Some(usb) = &settings.usb else {
-            let driver = Arc::new(Autofish::new(settings)?);
-            let actor = known.actor(name, identity, &self.tasks);
-            return Ok(Device::new(name.to_owned(), source, driver, actor, self.next_seq.clone(), self.live.clone()));
-        };
-        let link = Arc::new(UsbLink::new(self.adb.clone(), usb.clone()));
-        let driver = Arc::new(UsbPhone::new(settings, link.clone())?);
+        let link = settings.usb.as_ref().map(|usb| Arc::new(UsbLink::new(self.adb.clone(), usb.clone())));
+        let mut driver = kinds::open(settings)?;
+        if let Some(link) = &link {
+            driver = Arc::new(OverUsb::new(driver, link.clone()));
+        }
         let actor = known.actor(name, identity, &self.tasks);
         let device = Device::new(name.to_owned(), source, driver, actor, self.next_seq.clone(), self.live.clone());
-        let weak = Arc::downgrade(&device);
-        self.tasks.spawn(format!("usb:{name}"), move || usb::watch(weak.clone(), link.clone()));
+        if let Some(link) = link {
+            let weak = Arc::downgrade(&device);
+            self.tasks.spawn(format!("usb:{name}"), move || usb::watch(weak.clone(), link.clone()));
+        }
         Ok(device)
     }
 
@@ -151,7 +151,7 @@ impl Registry {
     /// # Errors
     /// When the URL is invalid or no HTTP client can be created.
     pub fn check(settings: &DeviceSettings) -> Result<(), SetupError> {
-        Autofish::new(settings).map(|_| ())
+        kinds::open(settings).map(|_| ())
     }
 
     /// Adds a device, replacing one of the same name. Calls in flight finish with the old settings; the queue is kept if it is the
@@ -225,7 +225,7 @@ impl Registry {
         }
         let settings = DeviceSettings::at(name);
         let known = self.known.read().find(&Identity::of(&settings)).map(|e| e.device.name().to_owned());
-        known.or_else(|| Autofish::new(&settings).ok().map(|driver| super::Driver::url(&driver))).unwrap_or_else(|| name.to_owned())
+        known.or_else(|| kinds::open(&settings).ok().map(|driver| driver.url())).unwrap_or_else(|| name.to_owned())
     }
 
     /// Returns all devices, sorted by name.
@@ -270,8 +270,7 @@ impl Registry {
     fn by_url(&self, url: &str, token: Option<Secret>) -> Result<Resolved, ResolveError> {
         let settings = DeviceSettings::at(url);
         let bad = |error| ResolveError::BadUrl { url: strip_userinfo(url).to_owned(), error };
-        let driver = Autofish::new(&settings).map_err(bad)?;
-        let key = super::Driver::url(&driver);
+        let key = kinds::open(&settings).map_err(bad)?.url();
         let mut known = self.known.write();
         if let Some(entry) = known.find(&Identity::of(&settings)) {
             return Ok(Resolved { device: entry.device.clone(), token });

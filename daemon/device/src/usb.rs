@@ -1,4 +1,4 @@
-//! A phone connected by USB: the HTTP driver over an `adb` port forward, which is restored when it is gone.
+//! A device connected by USB: its driver over an `adb` port forward, which is restored when it is gone.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -10,10 +10,9 @@ use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
 use super::adb::{self, Adb, Forward};
-use super::autofish::Autofish;
 use super::handle::Device;
-use super::{Driver, DriverError, DriverFuture, ForegroundApp, Input, ScreenshotOptions, SetupError};
-use afd_base::config::{self, DeviceSettings, Usb};
+use super::{Driver, DriverError, DriverFuture, ForegroundApp, Input, ScreenshotOptions};
+use afd_base::config::{self, Usb};
 use afd_base::task::failpoint;
 use afd_screen::page::Snapshot;
 
@@ -83,17 +82,17 @@ impl UsbLink {
     }
 }
 
-/// Driver of a phone connected by USB.
-pub(super) struct UsbPhone {
-    phone: Autofish,
+/// Driver of a device connected by USB, around the one of its kind.
+pub(super) struct OverUsb {
+    driver: Arc<dyn Driver>,
     link: Arc<UsbLink>,
     /// Set once the forward has been verified. Connections made through a wrong forward would be kept alive and reused.
     verified: OnceCell<()>,
 }
 
-impl UsbPhone {
-    pub(super) fn new(settings: &DeviceSettings, link: Arc<UsbLink>) -> Result<Self, SetupError> {
-        Ok(Self { phone: Autofish::new(settings)?, link, verified: OnceCell::new() })
+impl OverUsb {
+    pub(super) fn new(driver: Arc<dyn Driver>, link: Arc<UsbLink>) -> Self {
+        Self { driver, link, verified: OnceCell::new() }
     }
 
     /// Verifies the forward before the first use. A failure is ignored here: the request that follows will report it.
@@ -116,45 +115,45 @@ impl UsbPhone {
     }
 }
 
-impl Driver for UsbPhone {
+impl Driver for OverUsb {
     fn kind(&self) -> &'static str {
-        self.phone.kind()
+        self.driver.kind()
     }
 
     fn capabilities(&self) -> &'static [&'static str] {
-        self.phone.capabilities()
+        self.driver.capabilities()
     }
 
     fn url(&self) -> String {
-        self.phone.url()
+        self.driver.url()
     }
 
     fn cannot_type(&self, text: &str) -> Vec<usize> {
-        self.phone.cannot_type(text)
+        self.driver.cannot_type(text)
     }
 
     fn health(&self) -> DriverFuture<'_, String> {
-        self.with_repair(move || self.phone.health())
+        self.with_repair(move || self.driver.health())
     }
 
     fn top<'a>(&'a self, token: Option<&'a Secret>) -> DriverFuture<'a, ForegroundApp> {
-        self.with_repair(move || self.phone.top(token))
+        self.with_repair(move || self.driver.top(token))
     }
 
     fn snapshot<'a>(&'a self, token: Option<&'a Secret>) -> DriverFuture<'a, Snapshot> {
-        self.with_repair(move || self.phone.snapshot(token))
+        self.with_repair(move || self.driver.snapshot(token))
     }
 
     fn screenshot<'a>(&'a self, token: Option<&'a Secret>, shot: ScreenshotOptions) -> DriverFuture<'a, Vec<u8>> {
-        self.with_repair(move || self.phone.screenshot(token, shot))
+        self.with_repair(move || self.driver.screenshot(token, shot))
     }
 
     fn overlay<'a>(&'a self, token: Option<&'a Secret>) -> DriverFuture<'a, Overlay> {
-        self.with_repair(move || self.phone.overlay(token))
+        self.with_repair(move || self.driver.overlay(token))
     }
 
     fn packages<'a>(&'a self, token: Option<&'a Secret>, filter: Option<&'a str>, system: bool) -> DriverFuture<'a, Vec<String>> {
-        self.with_repair(move || self.phone.packages(token, filter, system))
+        self.with_repair(move || self.driver.packages(token, filter, system))
     }
 
     /// An input that was certainly not sent is sent again, unless it targets a point: the screen was read before the repair, which
@@ -163,13 +162,13 @@ impl Driver for UsbPhone {
         match input {
             Input::Tap(..) | Input::LongPress(..) | Input::DoubleTap(..) | Input::Swipe(..) => Box::pin(async move {
                 self.verify().await;
-                let result = self.phone.perform(token, input).await;
+                let result = self.driver.perform(token, input).await;
                 if matches!(result, Err(DriverError::Unreachable(_))) {
                     let _ = self.link.repair().await;
                 }
                 result
             }),
-            _ => self.with_repair(move || self.phone.perform(token, input)),
+            _ => self.with_repair(move || self.driver.perform(token, input)),
         }
     }
 }

@@ -12,7 +12,7 @@ use afd_proto::vocabulary::Reply;
 use serde_json::json;
 
 use super::{Core, Error, Result, forwards, scope, usb};
-use afd_base::config::{self, ConfigError, DeviceSettings, Usb};
+use afd_base::config::{self, ConfigError, DeviceKind, DeviceSettings, Usb};
 use afd_base::task::run_blocking;
 use afd_device::{Device, DriverError, Registry};
 
@@ -44,9 +44,15 @@ pub async fn add(core: &Arc<Core>, params: &AddParams) -> Result<AddResult> {
     if !(1..=600_000).contains(&timeout_ms) {
         return Err(Error::param("timeoutMs", "1 to 600000", timeout_ms));
     }
-    let settings = DeviceSettings { token: params.token.clone(), timeout_ms, ..DeviceSettings::at(&params.url) };
+    let kind = match &params.kind {
+        Some(word) => DeviceKind::of(word)
+            .ok_or_else(|| Error::param("kind", &format!("one of {}", DeviceKind::WORDS.join(", ")), format!("{word:?}")))?,
+        None => DeviceKind::default(),
+    };
+    let settings = DeviceSettings { kind, token: params.token.clone(), timeout_ms, ..DeviceSettings::at(&params.url) };
     let known = core.devices.get(&params.name);
-    let same = |old: &DeviceSettings| (&old.url, &old.token, old.timeout_ms) == (&settings.url, &settings.token, settings.timeout_ms);
+    let asked = |of: &DeviceSettings| (of.kind, of.url.clone(), of.token.clone(), of.timeout_ms);
+    let same = |old: &DeviceSettings| asked(old) == asked(&settings);
     if let Some((device, old)) = &known
         && !same(old)
     {

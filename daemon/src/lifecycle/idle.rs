@@ -29,7 +29,7 @@ pub(super) async fn run(core: Weak<Core>) {
             core.recall.shrink();
             core.store.shrink().await;
             resident::trim_heap();
-            resident::release_code();
+            resident::release_program();
         }
     }
 }

@@ -44,9 +44,12 @@ impl Store {
         }
     }
 
-    /// Frees the caches of the writer connection and of all idle reader connections.
+    /// Frees the caches of the writer connection and of all idle reader connections: pages, and prepared statements.
     pub async fn shrink(&self) {
-        let shrink = |c: &Connection| Ok::<_, StoreError>(c.execute_batch("PRAGMA shrink_memory")?);
+        let shrink = |c: &Connection| {
+            c.flush_prepared_statement_cache();
+            Ok::<_, StoreError>(c.execute_batch("PRAGMA shrink_memory")?)
+        };
         let pool = self.pool.clone();
         let readers = self.readers.submit(move |own| {
             shrink(own)?;

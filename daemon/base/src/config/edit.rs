@@ -5,7 +5,7 @@ use std::path::Path;
 use parking_lot::Mutex;
 use toml_edit::{DocumentMut, Item, Table, value};
 
-use super::{ConfigError, DeviceSettings, InvalidSetting, Proxy};
+use super::{ConfigError, DeviceKind, DeviceSettings, InvalidSetting, Proxy};
 
 /// Writes a device into the file.
 ///
@@ -24,6 +24,9 @@ pub(super) fn insert_device(document: &mut DocumentMut, name: &str, device: &Dev
     });
     let devices = devices.as_table_mut().ok_or("`device` is not a table of its own; write each device as [device.NAME]")?;
     let mut table = Table::new();
+    if device.kind != DeviceKind::default() {
+        table["kind"] = value(device.kind.word());
+    }
     table["url"] = value(&device.url);
     if let Some(token) = &device.token {
         table["token"] = value(token.expose());

@@ -77,6 +77,8 @@ pub(super) const DEVICE_SECTIONS: &[&[Key]] = &[DeviceSettings::KEYS, Usb::KEYS]
 sections! {
     /// A device.
     DeviceSettings "" {
+        /// Kind of the device, which decides by which driver it is reached: `autofish` is an Android phone with the Autofish app.
+        kind: DeviceKind = DeviceKind::Autofish;
         /// Base URL of the phone's service.
         url: String = String::new();
         /// Bearer token.
@@ -256,6 +258,17 @@ macro_rules! choices {
         pub enum $name { $( $(#[$vm])* #[serde(rename = $word)] $variant, )* }
 
         impl $name {
+            /// All words.
+            pub const WORDS: &'static [&'static str] = &[$($word),*];
+
+            /// Returns what a word stands for.
+            pub fn of(word: &str) -> Option<Self> {
+                match word {
+                    $($word => Some($name::$variant),)*
+                    _ => None,
+                }
+            }
+
             /// Returns the word.
             pub const fn word(self) -> &'static str {
                 match self { $($name::$variant => $word),* }
@@ -263,12 +276,19 @@ macro_rules! choices {
         }
 
         impl SettingValue for $name {
-            const KIND: Kind = Kind::Choice(&[$($word),*]);
+            const KIND: Kind = Kind::Choice($name::WORDS);
         }
     )* };
 }
 
 choices! {
+    /// Kind of a device.
+    DeviceKind {
+        /// An Android phone with the Autofish app.
+        #[default]
+        Autofish = "autofish",
+    }
+
     /// When requests go through the system's proxy.
     Proxy {
         /// Unless the phone is on this machine, or in a private or overlay network.

@@ -22,7 +22,7 @@ pub use agent::{Conversation, LanguageModelSettings, Provider, RecallSettings};
 pub use edit::{add_device, remove_device};
 pub use error::{ConfigError, InvalidSetting};
 pub use file::{
-    Adb, DeviceSettings, File, Limits, Observe, OutputFormat, Proxy, Usb, Visual, check_name, check_url, is_sendable, parse,
+    Adb, DeviceKind, DeviceSettings, File, Limits, Observe, OutputFormat, Proxy, Usb, Visual, check_name, check_url, is_sendable, parse,
     read as read_file,
 };
 
