@@ -10,11 +10,11 @@ use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
 
 use super::admin::OnDisk;
+use super::empty_memory::Substitute;
 use super::locks::CallLocks;
 use super::recall::Recall;
 use super::runtime::Runtime;
 use super::screen_capture::NewestCapture;
-use super::substitute::Substitute;
 use super::{Error, Result, WatchStreams, backups, scope};
 use afd_base::config::Config;
 use afd_base::erased;

@@ -1,15 +1,16 @@
 //! Idempotency: executes a writing call with a request key once, records its outcome, and replays it for repeated calls.
 //!
-//! Before the work starts, the key is recorded as begun; afterwards the result is stored with it, or the key is deleted if the
-//! call failed, so that it can be retried. A key that was begun and never finished means that the daemon died during the call
-//! or could not store its outcome: repeating the call yields `OUTCOME_UNKNOWN`. Actions have their own scheme, based on intents
-//! and events, since what was sent to a device cannot be undone.
+//! That the call has begun is recorded in the transaction of its first write, and its result afterwards, in the background. So a call that a
+//! crash interrupted before it wrote anything is executed again when it is repeated; one that had written something yields `OUTCOME_UNKNOWN`,
+//! because the rest of it may be missing. Calls with effects outside of the database are recorded before they start. A failed call is deleted,
+//! so that it can be retried. Actions have their own scheme, based on intents and events, since what was sent to a device cannot be undone.
 
 use std::sync::Arc;
 
 use afd_proto::events::Message;
 use afd_proto::vocabulary::DEFAULT_SESSION;
 use afd_proto::{Effect, ErrorCode, MethodInfo};
+use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, poll_immediate};
 use serde::Deserialize;
 use serde_json::Value;
@@ -18,6 +19,7 @@ use tokio::sync::OwnedMutexGuard;
 
 use super::{Core, Error, Result, scope};
 use afd_experience::memory::requests;
+use afd_store::{Opening, with_opening};
 
 /// The work of a call, which results in JSON.
 pub type Work = BoxFuture<'static, Result<Box<RawValue>>>;
@@ -98,62 +100,86 @@ async fn start(mut work: Work, order: OwnedMutexGuard<()>) -> Result<Box<RawValu
 }
 
 async fn run_once(core: &Arc<Core>, method: &'static MethodInfo, key: String, params: &str, work: Work) -> Result<Response> {
-    let (worker, hash) = (core.clone(), core.secrets.hash(&format!("{}{params}", method.name)));
-    // Recording the key takes time; hold the order, so that calls of a connection still take effect in sequence.
+    let hash = core.secrets.hash(&format!("{}{params}", method.name));
+    // Reading the key takes time; hold the order, so that calls of a connection still take effect in sequence.
     let order = scope::current().in_order().await;
-    let key_lock = core.locks.calls.lock((method.name, key.clone())).await;
-    let done = async move {
-        let _key_lock = key_lock;
-        worker.run_recorded(method.name, (key, hash), order, work).await
-    };
-    core.finish(done).await?
+    let lock = core.locks.calls.lock((method.name, key.clone())).await;
+    let call = KeyedCall { core: core.clone(), method: method.name, key, hash };
+    core.finish(async move { call.run(order, work, lock).await }).await?
 }
 
-impl Core {
-    async fn run_recorded(
-        self: &Arc<Self>,
-        method: &'static str,
-        (key, hash): (String, String),
-        order: OwnedMutexGuard<()>,
-        work: Work,
-    ) -> Result<Response> {
-        let (origin, named, wanted) = (self.store.origin().to_owned(), key.clone(), hash.clone());
-        let recorded = self.store.write(move |c| {
-            let known = requests::find(c, method, &named)?;
-            if known.is_none() {
-                requests::begin(c, &origin, method, &named, &wanted)?;
-            }
-            Ok(known)
-        });
-        let recorded = match recorded.await {
-            // Calls that can repair the daemon must work even if the database cannot be written.
-            Err(error) if can_repair_daemon(method) => {
-                tracing::warn!(%error, method, "executed without recording the request key");
-                return start(work, order).await.map(Response::fresh);
-            }
-            recorded => recorded?,
-        };
-        match recorded {
-            Some(recorded) if recorded.hash != hash => {
+/// A call with a request key.
+#[derive(Clone)]
+struct KeyedCall {
+    core: Arc<Core>,
+    method: &'static str,
+    key: String,
+    hash: String,
+}
+
+impl KeyedCall {
+    /// Executes the call, unless it is recorded. `lock` is held until the result is stored.
+    async fn run(self, order: OwnedMutexGuard<()>, work: Work, lock: impl Send + 'static) -> Result<Response> {
+        let (method, key) = (self.method, self.key.clone());
+        match self.core.store.read(move |c| requests::find(c, method, &key)).await {
+            Ok(Some(recorded)) if recorded.hash != self.hash => {
                 return Err(Error::new(ErrorCode::Conflict, "this requestKey was already used for a different call")
                     .hint("use a new key for each new call"));
             }
-            Some(recorded) if recorded.done => return replayed(recorded.result),
-            Some(_) => return Err(interrupted()),
-            None => {}
+            Ok(Some(recorded)) if recorded.done => return replayed(recorded.result),
+            Ok(Some(_)) => return Err(interrupted()),
+            Ok(None) => {}
+            Err(error) if can_repair_daemon(method) => tracing::debug!(%error, method, "cannot read whether the call was executed before"),
+            Err(error) => return Err(error.into()),
         }
-        let result = start(work, order).await;
+        let opening = self.opening();
+        if !writes_only_to_database(method) {
+            let begun = with_opening(opening.clone(), self.core.store.write(|_| Ok(()))).await;
+            match begun {
+                // Calls that can repair the daemon must work even if the database cannot be written.
+                Err(error) if can_repair_daemon(method) => {
+                    tracing::warn!(%error, method, "executed without recording the request key");
+                    return start(work, order).await.map(Response::fresh);
+                }
+                begun => begun?,
+            }
+        }
+        scope::current().set_opening(opening.clone());
+        let result = start(with_opening(opening.clone(), work).boxed(), order).await;
         let text = result.as_ref().ok().map(|result| result.get().to_owned());
-        let recorded = self.store.write(move |c| match &text {
-            Some(text) => requests::finish(c, method, &key, text),
-            None => requests::forget(c, method, &key),
-        });
-        if let Err(error) = recorded.await {
-            tracing::warn!(%error, method, "cannot record the outcome of a call with a request key");
+        if text.is_some() || opening.is_committed() {
+            let running = self.core.runtime.enter();
+            tokio::spawn(async move {
+                self.record(text).await;
+                drop((lock, running));
+            });
         }
-        scope::report(1, Some(1), "recorded");
         result.map(Response::fresh)
     }
+
+    /// Returns what is written with the first write of the call.
+    fn opening(&self) -> Arc<Opening> {
+        let (origin, call) = (self.core.store.origin().to_owned(), self.clone());
+        Opening::new(move |c| requests::begin(c, &origin, call.method, &call.key, &call.hash))
+    }
+
+    /// Stores the result of the call; of a failed one, deletes that it has begun.
+    async fn record(self, result: Option<String>) {
+        let (opening, method, key) = (self.opening(), self.method, self.key);
+        let stored = self.core.store.write(move |c| match &result {
+            Some(result) => requests::finish(c, method, &key, result),
+            None => requests::forget(c, method, &key),
+        });
+        // A call that wrote nothing has not been recorded as begun.
+        if let Err(error) = with_opening(opening, stored).await {
+            tracing::warn!(%error, method, "cannot record the outcome of a call with a request key");
+        }
+    }
+}
+
+/// Returns whether a method has no effects outside of the database, apart from files that repeating it writes again.
+fn writes_only_to_database(method: &str) -> bool {
+    ["memory.", "session.", "conversation.", "recall.", "pattern."].into_iter().any(|group| method.starts_with(group))
 }
 
 /// Returns whether a method can repair the daemon: those that change the configuration, the devices and the backups, which may fill the disk.

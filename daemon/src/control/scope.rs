@@ -15,7 +15,7 @@ use tokio::sync::{Mutex as AsyncMutex, Notify, OwnedMutexGuard};
 use tokio::task::JoinHandle;
 
 use super::{Error, Result};
-use afd_store::{self as store, new_uid};
+use afd_store::{self as store, Opening, new_uid};
 
 const OPEN: u8 = 0;
 const COMMITTED: u8 = 1;
@@ -79,6 +79,8 @@ pub struct CallScope {
     lane: u64,
     /// What is done when the connection of the call ends; `None` where that cannot be told.
     connection: Option<Arc<AtDisconnect>>,
+    /// What is written with the first write of the call.
+    opening: OnceLock<Arc<Opening>>,
 }
 
 tokio::task_local! {
@@ -106,6 +108,11 @@ impl CallScope {
     /// Waits until all earlier writing calls of the connection have started, and blocks later ones until the guard is dropped.
     pub(super) async fn in_order(&self) -> OwnedMutexGuard<()> {
         self.order.clone().lock_owned().await
+    }
+
+    /// Sets what tasks of the call write with its first write.
+    pub(super) fn set_opening(&self, opening: Arc<Opening>) {
+        let _ = self.opening.set(opening);
     }
 
     fn trace(&self) -> &str {
@@ -181,7 +188,12 @@ where
     F::Output: Send + 'static,
 {
     let scope = current();
-    tokio::spawn(store::in_lane(scope.lane, CALL.scope(scope, work)))
+    let opening = scope.opening.get().cloned();
+    let work = store::in_lane(scope.lane, CALL.scope(scope, work));
+    match opening {
+        Some(opening) => tokio::spawn(store::with_opening(opening, work)),
+        None => tokio::spawn(work),
+    }
 }
 
 /// Reports the progress of the current call, if the client requested it.

@@ -2,16 +2,21 @@
 
 mod fake;
 
+use std::sync::Arc;
+
 use afd_proto::act::{AppParams, PlainParams, ShellParams, TapParams, TextParams};
 use afd_proto::device::LeaseParams;
-use afd_proto::memory::{Category, EventStatus, LogParams};
+use afd_proto::memory::{Category, EventStatus, LogParams, MemorySave};
+use afd_proto::notes::SaveParams;
 use afd_proto::observe::{PageParams, RefsParams};
 use afd_proto::verify::TextContainsParams;
 use afd_proto::vocabulary::{By, Verb};
-use afd_proto::{ErrorCode, Secret};
+use afd_proto::{ErrorCode, Method as _, Secret};
+use tokio::sync::Notify;
 
-use super::{CallScope, act, devices, memory, observe, recover, run_call, shell, verify};
+use super::{CallScope, Core, act, devices, memory, notes, observe, recover, replay, run_call, shell, verify};
 use afd_device::{DriverError, Input};
+use afd_experience::memory::requests;
 use fake::{Lab, list};
 
 fn by(by: By, value: &str) -> TapParams {
@@ -169,4 +174,47 @@ async fn actions_of_many_sessions_are_sent_one_after_the_other() {
         call.await.expect("does not panic").expect("presses");
     }
     assert_eq!((lab.driver.inputs().len(), lab.driver.most_at_once()), (8, 1));
+}
+
+/// A `memory.save` with a request key; `before` and `after` run around its write.
+async fn save_note(
+    core: Arc<Core>,
+    before: impl Future<Output = ()> + Send + 'static,
+    after: impl Future<Output = ()> + Send + 'static,
+) -> String {
+    let own = core.clone();
+    let work = async move {
+        before.await;
+        let saved = notes::save(&own, &SaveParams { topic: "t".into(), content: "c".into(), ..SaveParams::default() }).await?;
+        after.await;
+        Ok(serde_json::value::to_raw_value(&saved).expect("JSON"))
+    };
+    let done = replay::run(&core, &MemorySave::INFO, Some("key".to_owned()), "{}", Box::pin(work)).await;
+    done.expect("saves").result.get().to_owned()
+}
+
+#[tokio::test]
+async fn interrupted_call_leaves_its_key_only_if_it_wrote_something() {
+    let lab = Lab::new(list(&["Wi-Fi"]));
+    let begun = async || lab.core.store.read(|c| requests::find(c, "memory.save", "key")).await.expect("reads").map(|found| found.done);
+    // What a crash would leave before the write, after it, and after the answer.
+    let (started, before, after) = (Arc::new(Notify::new()), Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let (starts, waits, holds) = (started.clone(), before.clone(), after.clone());
+    let waiting = async move {
+        starts.notify_one();
+        waits.notified().await;
+    };
+    let call = tokio::spawn(save_note(lab.core.clone(), waiting, async move { holds.notified().await }));
+    started.notified().await;
+    assert_eq!(begun().await, None);
+    before.notify_one();
+    while begun().await.is_none() {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(begun().await, Some(false));
+    after.notify_one();
+    let saved = call.await.expect("ends");
+    // The repetition waits until the result is stored.
+    let again = save_note(lab.core.clone(), async { panic!("it is executed again") }, async {}).await;
+    assert_eq!((again, begun().await), (saved, Some(true)));
 }

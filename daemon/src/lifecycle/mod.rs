@@ -154,10 +154,10 @@ async fn serve(
     crate::control::jobs::rebuild_experience(&core);
     crate::control::jobs::index_messages(&core);
     crate::control::transfer::resume(&core);
-    crate::control::recall::follow(&core);
+    crate::control::recall::start_indexer(&core);
     crate::control::recall::embed::start(&core);
     crate::control::recall::read_index(&core);
-    crate::control::recall::outside::start(&core);
+    crate::control::recall::qdrant::start(&core);
     let weak = Arc::downgrade(&core);
     core.tasks.spawn("integrity-check", move || check_integrity(weak.clone()));
     let beating = Arc::downgrade(&core);

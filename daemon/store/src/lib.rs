@@ -52,7 +52,7 @@ pub use migrate::{
 pub use piece::Piece;
 pub use query::{Conditions, Page, Reader};
 use queue::Turn;
-pub use queue::{in_lane, lane, new_lane};
+pub use queue::{Opening, in_lane, lane, new_lane, with_opening};
 use readers::{Pool, Readers};
 pub use savepoint::{all_or_nothing, taken_back};
 pub use space::Space;

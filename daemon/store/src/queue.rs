@@ -6,7 +6,12 @@
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::future::Future;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use rusqlite::Connection;
+
+use super::Result;
 
 /// Maximum number of writes about devices before one of the lanes gets its turn.
 const IN_A_ROW: usize = 16;
@@ -15,6 +20,44 @@ const OWN: u64 = 0;
 
 tokio::task_local! {
     static LANE: u64;
+    static OPENING: Arc<Opening>;
+}
+
+/// Rows that are written in the transaction of the first write of a call, such as that the call has begun. If a crash prevents that write, it
+/// leaves no trace of the call, which can then be repeated.
+pub struct Opening {
+    write: Box<dyn Fn(&Connection) -> Result<()> + Send + Sync>,
+    is_committed: AtomicBool,
+}
+
+impl Opening {
+    /// Returns rows that have not been written yet. `write` must change nothing when it is called again.
+    pub fn new(write: impl Fn(&Connection) -> Result<()> + Send + Sync + 'static) -> Arc<Self> {
+        Arc::new(Self { write: Box::new(write), is_committed: AtomicBool::new(false) })
+    }
+
+    /// Returns whether the rows are in the database.
+    pub fn is_committed(&self) -> bool {
+        self.is_committed.load(Ordering::Acquire)
+    }
+
+    pub(super) fn write(&self, connection: &Connection) -> Result<()> {
+        (self.write)(connection)
+    }
+
+    pub(super) fn set_committed(&self) {
+        self.is_committed.store(true, Ordering::Release);
+    }
+}
+
+/// Runs work whose first write also writes the rows of the opening.
+pub fn with_opening<F: Future>(opening: Arc<Opening>, work: F) -> impl Future<Output = F::Output> {
+    OPENING.scope(opening, work)
+}
+
+/// Returns the opening of the current task, unless it is committed.
+pub(super) fn opening() -> Option<Arc<Opening>> {
+    OPENING.try_with(Arc::clone).ok().filter(|opening| !opening.is_committed())
 }
 
 /// Returns a lane that nobody has.

@@ -270,3 +270,30 @@ async fn plans_do_not_depend_on_what_was_counted_when_tables_were_small() {
     };
     assert_eq!(store.read(left).await.expect("reads"), 0);
 }
+
+#[tokio::test]
+async fn opening_is_written_with_the_first_write_that_is_committed_and_only_then() {
+    let (_dir, store) = temporary();
+    store.write(|c| Ok(c.execute_batch("CREATE TABLE t (what TEXT NOT NULL) STRICT")?)).await.expect("creates");
+    let insert = |c: &Connection, what: &str| Ok(c.execute("INSERT INTO t VALUES (?1)", [what]).map(|_| ())?);
+    let opening = Opening::new(move |c| insert(c, "begun"));
+    let rows = async || {
+        store.read(|c| {
+            Ok(c.query_row("SELECT group_concat(what, ' ') AS all_rows FROM t", [], |row| row.get::<_, Option<String>>("all_rows"))?)
+        })
+    };
+    with_opening(opening.clone(), async {
+        let refused = store.write(move |c| {
+            insert(c, "lost")?;
+            Err::<(), _>(StoreError::Full)
+        });
+        refused.await.expect_err("fails");
+        assert_eq!((opening.is_committed(), rows().await.await.expect("reads")), (false, None));
+        for what in ["one", "two"] {
+            store.write(move |c| insert(c, what)).await.expect("writes");
+        }
+    })
+    .await;
+    store.write(move |c| insert(c, "of another call")).await.expect("writes");
+    assert_eq!((opening.is_committed(), rows().await.await.expect("reads").as_deref()), (true, Some("begun one two of another call")));
+}

@@ -16,7 +16,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use super::checkpoints::Checkpoints;
 use super::damage::{Damage, Files};
 use super::group::{Follower, MAX_GROUP, Rescue, Watch, commit_group};
-use super::queue::{Queue, Turn, lane};
+use super::queue::{self, Opening, Queue, Turn, lane};
 use super::{Result, StoreError};
 use afd_base::erased;
 use afd_base::task::{Tasks, failpoint, panic_message};
@@ -149,7 +149,12 @@ impl Writer {
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
     {
-        let work: Work = Box::new(move |c| erased::hide_result(work(c)));
+        let opening = queue::opening();
+        let own = opening.clone();
+        let work: Work = Box::new(move |c| {
+            let opened = own.map_or(Ok(()), |opening| opening.write(c));
+            erased::hide_result(opened.map_err(E::from).and_then(|()| work(c)))
+        });
         let then = then.map(|then| -> Then {
             Box::new(move |value| {
                 if let Some(value) = value.downcast_ref() {
@@ -157,16 +162,19 @@ impl Writer {
                 }
             })
         });
-        match self.submit_boxed(turn, work, then).await {
+        match self.submit_boxed(turn, work, then, opening).await {
             Ok(done) => erased::reveal_result(done),
             Err(error) => Err(error.into()),
         }
     }
 
-    async fn submit_boxed(&self, turn: Turn, work: Work, then: Option<Then>) -> Done {
+    async fn submit_boxed(&self, turn: Turn, work: Work, then: Option<Then>, opening: Option<Arc<Opening>>) -> Done {
         let (reply, answer) = oneshot::channel();
         let permit = self.acquire_permit().await?;
         let report = move |done: Done| {
+            if let (Ok(Ok(_)), Some(opening)) = (&done, opening) {
+                opening.set_committed();
+            }
             if let (Ok(Ok(value)), Some(then)) = (&done, then) {
                 then(&**value);
             }

@@ -35,15 +35,15 @@ pub fn find(connection: &Connection, method: &str, key: &str) -> Result<Option<R
         .optional()?)
 }
 
-/// Records that a call has started.
+/// Records that a call has started, unless that is recorded already.
 ///
 /// # Errors
-/// When the key is recorded already, or the database cannot be written.
+/// When the database cannot be written.
 pub fn begin(connection: &Connection, origin: &str, method: &str, key: &str, hash: &str) -> Result<()> {
     connection
         .prepare_cached(
             "INSERT INTO requests (uid, origin, method, request_key, request_hash, begun_at, updated_at)
-             VALUES (:uid, :origin, :method, :key, :hash, :now, :now)",
+             VALUES (:uid, :origin, :method, :key, :hash, :now, :now) ON CONFLICT (method, request_key) DO NOTHING",
         )?
         .execute(named_params! {
             ":uid": new_uid(),
@@ -56,7 +56,7 @@ pub fn begin(connection: &Connection, origin: &str, method: &str, key: &str, has
     Ok(())
 }
 
-/// Records the result of a call.
+/// Records the result of a call that has started.
 pub fn finish(connection: &Connection, method: &str, key: &str, result: &str) -> Result<()> {
     let result = Some(result).filter(|r| r.len() <= MAX_RESULT);
     let mentions_deleted = |result: &str| -> Result<bool> {

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use super::super::artifacts::absolute;
 use super::super::{Core, Error, Result};
 use super::Recall;
-use super::follow;
+use super::indexer;
 use super::search::Embedded;
 use afd_base::model::embed::{BUILTIN, Embedder};
 use afd_base::task::run_blocking;
@@ -153,7 +153,7 @@ impl Bench {
                     created_at: now_ms(),
                 };
                 let (uid, _) = memories::store(&bench.connection, &origin, &new)?;
-                while follow::some(&bench.connection, 100, &Piece::whole())? > 0 {}
+                while indexer::some(&bench.connection, 100, &Piece::whole())? > 0 {}
                 if let Some(source) = entries::find(&bench.connection, &uid)? {
                     bench.rows.insert(format!("{}/{}", set.name, entry.id), source.id);
                     bench.texts.insert(source.id, format!("{}\n{}", entry.title.as_deref().unwrap_or_default(), entry.text));

@@ -196,7 +196,7 @@ mod tests {
     use afd_proto::pattern::PatternScope;
     use afd_proto::recall::StoredType;
 
-    use super::super::follow;
+    use super::super::indexer;
     use super::*;
     use afd_recall::memories::{self, Memory};
     use afd_store::Piece;
@@ -222,7 +222,7 @@ mod tests {
             };
             memories::store(c, "o", &memory).expect("stores");
         }
-        while follow::some(c, 100, &Piece::whole()).expect("derives") > 0 {}
+        while indexer::some(c, 100, &Piece::whole()).expect("derives") > 0 {}
     }
 
     fn at_hand(recall: &Recall, c: &Connection) -> (usize, Option<&'static str>) {

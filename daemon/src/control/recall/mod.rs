@@ -1,21 +1,21 @@
 //! `recall.*` and `model.*`: stores, searches and assembles what is remembered.
 
+mod citations;
 mod context;
 mod describe;
 pub mod embed;
 mod evaluate;
-mod examine;
-mod follow;
+mod health;
 mod indexed;
+mod indexer;
+mod injection;
 mod models;
-mod moments;
-pub mod outside;
+pub mod qdrant;
 mod search;
 mod show;
 mod similar;
 mod store;
 mod upkeep;
-mod used;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -25,18 +25,18 @@ use std::time::{Duration, Instant};
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::Notify;
 
+pub use citations::used;
 pub use context::context;
 pub use evaluate::evaluate;
-pub(super) use examine::examine;
-pub use follow::start as follow;
+pub(super) use health::examine;
 pub use indexed::start as read_index;
+pub use indexer::start as start_indexer;
+pub(super) use injection::{for_request, for_task, near_rows, rows_about, with_remembered};
 pub use models::{add as add_model, remove as remove_model, status};
-pub(super) use moments::{for_request, for_task, near_rows, rows_about, with_remembered};
 pub use search::{get, search};
 pub use store::{delete, store};
 pub(super) use upkeep::merge_pattern;
 pub use upkeep::{JOB as UPKEEP_JOB, run_job as run_upkeep, upkeep};
-pub use used::used;
 
 use afd_base::config::RecallSettings;
 use afd_base::model::embed::{Embedder, EmbeddingEndpoint, SentenceModel};
@@ -59,7 +59,7 @@ pub struct Recall {
     wake: Arc<Notify>,
     due: Arc<Notify>,
     changed: Arc<Notify>,
-    outside: Mutex<outside::Outside>,
+    outside: Mutex<qdrant::Outside>,
     /// Wakes what waits to send again, and whether it is to look whether everything is still there.
     again: Arc<Notify>,
     doubted: AtomicBool,

@@ -10,7 +10,7 @@ use afd_proto::recall_upkeep::{EntryCount, RecallStatus, RecallStatusParams};
 
 use super::super::artifacts::absolute;
 use super::super::{Core, Error, Result, config};
-use super::{Recall, outside};
+use super::{Recall, qdrant};
 use afd_base::model::embed::BUILTIN;
 use afd_base::model::embed::trial::{self, Trial};
 use afd_base::task::run_blocking;
@@ -88,7 +88,7 @@ pub async fn status(core: &Arc<Core>, _: &RecallStatusParams) -> Result<RecallSt
         let name = settings.model_dir.as_deref().map_or_else(String::new, |dir: &Path| dir.display().to_string());
         EmbeddingModel { identity: name, dimensions: None, embedded: 0, pending: 0, error: Some(error) }
     });
-    let qdrant = outside::status(core, &settings).await?;
+    let qdrant = qdrant::status(core, &settings).await?;
     Recall::read_first(core, named.as_deref()).await?;
     let (own, failing) = (core.clone(), core.recall.failing.lock().clone());
     let read = core.store.read_all(move |c| {

@@ -14,7 +14,7 @@ use serde_json::json;
 use super::super::session::{check_optional, check_text, known};
 use super::super::{Core, Error, Result, check_session};
 use super::show::{self, Asked};
-use super::{Current, Recall, outside};
+use super::{Current, Recall, qdrant};
 use afd_base::config::RecallSettings;
 use afd_base::model::ModelError;
 use afd_base::model::embed::{BUILTIN, Builtin, Embedder};
@@ -150,7 +150,7 @@ pub async fn search(core: &Arc<Core>, params: &RecallSearchParams) -> Result<Rec
     let mut answer = None;
     if usable && settings.qdrant_url.is_some() {
         let filters = filters(core, params, of_session).await?;
-        let (answered, without) = outside::ask(core, &settings, embedded.searched(), &filters, limit as usize).await;
+        let (answered, without) = qdrant::ask(core, &settings, embedded.searched(), &filters, limit as usize).await;
         answer = answered;
         missing.extend(without);
     }
@@ -375,7 +375,7 @@ pub async fn get(core: &Arc<Core>, params: &RecallGetParams) -> Result<RecallEnt
     });
     let found = match found.await? {
         // What was deleted here is not asked for elsewhere.
-        (None, false) => outside::get(core, &params.uid).await.map_err(|why| no_entry(&params.uid).hint(why))?,
+        (None, false) => qdrant::get(core, &params.uid).await.map_err(|why| no_entry(&params.uid).hint(why))?,
         (told, _) => told,
     };
     found.ok_or_else(|| no_entry(&params.uid))

@@ -14,7 +14,7 @@ use super::super::{Core, Error, Result, backups, check_session};
 use super::indexed::AtHand;
 use super::search::{no_entry, site_name};
 use super::show::{self, Asked};
-use super::{Recall, outside};
+use super::{Recall, qdrant};
 use afd_experience::memory::requests;
 use afd_recall::search::{self, Scope};
 use afd_recall::{entries, memories, vectors};
@@ -152,12 +152,12 @@ pub async fn delete(core: &Arc<Core>, params: &RecallDeleteParams) -> Result<Rec
         (Some(created_at), _) => {
             core.store.scrub().await?;
             let backups = backups::holding(core, created_at).await;
-            Ok(RecallDeleted { uid: params.uid.clone(), backups, qdrant: outside::still_holding(core).await })
+            Ok(RecallDeleted { uid: params.uid.clone(), backups, qdrant: qdrant::still_holding(core).await })
         }
         (None, Some(kind)) => Err(Error::param("uid", "an entry that `recall.store` stored", format!("a {kind}"))
             .hint(format!("`afctl {}` deletes it", deleting(&kind)))
             .details(json!({"uid": params.uid, "kind": kind}))),
-        (None, None) => match outside::get(core, &params.uid).await {
+        (None, None) => match qdrant::get(core, &params.uid).await {
             Ok(Some(_)) => Err(Error::param("uid", "an entry of this memory", "one of another memory, which alone can delete it")),
             Ok(None) => Err(no_entry(&params.uid)),
             Err(why) => Err(no_entry(&params.uid).hint(why)),
