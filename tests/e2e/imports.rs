@@ -89,6 +89,18 @@ fn import_goes_on_after_a_crash_or_a_stop_and_ends_as_if_there_had_been_none() {
     println!("{rounds} rounds, {count} records");
 }
 
+/// Old events are folded in the order of their sequence numbers, in which a file does not have them.
+#[test]
+fn pruning_waits_until_an_import_is_complete() {
+    let world = World::process();
+    let (file, _) = large(&rich(), COPIES, world.dir());
+    let waiting = send(&world, &file);
+    begun(&world, 1);
+    world.client().ok("memory.prune", json!({"older": "1h"}));
+    assert_eq!(copies(&world), 0, "the copy of the file is removed when the import is complete");
+    drop(waiting);
+}
+
 #[test]
 fn file_of_a_caller_who_leaves_is_not_taken_in() {
     let source = rich();

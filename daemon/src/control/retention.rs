@@ -50,7 +50,7 @@ pub async fn prune(core: &Arc<Core>, params: &PruneParams) -> Result<Pruned> {
             return Err(Error::new(ErrorCode::Conflict, "the newest events are from the future, so what is old cannot be told")
                 .hint("set the clock; `afctl doctor` checks it"));
         }
-        delete(&core.store, cut).await?
+        delete(core, cut).await?
     };
     Ok(Pruned { before, events, observations, dry_run, used_bytes: used(&core.store).await? })
 }
@@ -64,13 +64,15 @@ fn age(text: &str) -> Result<i64> {
     number.checked_mul(unit).filter(|ms| (HOUR_MS..=now_ms()).contains(ms)).ok_or_else(refused)
 }
 
-/// Folds and deletes what is old. Returns the numbers of deleted events and observations.
-async fn delete(store: &Store, cut: Cut) -> std::result::Result<(u64, u64), StoreError> {
+/// Folds and deletes what is old. Returns the numbers of deleted events and observations. Waits while an import is under way: the order in which
+/// events are folded is that of their sequence numbers, and those of the file come in another one.
+async fn delete(core: &Core, cut: Cut) -> std::result::Result<(u64, u64), StoreError> {
     let (mut events, mut observations) = (0, 0);
-    for origin in store.read_all(prune::origins).await? {
+    for origin in core.store.read_all(prune::origins).await? {
         loop {
             let origin = origin.clone();
-            let step = store.write_long(move |c, piece| {
+            let _turn = core.importing.lock().await;
+            let step = core.store.write_long(move |c, piece| {
                 let step = prune::some(c, &origin, cut, BATCH, piece)?;
                 for (session, share) in &step.shares {
                     elsewhere::add(c, *session, moved(share))?;
@@ -133,7 +135,7 @@ pub(super) async fn run_job(core: &Arc<Core>) -> Outcome {
         return Ok("postponed: the newest events are from the future, so the clock is wrong".to_owned());
     }
     let (mut events, mut observations) =
-        delete(store, Cut { events: since(limits.events), observations: since(limits.observations) }).await?;
+        delete(core, Cut { events: since(limits.events), observations: since(limits.observations) }).await?;
     let mut note = "";
     while used(store).await? > limits.max_bytes {
         let newest = now_ms() - ALWAYS_KEPT_MS;
@@ -142,7 +144,7 @@ pub(super) async fn run_job(core: &Arc<Core>) -> Outcome {
             break;
         };
         let before = (oldest + DAY_MS).min(newest);
-        let (more_events, more_observations) = delete(store, Cut { events: before, observations: before }).await?;
+        let (more_events, more_observations) = delete(core, Cut { events: before, observations: before }).await?;
         if more_events + more_observations == 0 && store.read(prune::oldest).await? == Some(oldest) {
             note = "; it is still larger than `memory.max_bytes`, but the oldest rows are still needed";
             break;
