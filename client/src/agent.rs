@@ -1,5 +1,5 @@
-//! Output for language models: the outline of a page, what came of an action, errors with what to do next. Nothing is told twice, and
-//! what a screen says is quoted on its line.
+//! Output for language models: the outline of a page, what came of an action, errors with what to do next. Nothing is
+//! told twice, and what a screen says is quoted on its line.
 
 use std::fmt::Write as _;
 
@@ -59,7 +59,13 @@ pub fn text(outcome: &Outcome) -> String {
             for known in failure.details["remembered"].as_array().into_iter().flatten() {
                 let word = |key: &str| known[key].as_str().map(safe::line).unwrap_or_default();
                 // Quoted, as it is data that somebody or something said.
-                let _ = write!(text, "\nremembered {} (by {}): \"{}\"", word("type"), word("source"), word("text").replace('"', "\\\""));
+                let _ = write!(
+                    text,
+                    "\nremembered {} (by {}): \"{}\"",
+                    word("type"),
+                    word("source"),
+                    word("text").replace('"', "\\\"")
+                );
             }
             if let Some(why) = failure.details["rememberedMissing"].as_str() {
                 let _ = write!(text, "\nmissing: {}", safe::line(why));
@@ -72,7 +78,8 @@ pub fn text(outcome: &Outcome) -> String {
     }
 }
 
-/// Removes the brackets around matches from quotations: an agent copies what it reads. Brackets that the whole text has stay.
+/// Removes the brackets around matches from quotations: an agent copies what it reads. Brackets that the whole text has
+/// stay.
 fn unmark(value: &mut Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(unmark),
@@ -90,8 +97,8 @@ fn unmark(value: &mut Value) {
     }
 }
 
-/// Escapes the line breaks of all texts: what a person, a page or a tool wrote must not begin a line that could be taken for one of afd's.
-/// Outlines and graphs are made of such lines; the output of a command is what was asked for.
+/// Escapes the line breaks of all texts: what a person, a page or a tool wrote must not begin a line that could be
+/// taken for one of afd's. Outlines and graphs are made of such lines; the output of a command is what was asked for.
 fn one_line_each(value: &mut Value) {
     match value {
         Value::String(text) => *text = safe::line(text),
@@ -99,7 +106,9 @@ fn one_line_each(value: &mut Value) {
         Value::Object(map) => {
             for (key, value) in map.iter_mut() {
                 match value {
-                    Value::String(text) if matches!(key.as_str(), "outline" | "look" | "graph" | "output") => *text = safe::block(text),
+                    Value::String(text) if matches!(key.as_str(), "outline" | "look" | "graph" | "output") => {
+                        *text = safe::block(text)
+                    }
                     value => one_line_each(value),
                 }
             }
@@ -116,7 +125,8 @@ fn result(outcome: &Outcome, data: &Value) -> String {
         return act(outcome, data);
     }
     // The steps are in the text.
-    if let (("visual", "path"), Some(text)) = ((outcome.category.as_str(), outcome.op.as_str()), data["text"].as_str()) {
+    if let (("visual", "path"), Some(text)) = ((outcome.category.as_str(), outcome.op.as_str()), data["text"].as_str())
+    {
         return text.to_owned();
     }
     if outcome.category == "verify" {
@@ -140,7 +150,8 @@ fn act(outcome: &Outcome, data: &Value) -> String {
     if let Some(expected) = look["expected"].as_str().filter(|_| is_news(outcome, data)) {
         let _ = write!(text, "; before: {expected}");
     }
-    let shows = data["result"].as_str().filter(|result| outcome.op == "fill" && !["filled", "cleared"].contains(result));
+    let shows =
+        data["result"].as_str().filter(|result| outcome.op == "fill" && !["filled", "cleared"].contains(result));
     if let Some(result) = shows {
         let _ = write!(text, "; {}", safe::line(result));
     }
@@ -150,8 +161,8 @@ fn act(outcome: &Outcome, data: &Value) -> String {
     text
 }
 
-/// Returns whether it tells something new what an action led to before: not what any page does at Back or a scroll, and not what has just
-/// happened again.
+/// Returns whether it tells something new what an action led to before: not what any page does at Back or a scroll, and
+/// not what has just happened again.
 fn is_news(outcome: &Outcome, data: &Value) -> bool {
     let look = &data["look"];
     let expected = look["expected"].as_str().unwrap_or_default();
@@ -183,7 +194,9 @@ fn acted_on(outcome: &Outcome, data: &Value) -> String {
     let id = || word("resId").map(|id| format!("#{}", id.rsplit('/').next().unwrap_or(&id)));
     let quoted = |name: String| format!("\"{}\"", name.replace('"', "\\\""));
     let point = || Some(format!("{},{}", data["point"]["x"].as_f64()?, data["point"]["y"].as_f64()?));
-    if let Some(name) = word("title").or_else(|| word("label")).or_else(|| word("name")).map(quoted).or_else(id).or_else(point) {
+    if let Some(name) =
+        word("title").or_else(|| word("label")).or_else(|| word("name")).map(quoted).or_else(id).or_else(point)
+    {
         let _ = write!(text, " {name}");
     }
     if data["unmarked"] == Value::Bool(true) {
@@ -213,24 +226,36 @@ mod tests {
     fn matches_are_not_marked() {
         let mut data = json!({"notes": [{"content": "the bakery", "snippet": "the [bakery]"}, {"content": "a[0]", "snippet": "a[0]"}]});
         unmark(&mut data);
-        assert_eq!((&data["notes"][0]["snippet"], &data["notes"][1]["snippet"]), (&json!("the bakery"), &json!("a[0]")));
+        assert_eq!(
+            (&data["notes"][0]["snippet"], &data["notes"][1]["snippet"]),
+            (&json!("the bakery"), &json!("a[0]"))
+        );
     }
 
     #[test]
     fn outcomes_are_told_once_and_briefly() {
         assert_eq!(of(Ok(json!({"outline": "page \"A\"\n@n1 \"B\"", "rows": []}))), "page \"A\"\n@n1 \"B\"");
-        let look = json!({"changed": true, "expected": "-> \"Sound\" 4/4", "observation": {"outline": "page \"Wi-Fi\""}});
+        let look =
+            json!({"changed": true, "expected": "-> \"Sound\" 4/4", "observation": {"outline": "page \"Wi-Fi\""}});
         let target = json!({"role": "row", "label": "Wi-Fi, Connected", "title": "Wi-Fi"});
         let expected = "tapped row \"Wi-Fi\": changed; before: -> \"Sound\" 4/4\npage \"Wi-Fi\"";
         assert_eq!(of(Ok(json!({"look": look, "target": target}))), expected);
-        let again = json!({"changed": true, "expected": "-> \"Wi-Fi\" 4/4", "observation": {"outline": "page \"Wi-Fi\" a.b"}});
-        assert_eq!(of(Ok(json!({"look": again, "target": target}))), "tapped row \"Wi-Fi\": changed\npage \"Wi-Fi\" a.b");
-        let unmarked = json!({"look": {"changed": null}, "target": {"role": "text", "title": "Notes"}, "unmarked": true});
+        let again =
+            json!({"changed": true, "expected": "-> \"Wi-Fi\" 4/4", "observation": {"outline": "page \"Wi-Fi\" a.b"}});
+        assert_eq!(
+            of(Ok(json!({"look": again, "target": target}))),
+            "tapped row \"Wi-Fi\": changed\npage \"Wi-Fi\" a.b"
+        );
+        let unmarked =
+            json!({"look": {"changed": null}, "target": {"role": "text", "title": "Notes"}, "unmarked": true});
         assert_eq!(of(Ok(unmarked)), "tapped \"Notes\" (not marked as clickable): done");
         let nameless = json!({"look": {"changed": false, "note": "nothing changed"}, "target": {"role": "view", "resId": "a.b:id/more"}});
         assert_eq!(of(Ok(nameless)), "tapped #more: nothing changed");
         let mut failure = Failure::new("TARGET_AMBIGUOUS", "2 elements match", 1).with_hint("name one of them");
         failure.details = json!({"candidates": [{"label": "Me\n@n1"}]});
-        assert_eq!(of(Err(failure)), "error TARGET_AMBIGUOUS: 2 elements match\ncandidate: \"Me\\n@n1\"\nhint: name one of them");
+        assert_eq!(
+            of(Err(failure)),
+            "error TARGET_AMBIGUOUS: 2 elements match\ncandidate: \"Me\\n@n1\"\nhint: name one of them"
+        );
     }
 }

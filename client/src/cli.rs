@@ -1,6 +1,7 @@
 //! The table of commands.
 //!
-//! A group builds its subcommands only when it is the one invoked; building all of them would take longer than the call itself.
+//! A group builds its subcommands only when it is the one invoked; building all of them would take longer than the call
+//! itself.
 
 use clap::builder::TypedValueParser;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
@@ -9,8 +10,8 @@ use crate::commands::act::Act;
 use crate::commands::observe::Observe;
 use crate::commands::verify::Verify;
 use crate::commands::{
-    Call, Group, act, app, artifact, backup, config, connect, conversation, daemon, device, doctor, import, job, mcp, memory, observe,
-    pattern, recall, recover, service, session, uninstall, verify, visual,
+    Call, Group, act, app, artifact, backup, config, connect, conversation, daemon, device, doctor, import, job, mcp,
+    memory, observe, pattern, recall, recover, service, session, uninstall, verify, visual,
 };
 use crate::options::{Context, Global};
 use crate::{demo, examples, follow, init, man, setup};
@@ -53,7 +54,11 @@ const fn group<G: Group>(name: &'static str, about: &'static str) -> Entry {
     Entry { name, aliases: &[], about, describe: describe_group::<G>, run: Run::Call(call_of_group::<G>) }
 }
 
-const fn program<A: Args>(name: &'static str, about: &'static str, run: fn(&ArgMatches, &Context) -> Result<u8, clap::Error>) -> Entry {
+const fn program<A: Args>(
+    name: &'static str,
+    about: &'static str,
+    run: fn(&ArgMatches, &Context) -> Result<u8, clap::Error>,
+) -> Entry {
     Entry { name, aliases: &[], about, describe: describe_args::<A>, run: Run::Program(run) }
 }
 
@@ -105,16 +110,46 @@ pub const ENTRIES: &[Entry] = &[
     },
     group::<observe::Observe>("observe", "Read the screen"),
     group::<act::Act>("act", "Perform actions on the device"),
-    short!("look", &["snapshot", "dump", "ui"], "Show the page; the same as `observe page`", Observe::Page, observe::Page),
-    short!("screenshot", &[], "Take a screenshot; the same as `observe screenshot`", Observe::Screenshot, observe::Screenshot),
-    short!("wait", &["wait-for"], "Wait for something on the screen; the same as `observe wait`", Observe::Wait, observe::Wait),
+    short!(
+        "look",
+        &["snapshot", "dump", "ui"],
+        "Show the page; the same as `observe page`",
+        Observe::Page,
+        observe::Page
+    ),
+    short!(
+        "screenshot",
+        &[],
+        "Take a screenshot; the same as `observe screenshot`",
+        Observe::Screenshot,
+        observe::Screenshot
+    ),
+    short!(
+        "wait",
+        &["wait-for"],
+        "Wait for something on the screen; the same as `observe wait`",
+        Observe::Wait,
+        observe::Wait
+    ),
     short!("tap", &["click"], "Tap a target; the same as `act tap`", Act::Tap, act::Tap),
-    short!("long-press", &["longpress"], "Long-press a target; the same as `act long-press`", Act::LongPress, act::LongPress),
+    short!(
+        "long-press",
+        &["longpress"],
+        "Long-press a target; the same as `act long-press`",
+        Act::LongPress,
+        act::LongPress
+    ),
     short!("type", &[], "Type text into the focused field; the same as `act text`", Act::Text, act::Text),
     short!("fill", &[], "Fill a field; the same as `act fill`", Act::Fill, act::Fill),
     short!("press", &["key", "keyevent"], "Press a key; the same as `act key`", Act::Key, act::KeyCode),
     short!("scroll", &[], "Scroll the screen; the same as `act scroll`", Act::Scroll, act::Scroll),
-    short!("scroll-to", &[], "Scroll until an element is on the screen; the same as `act scroll-to`", Act::ScrollTo, act::ScrollTo),
+    short!(
+        "scroll-to",
+        &[],
+        "Scroll until an element is on the screen; the same as `act scroll-to`",
+        Act::ScrollTo,
+        act::ScrollTo
+    ),
     short!("launch", &["open", "start"], "Launch an app; the same as `act launch`", Act::Launch, act::Package),
     short!("back", &[], "Press Back; the same as `act back`", Act::Back, act::Key),
     short!("home", &[], "Press Home; the same as `act home`", Act::Home, act::Key),
@@ -128,7 +163,13 @@ pub const ENTRIES: &[Entry] = &[
     group::<verify::Verify>("verify", "Check that the screen is as expected"),
     group::<recover::Recover>("recover", "Recover from a failure; afd remembers which recovery fixed it"),
     group::<memory::Memory>("memory", "Notes, event log, and what was learned about pages"),
-    short!("export", &[], "Write everything that is known to a file; the same as `memory export`", memory::Memory::Export, memory::Export),
+    short!(
+        "export",
+        &[],
+        "Write everything that is known to a file; the same as `memory export`",
+        memory::Memory::Export,
+        memory::Export
+    ),
     group::<visual::Visual>("visual", "Learned components and states of screens, and paths between them"),
     group::<session::Session>("session", "Test sessions: goal, tasks, findings, progress, resume"),
     group::<conversation::Conversation>("conversation", "Conversation history and the context for the language model"),
@@ -147,7 +188,11 @@ pub const ENTRIES: &[Entry] = &[
     group::<daemon::Daemon>("daemon", "Start, stop and inspect the daemon"),
     group::<service::Service>("service", "Run the daemon under systemd, and show its log"),
     program::<doctor::Doctor>("doctor", "Check the daemon, its memory, its settings and the devices", doctor::run),
-    program::<init::Init>("init", "Add the first device: a practice phone, a phone on the network, or on USB", init::run),
+    program::<init::Init>(
+        "init",
+        "Add the first device: a practice phone, a phone on the network, or on USB",
+        init::run,
+    ),
     program::<mcp::Mcp>("mcp", "Serve MCP clients such as Claude Code on standard input and output", mcp::run),
     program::<setup::Setup>("setup", "Add afd to Claude Code, Codex, Cursor, VS Code and other programs", setup::run),
     program::<follow::Follow>("events", "Follow events live", follow::run),
@@ -286,7 +331,12 @@ struct MethodNameParser;
 impl TypedValueParser for MethodNameParser {
     type Value = String;
 
-    fn parse_ref(&self, cmd: &Command, arg: Option<&clap::Arg>, value: &std::ffi::OsStr) -> Result<String, clap::Error> {
+    fn parse_ref(
+        &self,
+        cmd: &Command,
+        arg: Option<&clap::Arg>,
+        value: &std::ffi::OsStr,
+    ) -> Result<String, clap::Error> {
         clap::builder::StringValueParser::new().parse_ref(cmd, arg, value)
     }
 
@@ -302,15 +352,16 @@ pub struct Completions {
     shell: clap_complete::Shell,
 }
 
-/// Returns a command with no more than what a shell completes, as it reads the script at each start: names, and the options of each
-/// command. The global options are completed before the command only, not after each of 150.
+/// Returns a command with no more than what a shell completes, as it reads the script at each start: names, and the
+/// options of each command. The global options are completed before the command only, not after each of 150.
 fn for_completion(whole: &Command, is_root: bool) -> Command {
     let own = whole
         .get_arguments()
         .filter(|arg| is_root || !arg.is_global_set())
         .filter(|arg| !["help", "version"].contains(&arg.get_id().as_str()));
     let args = own.map(|arg| {
-        let names: Vec<&'static str> = arg.get_possible_values().iter().map(|value| forever(value.get_name())).collect();
+        let names: Vec<&'static str> =
+            arg.get_possible_values().iter().map(|value| forever(value.get_name())).collect();
         let completes = arg.get_action().takes_values() && (!names.is_empty() || arg.is_positional());
         let mut bare = clap::Arg::new(arg.get_id().clone());
         // A value that nobody can guess needs no rule of its own.
@@ -329,7 +380,8 @@ fn for_completion(whole: &Command, is_root: bool) -> Command {
     bare.about(forever(&whole.get_about().map(ToString::to_string).unwrap_or_default())).args(args).subcommands(subs)
 }
 
-/// Returns a text that lives as long as the program, which ends when the script is printed: clap borrows names for that long.
+/// Returns a text that lives as long as the program, which ends when the script is printed: clap borrows names for that
+/// long.
 fn forever(text: &str) -> &'static str {
     Box::leak(text.to_owned().into_boxed_str())
 }
@@ -342,7 +394,8 @@ fn complete(matches: &ArgMatches, _: &Context) -> Result<u8, clap::Error> {
     clap_complete::generate(shell, &mut for_completion(&whole, true), "afctl", &mut script);
     if matches!(shell, clap_complete::Shell::Bash | clap_complete::Shell::PowerShell) {
         // A third of such a script is indentation.
-        let lines = String::from_utf8_lossy(&script).lines().map(|line| format!("{}\n", line.trim_start())).collect::<String>();
+        let lines =
+            String::from_utf8_lossy(&script).lines().map(|line| format!("{}\n", line.trim_start())).collect::<String>();
         script = lines.into_bytes();
     }
     Ok(u8::from(!crate::output::write(&script)))
@@ -360,7 +413,8 @@ mod tests {
         all.sort_unstable();
         assert_eq!(listed, all);
         let help = command().render_help().to_string();
-        let at = |heading: &str| help.find(&format!("\n{heading}:\n")).unwrap_or_else(|| panic!("no {heading}: {help}"));
+        let at =
+            |heading: &str| help.find(&format!("\n{heading}:\n")).unwrap_or_else(|| panic!("no {heading}: {help}"));
         let places = ["Start", "Act", "Check", "Memory", "Admin", "Options"].map(at);
         assert!(places.is_sorted(), "{help}");
     }

@@ -130,12 +130,12 @@ impl Wait {
 }
 
 impl Connection {
-    /// Connects. Before the first byte is sent, this checks that directory and listener belong to the caller or root: a token must
-    /// not reach another user who created the socket first.
+    /// Connects. Before the first byte is sent, this checks that directory and listener belong to the caller or root: a
+    /// token must not reach another user who created the socket first.
     ///
     /// # Errors
-    /// `NotFound` or `ConnectionRefused` if no daemon is listening, `PermissionDenied` if the socket belongs to another user,
-    /// `TimedOut` if the daemon accepts no connections.
+    /// `NotFound` or `ConnectionRefused` if no daemon is listening, `PermissionDenied` if the socket belongs to another
+    /// user, `TimedOut` if the daemon accepts no connections.
     pub fn open(socket: &Path) -> io::Result<Self> {
         trust::check_directory(socket)?;
         let stream = connect(socket)?;
@@ -165,8 +165,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Sets the interval of liveness probes while waiting for a response: a call may take long, but a daemon that responds to
-    /// nothing is not worth waiting for.
+    /// Sets the interval of liveness probes while waiting for a response: a call may take long, but a daemon that
+    /// responds to nothing is not worth waiting for.
     pub fn set_probe(&mut self, every: Duration) {
         self.probe = Some(every);
     }
@@ -215,7 +215,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Called when a read or write made no progress for one interval. Fails if the wait was interrupted, has timed out or is futile.
+    /// Called when a read or write made no progress for one interval. Fails if the wait was interrupted, has timed out
+    /// or is futile.
     fn check_wait(&self, wait: &mut Wait) -> io::Result<()> {
         if self.interrupted.as_ref().is_some_and(|flag| flag.load(Ordering::SeqCst)) {
             return Err(io::Error::other(Interrupted));
@@ -262,7 +263,9 @@ impl Connection {
                     }
                 }
                 // The daemon answers a message that it could not read without an id.
-                (None, params) if message.id == Some(id) || message.id.is_none() => break Response { params, ..message },
+                (None, params) if message.id == Some(id) || message.id.is_none() => {
+                    break Response { params, ..message };
+                }
                 _ => {}
             }
         };
@@ -276,7 +279,8 @@ impl Connection {
     fn send(&mut self, method: &str, params: &impl Serialize) -> io::Result<u64> {
         let id = self.next_id;
         self.next_id += 1;
-        let mut text = serde_json::to_string(&Request { jsonrpc: "2.0", id, method, params }).map_err(io::Error::other)?;
+        let mut text =
+            serde_json::to_string(&Request { jsonrpc: "2.0", id, method, params }).map_err(io::Error::other)?;
         text.push('\n');
         self.write(text.as_bytes())?;
         Ok(id)

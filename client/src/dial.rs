@@ -18,14 +18,18 @@ fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// Returns the socket path from the options, else the default. If nothing is there, and neither options nor environment name a socket, it is
-/// the one of the daemon that uses the memory: a login session, cron and ssh have different directories for sockets.
+/// Returns the socket path from the options, else the default. If nothing is there, and neither options nor environment
+/// name a socket, it is the one of the daemon that uses the memory: a login session, cron and ssh have different
+/// directories for sockets.
 pub fn socket(global: &Global) -> PathBuf {
     if let Some(named) = &global.socket {
         return absolute(named);
     }
     let default = afd_proto::paths::socket(rustix::process::geteuid().as_raw());
-    if std::env::var_os("AFD_SOCKET").is_some_and(|named| !named.is_empty()) || default.exists() || spawn::is_locked(&default) {
+    if std::env::var_os("AFD_SOCKET").is_some_and(|named| !named.is_empty())
+        || default.exists()
+        || spawn::is_locked(&default)
+    {
         return default;
     }
     spawn::socket_of(&own_settings::database(global)).unwrap_or(default)
@@ -74,7 +78,9 @@ pub fn connect(global: &Global, purpose: Purpose) -> Result<Connection, Failure>
         match check_database(global, &mut connection) {
             Ok(()) => return Ok(connection),
             Err(Unchecked::Failed(failure)) => return Err(failure),
-            Err(Unchecked::Call(CallError::Io(error))) if is_disconnect(&error) && attempts < MAX_ATTEMPTS => pause(attempts),
+            Err(Unchecked::Call(CallError::Io(error))) if is_disconnect(&error) && attempts < MAX_ATTEMPTS => {
+                pause(attempts)
+            }
             Err(Unchecked::Call(error)) => return Err(failure(error, global)),
         }
     }
@@ -84,10 +90,14 @@ pub fn connect(global: &Global, purpose: Purpose) -> Result<Connection, Failure>
 fn open(global: &Global, purpose: Purpose) -> Result<Connection, Failure> {
     let socket = socket(global);
     let mut opened = Connection::open(&socket);
-    if opened.as_ref().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) && is_made_again(global, &socket) {
+    if opened.as_ref().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
+        && is_made_again(global, &socket)
+    {
         opened = Connection::open(&socket);
     }
-    let is_absent = |error: &std::io::Error| spawn::is_not_listening(error) && (socket.exists() || held_lock(global, &socket).is_none());
+    let is_absent = |error: &std::io::Error| {
+        spawn::is_not_listening(error) && (socket.exists() || held_lock(global, &socket).is_none())
+    };
     let mut connection = match opened {
         Ok(connection) => connection,
         Err(error) if purpose == Purpose::Call && !global.no_spawn && is_absent(&error) => start(global)?,
@@ -95,14 +105,19 @@ fn open(global: &Global, purpose: Purpose) -> Result<Connection, Failure> {
     };
     let timeout = global.timeout_ms.filter(|ms| *ms > 0).map(Duration::from_millis);
     connection.set_timeout(timeout).map_err(|e| Failure::new("INTERNAL", e.to_string(), FAILED))?;
-    let probe = std::env::var("AFD_PROBE_MS").ok().and_then(|ms| ms.parse().ok()).filter(|ms| *ms > 0).map(Duration::from_millis);
+    let probe = std::env::var("AFD_PROBE_MS")
+        .ok()
+        .and_then(|ms| ms.parse().ok())
+        .filter(|ms| *ms > 0)
+        .map(Duration::from_millis);
     connection.set_probe(probe.unwrap_or(PROBE_INTERVAL));
     Ok(connection)
 }
 
 /// Returns how a daemon is started for these options.
 fn options(global: &Global) -> spawn::Start {
-    let config = global.config.clone().or_else(|| std::env::var_os("AF_CONFIG").filter(|v| !v.is_empty()).map(PathBuf::from));
+    let config =
+        global.config.clone().or_else(|| std::env::var_os("AF_CONFIG").filter(|v| !v.is_empty()).map(PathBuf::from));
     spawn::Start {
         socket: socket(global),
         memory_db: global.memory_db.as_deref().filter(|p| !p.as_os_str().is_empty()).map(absolute),
@@ -122,8 +137,8 @@ fn start(global: &Global) -> Result<Connection, Failure> {
     })
 }
 
-/// Returns the lock of the running daemon that serves a socket: the one beside the socket, or, where that was removed with its directory, the one
-/// beside the database.
+/// Returns the lock of the running daemon that serves a socket: the one beside the socket, or, where that was removed
+/// with its directory, the one beside the database.
 fn held_lock(global: &Global, socket: &Path) -> Option<PathBuf> {
     if spawn::is_locked(socket) {
         return Some(socket.to_owned());
@@ -140,8 +155,8 @@ pub fn holder(global: &Global) -> Option<(PathBuf, Option<u32>)> {
     Some((lock, pid))
 }
 
-/// Waits until a running daemon has a socket: a daemon that starts or stops has none for a moment, and recreates one that was removed. Returns whether
-/// the socket exists.
+/// Waits until a running daemon has a socket: a daemon that starts or stops has none for a moment, and recreates one
+/// that was removed. Returns whether the socket exists.
 fn is_made_again(global: &Global, socket: &Path) -> bool {
     let waited = std::time::Instant::now();
     while waited.elapsed() < ORPHAN_WAIT && !socket.exists() && held_lock(global, socket).is_some() {
@@ -158,9 +173,13 @@ fn unreachable(global: &Global, socket: &Path, error: &std::io::Error) -> Failur
             format!("the socket {at} is not trusted: {error}"),
             "remove the untrusted socket or directory, or choose another path with --socket or AFD_SOCKET".to_owned(),
         ),
-        std::io::ErrorKind::TimedOut => (format!("the daemon at {at} accepts no connections"), unresponsive_hint(socket)),
+        std::io::ErrorKind::TimedOut => {
+            (format!("the daemon at {at} accepts no connections"), unresponsive_hint(socket))
+        }
         std::io::ErrorKind::NotFound if held_lock(global, socket).is_some() => {
-            let what = format!("a daemon is running, but its socket {at} is missing: it was deleted, or the daemon is still starting");
+            let what = format!(
+                "a daemon is running, but its socket {at} is missing: it was deleted, or the daemon is still starting"
+            );
             (what, "`afctl daemon restart` ends it after its calls, and starts a new one".to_owned())
         }
         _ => (format!("cannot connect to the daemon at {at}: {error}"), spawn::start_hint(false)),
@@ -203,7 +222,9 @@ pub fn call(
         prepare(&mut connection);
         match connection.call_raw(method, params) {
             Ok(result) => return Ok(result),
-            Err(CallError::Io(error)) if is_disconnect(&error) && retry == Retry::Safe && attempts < MAX_ATTEMPTS => pause(attempts),
+            Err(CallError::Io(error)) if is_disconnect(&error) && retry == Retry::Safe && attempts < MAX_ATTEMPTS => {
+                pause(attempts)
+            }
             Err(error) => {
                 let skew = version_skew(&error, &mut connection);
                 let mut failure = failure(error, global);
@@ -244,7 +265,8 @@ fn is_older(version: &str, than: &str) -> bool {
     parts(version) < parts(than)
 }
 
-/// Waits until the daemon with process id `pid`, which was asked to stop, gives up a lock. Returns whether it did in time.
+/// Waits until the daemon with process id `pid`, which was asked to stop, gives up a lock. Returns whether it did in
+/// time.
 fn is_released(lock: &Path, pid: Option<u32>, within: Duration) -> bool {
     let deadline = std::time::Instant::now() + within;
     // Another daemon may have been started in the meantime.
@@ -275,8 +297,8 @@ fn is_daemon(pid: u32) -> bool {
     name.trim_end() == "afd"
 }
 
-/// Stops the daemon, if one is running, after its calls in flight; returns whether one was. Sends signals to a daemon that has no socket or does not
-/// answer.
+/// Stops the daemon, if one is running, after its calls in flight; returns whether one was. Sends signals to a daemon
+/// that has no socket or does not answer.
 pub fn stop(global: &Global) -> Result<bool, Failure> {
     // Once: what the lock of the database says of the socket ends with the daemon.
     let socket = socket(global);
@@ -290,8 +312,10 @@ pub fn stop(global: &Global) -> Result<bool, Failure> {
     }
     for signal in [rustix::process::Signal::TERM, rustix::process::Signal::KILL] {
         // The number may be that of another process, as where the lock is shared with a container.
-        let process = pid.filter(|pid| is_daemon(*pid)).and_then(|pid| rustix::process::Pid::from_raw(i32::try_from(pid).ok()?));
-        if is_released(&lock, pid, Duration::ZERO) || process.is_none_or(|process| rustix::process::kill_process(process, signal).is_err())
+        let process =
+            pid.filter(|pid| is_daemon(*pid)).and_then(|pid| rustix::process::Pid::from_raw(i32::try_from(pid).ok()?));
+        if is_released(&lock, pid, Duration::ZERO)
+            || process.is_none_or(|process| rustix::process::kill_process(process, signal).is_err())
         {
             break;
         }
@@ -318,7 +342,8 @@ pub fn start_lock(global: &Global) -> Result<std::fs::File, Failure> {
     spawn::start_lock(&socket(global)).map_err(|e| Failure::new("NO_DAEMON", e.message, NO_DAEMON))
 }
 
-/// Runs the daemon's program with an option that makes it do one thing and exit, and returns what it prints: one JSON text.
+/// Runs the daemon's program with an option that makes it do one thing and exit, and returns what it prints: one JSON
+/// text.
 pub fn run_once(global: &Global, option: &str) -> Result<Value, Failure> {
     let output = spawn::command(&options(global)).arg(option).stdin(std::process::Stdio::null()).output();
     let output = output.map_err(|e| Failure::new("NO_DAEMON", format!("cannot start afd: {e}"), NO_DAEMON))?;
@@ -327,7 +352,8 @@ pub fn run_once(global: &Global, option: &str) -> Result<Value, Failure> {
         let why = text.lines().last().unwrap_or("it gave no reason").trim_start_matches("afd: ").to_owned();
         return Err(Failure::new("STORE_UNAVAILABLE", why, FAILED));
     }
-    serde_json::from_slice(&output.stdout).map_err(|e| Failure::new("INTERNAL", format!("afd printed something unexpected: {e}"), FAILED))
+    serde_json::from_slice(&output.stdout)
+        .map_err(|e| Failure::new("INTERNAL", format!("afd printed something unexpected: {e}"), FAILED))
 }
 
 /// Why the database of a daemon was not found to be the wanted one.
@@ -340,16 +366,22 @@ enum Unchecked {
 
 /// Checks that the daemon uses the database given by the options, if there is one.
 fn check_database(global: &Global, connection: &mut Connection) -> Result<(), Unchecked> {
-    let Some(wanted) = global.memory_db.as_deref().filter(|p| !p.as_os_str().is_empty()).map(absolute) else { return Ok(()) };
+    let Some(wanted) = global.memory_db.as_deref().filter(|p| !p.as_os_str().is_empty()).map(absolute) else {
+        return Ok(());
+    };
     let status = connection.call_as::<DaemonStatus>(&NoParams {}).map_err(Unchecked::Call)?;
     let used = PathBuf::from(status.database);
     let same = |p: &Path| p.canonicalize().unwrap_or_else(|_| p.to_owned());
     if same(&used) == same(&wanted) {
         return Ok(());
     }
-    let mut failure =
-        Failure::new("CONFLICT", format!("the daemon uses the database {}, not {}", used.display(), wanted.display()), FAILED);
-    failure.hint = Some("unset AF_DB, stop the running daemon (`afctl daemon shutdown`), or use another socket (--socket)".into());
+    let mut failure = Failure::new(
+        "CONFLICT",
+        format!("the daemon uses the database {}, not {}", used.display(), wanted.display()),
+        FAILED,
+    );
+    failure.hint =
+        Some("unset AF_DB, stop the running daemon (`afctl daemon shutdown`), or use another socket (--socket)".into());
     failure.details = json!({"used": used, "wanted": wanted});
     Err(Unchecked::Failed(failure))
 }
@@ -365,7 +397,11 @@ pub fn failure(error: CallError, global: &Global) -> Failure {
 fn connection_failure(error: &std::io::Error, global: &Global) -> Failure {
     let inner = error.get_ref();
     if inner.is_some_and(|e| e.is::<Interrupted>()) {
-        let mut failure = Failure::new("INTERRUPTED", "interrupted; an action that was already sent may still be executed", INTERRUPTED);
+        let mut failure = Failure::new(
+            "INTERRUPTED",
+            "interrupted; an action that was already sent may still be executed",
+            INTERRUPTED,
+        );
         failure.status = "interrupted";
         failure.retryable = true;
         return failure;
@@ -376,7 +412,8 @@ fn connection_failure(error: &std::io::Error, global: &Global) -> Failure {
         return failure;
     }
     if error.kind() == std::io::ErrorKind::TimedOut {
-        let mut failure = Failure::new("TIMEOUT", format!("no response within {} ms", global.timeout_ms.unwrap_or(0)), FAILED);
+        let mut failure =
+            Failure::new("TIMEOUT", format!("no response within {} ms", global.timeout_ms.unwrap_or(0)), FAILED);
         failure.hint = Some("an action may still be executed: observe before you repeat it".into());
         return failure;
     }

@@ -105,7 +105,10 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("session task finish", "afctl session task finish --status passed -s checkout-1"),
     ("session task list", "afctl session task list -s checkout-1"),
     ("session bug", "afctl session bug list"),
-    ("session bug add", "afctl session bug add \"The total is wrong\" --severity high --step \"open the cart\" -s checkout-1"),
+    (
+        "session bug add",
+        "afctl session bug add \"The total is wrong\" --severity high --step \"open the cart\" -s checkout-1",
+    ),
     ("session bug list", "afctl session bug list"),
     ("session bug show", "afctl session bug show --id 3"),
     ("session bug update", "afctl session bug update --id 3 --severity low"),
@@ -142,7 +145,10 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("page-model delete", "afctl page-model delete --id 2"),
     ("recall", "afctl recall search \"payment is refused\""),
     ("recall search", "afctl recall search \"payment is refused\" --type bug --app com.example.shop --explain"),
-    ("recall store", "afctl recall store \"the coupon SPRING10 works once per account\" --app com.example.shop --tag coupon"),
+    (
+        "recall store",
+        "afctl recall store \"the coupon SPRING10 works once per account\" --app com.example.shop --tag coupon",
+    ),
     ("recall get", "afctl recall get 0192f3c2-7b1a-7c3d-8e4f-0123456789ab"),
     ("recall used", "afctl recall used 0192f3c2-7b1a-7c3d-8e4f-0123456789ab --held true"),
     ("recall delete", "afctl recall delete 0192f3c2-7b1a-7c3d-8e4f-0123456789ab"),

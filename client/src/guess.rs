@@ -1,4 +1,5 @@
-//! What people call commands that have another name here: the message for a command that does not exist names the right one.
+//! What people call commands that have another name here: the message for a command that does not exist names the right
+//! one.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
@@ -60,7 +61,8 @@ pub fn meant(word: &str) -> Option<&'static str> {
 /// Returns the command that was typed, without its arguments.
 fn command_of(args: &[String]) -> Option<String> {
     let mut at = args.iter().skip(1).filter(|arg| !arg.starts_with('-'));
-    let first = at.next().filter(|word| ENTRIES.iter().any(|e| e.name == **word || e.aliases.contains(&word.as_str())))?;
+    let first =
+        at.next().filter(|word| ENTRIES.iter().any(|e| e.name == **word || e.aliases.contains(&word.as_str())))?;
     let mut group = crate::cli::group_of(first)?;
     let mut command = format!("afctl {first}");
     while let Some(sub) = at.next().and_then(|word| group.find_subcommand(word).cloned()) {
@@ -80,7 +82,8 @@ pub fn of(error: &clap::Error, args: &[String]) -> Option<Guess> {
         ErrorKind::InvalidSubcommand => {
             let word = context(ContextKind::InvalidSubcommand)?;
             // A command of its own that was looked for in a group.
-            let own = ENTRIES.iter().find(|e| e.name == word || e.aliases.contains(&word)).and_then(|e| examples::of(e.name));
+            let own =
+                ENTRIES.iter().find(|e| e.name == word || e.aliases.contains(&word)).and_then(|e| examples::of(e.name));
             let command = own.or_else(|| meant(word))?;
             Some(Guess { message: format!("there is no command {word:?}"), command: command.to_owned() })
         }
@@ -89,11 +92,14 @@ pub fn of(error: &clap::Error, args: &[String]) -> Option<Guess> {
             let at = args.iter().position(|arg| arg == unknown)?;
             let before = args.get(at.checked_sub(1)?)?;
             let is_number = |text: &str| text.parse::<f64>().is_ok();
-            let flag = FLAGS.iter().find(|(flags, _)| flags.contains(&unknown)).map(|(_, command)| (*command).to_owned());
+            let flag =
+                FLAGS.iter().find(|(flags, _)| flags.contains(&unknown)).map(|(_, command)| (*command).to_owned());
             let command = match flag {
                 Some(command) => command,
                 None if is_number(unknown) && is_number(before) => format!("afctl tap --xy {before},{unknown}"),
-                None if matches!(before.as_str(), "visible" | "exists" | "present" | "text" | "that") => format!("afctl check {unknown:?}"),
+                None if matches!(before.as_str(), "visible" | "exists" | "present" | "text" | "that") => {
+                    format!("afctl check {unknown:?}")
+                }
                 None => format!("{} --help, which lists the options", command_of(args)?),
             };
             Some(Guess { message: format!("unexpected argument {unknown:?}"), command })
@@ -117,7 +123,10 @@ mod tests {
         let mut met = std::collections::HashSet::new();
         for word in MEANT.iter().flat_map(|(words, _)| *words) {
             assert!(met.insert(*word), "{word} stands twice");
-            assert!(crate::cli::ENTRIES.iter().all(|e| e.name != *word && !e.aliases.contains(word)), "{word} is a command");
+            assert!(
+                crate::cli::ENTRIES.iter().all(|e| e.name != *word && !e.aliases.contains(word)),
+                "{word} is a command"
+            );
         }
         assert_eq!(meant("http://127.0.0.1:8081"), meant("https"));
         assert_eq!(meant("zork"), None);

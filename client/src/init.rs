@@ -1,11 +1,13 @@
-//! `afctl init`: adds the first device, by asking for what is not given as an option, and ends with a look at its screen.
+//! `afctl init`: adds the first device, by asking for what is not given as an option, and ends with a look at its
+//! screen.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
 use afd_proto::config::{ConfigSet, SetParams};
 use afd_proto::device::{
-    AddParams, AddResult, ConnectUsbParams, DeviceAdd, DeviceConnectUsb, DeviceHealth, DeviceList, DeviceParams, DeviceRemove, RemoveParams,
+    AddParams, AddResult, ConnectUsbParams, DeviceAdd, DeviceConnectUsb, DeviceHealth, DeviceList, DeviceParams,
+    DeviceRemove, RemoveParams,
 };
 use afd_proto::observe::{Format, ObservePage, PageParams};
 use afd_proto::vocabulary::NoParams;
@@ -22,7 +24,8 @@ use crate::{ask, run, spawn};
 /// Token of the practice phone, which guards nothing.
 const PRACTICE_TOKEN: &str = "practice";
 /// Where the phone's app is.
-const APP: &str = "the phone's app is `memohai/Autofish` on GitHub; start its service and take URL and token from its first page";
+const APP: &str =
+    "the phone's app is `memohai/Autofish` on GitHub; start its service and take URL and token from its first page";
 
 /// What is connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -100,7 +103,9 @@ impl Setup<'_> {
             let params = PageParams { device: Some(name), format: Some(Format::Outline), ..PageParams::default() };
             let page = self.call::<ObservePage>(&params)?;
             data["look"] = json!(page.body.context.outline);
-            next.push("`afctl tap LABEL` acts on what you see; `afctl setup claude-code` lets an agent do it".to_owned());
+            next.push(
+                "`afctl tap LABEL` acts on what you see; `afctl setup claude-code` lets an agent do it".to_owned(),
+            );
         }
         data["next"] = json!(next);
         Ok(data)
@@ -131,7 +136,8 @@ impl Setup<'_> {
         let url = match known {
             Some(known) if self.call::<DeviceHealth>(&health).is_ok() => known.url,
             known => {
-                let port = known.as_ref().and_then(|known| known.url.rsplit(':').next()?.trim_end_matches('/').parse().ok());
+                let port =
+                    known.as_ref().and_then(|known| known.url.rsplit(':').next()?.trim_end_matches('/').parse().ok());
                 let (url, pid) = start_phone(port.unwrap_or(0))?;
                 *running = Some(pid);
                 next.push(format!(
@@ -151,9 +157,11 @@ impl Setup<'_> {
             Some(url) => url.clone(),
             None => {
                 let _ = writeln!(std::io::stderr(), "{APP}");
-                let answer = ask::word("URL shown in the app, for example http://192.168.1.20:8081: ").map_err(unreadable)?;
+                let answer =
+                    ask::word("URL shown in the app, for example http://192.168.1.20:8081: ").map_err(unreadable)?;
                 answer.filter(|url| !url.is_empty()).ok_or_else(|| {
-                    Failure::new("INVALID_PARAMS", "missing --url: expected the base URL of the phone's service", USAGE).with_hint(APP)
+                    Failure::new("INVALID_PARAMS", "missing --url: expected the base URL of the phone's service", USAGE)
+                        .with_hint(APP)
                 })?
             }
         };
@@ -161,8 +169,11 @@ impl Setup<'_> {
     }
 
     fn usb(&self, init: &Init) -> Result<AddResult, Failure> {
-        let params =
-            ConnectUsbParams { serial: self.context.global.device.clone(), name: init.name.clone(), ..ConnectUsbParams::default() };
+        let params = ConnectUsbParams {
+            serial: self.context.global.device.clone(),
+            name: init.name.clone(),
+            ..ConnectUsbParams::default()
+        };
         let connected = self.call::<DeviceConnectUsb>(&params)?;
         let token = self.token(init)?;
         let key = format!("device.{}.token", connected.device);

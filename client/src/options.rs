@@ -60,7 +60,12 @@ struct FormatParser;
 impl TypedValueParser for FormatParser {
     type Value = Format;
 
-    fn parse_ref(&self, cmd: &Command, arg: Option<&clap::Arg>, value: &std::ffi::OsStr) -> Result<Format, clap::Error> {
+    fn parse_ref(
+        &self,
+        cmd: &Command,
+        arg: Option<&clap::Arg>,
+        value: &std::ffi::OsStr,
+    ) -> Result<Format, clap::Error> {
         if value.is_empty() {
             return Ok(Format::Auto);
         }
@@ -117,7 +122,9 @@ impl Address {
     /// Options always count; environment variables count only if no option names a device.
     pub fn of(global: &Global, matches: &ArgMatches) -> Self {
         let typed = |id: &str| is_typed(matches, id);
-        let given = |id: &str, value: &Option<String>| value.clone().filter(|v| !v.is_empty() && (typed(id) || global.device.is_none()));
+        let given = |id: &str, value: &Option<String>| {
+            value.clone().filter(|v| !v.is_empty() && (typed(id) || global.device.is_none()))
+        };
         let url = given("url", &global.url);
         // A token from the environment belongs to the URL beside it, not to whatever device is configured.
         let token = given("token", &global.token).filter(|_| url.is_some() || typed("token"));
@@ -127,12 +134,13 @@ impl Address {
 
 /// Returns whether an option was given on the command line, and not by the environment.
 pub fn is_typed(matches: &ArgMatches, id: &str) -> bool {
-    let innermost = std::iter::successors(Some(matches), |m| m.subcommand().map(|(_, sub)| sub)).last().unwrap_or(matches);
+    let innermost =
+        std::iter::successors(Some(matches), |m| m.subcommand().map(|(_, sub)| sub)).last().unwrap_or(matches);
     innermost.value_source(id) == Some(ValueSource::CommandLine)
 }
 
-/// Returns the file given by `--config`. A file named by `AFD_CONFIG` does not count: the variable always means the daemon's
-/// configuration, even for commands where `--config` means another file.
+/// Returns the file given by `--config`. A file named by `AFD_CONFIG` does not count: the variable always means the
+/// daemon's configuration, even for commands where `--config` means another file.
 pub fn typed_config(global: &Global) -> Option<&std::path::PathBuf> {
     global.config.as_ref().filter(|path| std::env::var_os("AFD_CONFIG").is_none_or(|v| v != path.as_os_str()))
 }

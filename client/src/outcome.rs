@@ -140,13 +140,18 @@ impl Outcome {
         self.result.as_ref().err().map_or(0, |f| f.exit)
     }
 
-    /// Returns the field that is printed alone, or an object with those of several, as JSON; `None` if there is none or the command failed.
+    /// Returns the field that is printed alone, or an object with those of several, as JSON; `None` if there is none or
+    /// the command failed.
     pub fn alone(&self) -> Option<String> {
-        let fields: std::collections::BTreeMap<&str, &RawValue> = serde_json::from_str(self.result.as_ref().ok()?.get()).ok()?;
+        let fields: std::collections::BTreeMap<&str, &RawValue> =
+            serde_json::from_str(self.result.as_ref().ok()?.get()).ok()?;
         match self.only? {
             [one] => fields.get(one).map(|value| value.get().to_owned()),
             several => serde_json::to_string(
-                &several.iter().filter_map(|f| Some((*f, *fields.get(f)?))).collect::<std::collections::BTreeMap<_, _>>(),
+                &several
+                    .iter()
+                    .filter_map(|f| Some((*f, *fields.get(f)?)))
+                    .collect::<std::collections::BTreeMap<_, _>>(),
             )
             .ok(),
         }
@@ -154,7 +159,8 @@ impl Outcome {
 
     /// Returns the envelope as JSON.
     pub fn json(&self) -> String {
-        let mut envelope = Envelope { category: &self.category, data: None, error: None, op: &self.op, status: "ok", trace_id: None };
+        let mut envelope =
+            Envelope { category: &self.category, data: None, error: None, op: &self.op, status: "ok", trace_id: None };
         match &self.result {
             Ok(data) => {
                 envelope.data = Some(data);
@@ -193,7 +199,10 @@ mod tests {
     #[test]
     fn envelope_has_the_keys_of_af() {
         let data = json!({"traceId": "t", "topActivity": null});
-        assert_eq!(envelope(Ok(data.clone())), json!({"category": "observe", "op": "top", "status": "ok", "traceId": "t", "data": data}));
+        assert_eq!(
+            envelope(Ok(data.clone())),
+            json!({"category": "observe", "op": "top", "status": "ok", "traceId": "t", "data": data})
+        );
         let mut failure = Failure::new("DEVICE_ERROR", "no", 1);
         failure.details = json!({"status": 500, "raw": "boom"});
         let failed = envelope(Err(failure));
@@ -204,9 +213,20 @@ mod tests {
 
     #[test]
     fn error_codes_of_newer_daemons_are_kept() {
-        let failure = Failure::from_response(-32099, "no".into(), json!({"code": "SOMETHING_NEW", "retryable": true, "hint": "wait"}));
-        assert_eq!((failure.code.as_str(), failure.retryable, failure.hint.as_deref()), ("SOMETHING_NEW", true, Some("wait")));
-        let known = Failure::from_response(-32023, "no".into(), json!({"code": "DEVICE_BUSY", "retryable": true, "hint": "wait"}));
+        let failure = Failure::from_response(
+            -32099,
+            "no".into(),
+            json!({"code": "SOMETHING_NEW", "retryable": true, "hint": "wait"}),
+        );
+        assert_eq!(
+            (failure.code.as_str(), failure.retryable, failure.hint.as_deref()),
+            ("SOMETHING_NEW", true, Some("wait"))
+        );
+        let known = Failure::from_response(
+            -32023,
+            "no".into(),
+            json!({"code": "DEVICE_BUSY", "retryable": true, "hint": "wait"}),
+        );
         assert_eq!((known.code.as_str(), known.retryable, known.hint.as_deref()), ("DEVICE_BUSY", true, Some("wait")));
     }
 }

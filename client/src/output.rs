@@ -46,7 +46,8 @@ pub fn write(bytes: &[u8]) -> bool {
 
 /// Formats an envelope as `status=`, `category=`, `op=` and `traceId=`, then `data.<path>=<value>` with sorted keys.
 pub fn text(envelope: &Value) -> String {
-    let mut lines: Vec<String> = ["status", "category", "op", "traceId"].iter().map(|k| format!("{k}={}", scalar(&envelope[*k]))).collect();
+    let mut lines: Vec<String> =
+        ["status", "category", "op", "traceId"].iter().map(|k| format!("{k}={}", scalar(&envelope[*k]))).collect();
     for part in ["data", "error"] {
         if let Some(value) = envelope.get(part) {
             flatten(part, value, &mut lines);
@@ -64,8 +65,12 @@ fn scalar(value: &Value) -> String {
 
 fn flatten(path: &str, value: &Value, out: &mut Vec<String>) {
     match value {
-        Value::Object(map) if !map.is_empty() => map.iter().for_each(|(k, v)| flatten(&format!("{path}.{}", safe::line(k)), v, out)),
-        Value::Array(items) if !items.is_empty() => items.iter().enumerate().for_each(|(i, v)| flatten(&format!("{path}[{i}]"), v, out)),
+        Value::Object(map) if !map.is_empty() => {
+            map.iter().for_each(|(k, v)| flatten(&format!("{path}.{}", safe::line(k)), v, out))
+        }
+        Value::Array(items) if !items.is_empty() => {
+            items.iter().enumerate().for_each(|(i, v)| flatten(&format!("{path}[{i}]"), v, out))
+        }
         other => out.push(format!("{path}={}", scalar(other))),
     }
 }
@@ -78,8 +83,10 @@ mod tests {
 
     #[test]
     fn text_output_is_flattened() {
-        let envelope =
-            json!({"category": "c", "op": "o", "status": "ok", "traceId": "t", "data": {"b": [1, {"x": "y"}], "a": {}, "traceId": "t"}});
-        assert_eq!(text(&envelope), "status=ok\ncategory=c\nop=o\ntraceId=t\ndata.a={}\ndata.b[0]=1\ndata.b[1].x=y\ndata.traceId=t");
+        let envelope = json!({"category": "c", "op": "o", "status": "ok", "traceId": "t", "data": {"b": [1, {"x": "y"}], "a": {}, "traceId": "t"}});
+        assert_eq!(
+            text(&envelope),
+            "status=ok\ncategory=c\nop=o\ntraceId=t\ndata.a={}\ndata.b[0]=1\ndata.b[1].x=y\ndata.traceId=t"
+        );
     }
 }

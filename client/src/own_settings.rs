@@ -23,6 +23,7 @@ pub fn database(global: &Global) -> PathBuf {
         return absolute(named);
     }
     // A relative path in the file is relative to the directory of the file.
-    let in_file = text(global, "memory", "db").map(|named| absolute(&file(global)).parent().unwrap_or(Path::new("/")).join(named));
+    let in_file = text(global, "memory", "db")
+        .map(|named| absolute(&file(global)).parent().unwrap_or(Path::new("/")).join(named));
     in_file.unwrap_or_else(afd_proto::paths::database)
 }

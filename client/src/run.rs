@@ -52,7 +52,8 @@ fn rewritten(args: Vec<std::ffi::OsString>) -> Vec<std::ffi::OsString> {
 fn dispatch(matches: &ArgMatches) -> Result<u8, clap::Error> {
     let global = Global::from_arg_matches(matches)?;
     if let Err(why) = afd_proto::paths::check() {
-        let failure = Failure::new("INVALID_PARAMS", why, USAGE).with_hint("settings, memory and logs are kept below the home directory");
+        let failure = Failure::new("INVALID_PARAMS", why, USAGE)
+            .with_hint("settings, memory and logs are kept below the home directory");
         return Ok(finish(&Outcome::failed("cli", "start", failure), global.output));
     }
     if global.session.as_deref() == Some("") && is_typed(matches, "session") {
@@ -71,7 +72,8 @@ fn dispatch(matches: &ArgMatches) -> Result<u8, clap::Error> {
         Run::Call(call) => {
             let call = call(matches, &context)?;
             if context.global.no_memory {
-                let _ = writeln!(std::io::stderr(), "afctl: --no-memory has no effect: sent actions are always recorded");
+                let _ =
+                    writeln!(std::io::stderr(), "afctl: --no-memory has no effect: sent actions are always recorded");
             }
             Ok(finish(&perform(&context, call), output_of(&context.global)))
         }
@@ -114,8 +116,8 @@ fn typed_format(args: &[std::ffi::OsString]) -> Format {
     format.and_then(|format| clap::ValueEnum::from_str(&format, true).ok()).unwrap_or(Format::Auto)
 }
 
-/// Reports a usage error, once: as text on standard error to people, else as the envelope on standard output. Help that was asked for
-/// is printed as such.
+/// Reports a usage error, once: as text on standard error to people, else as the envelope on standard output. Help that
+/// was asked for is printed as such.
 fn usage(error: &clap::Error, args: &[String], format: Format) -> u8 {
     if let Some(Guess { message, command }) = guess::of(error, args) {
         let failure = Failure::new("INVALID_PARAMS", message, USAGE).with_hint(format!("try: {command}"));
@@ -128,12 +130,17 @@ fn usage(error: &clap::Error, args: &[String], format: Format) -> u8 {
         let _ = error.print();
     } else {
         let text = error.to_string();
-        let lines: Vec<&str> = text.lines().map(str::trim).take_while(|l| !l.starts_with("Usage:") && !l.starts_with("For more")).collect();
+        let lines: Vec<&str> = text
+            .lines()
+            .map(str::trim)
+            .take_while(|l| !l.starts_with("Usage:") && !l.starts_with("For more"))
+            .collect();
         let mut message = lines.join(" ").trim().trim_start_matches("error: ").to_owned();
         if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
             message = "missing subcommand; --help lists the subcommands".to_owned();
         }
-        let usage = text.lines().find(|line| line.trim_start().starts_with("Usage:")).map(|line| line.trim().to_owned());
+        let usage =
+            text.lines().find(|line| line.trim_start().starts_with("Usage:")).map(|line| line.trim().to_owned());
         let failure = Failure { hint: usage, ..Failure::new("INVALID_PARAMS", message, USAGE) };
         let _ = print(&Outcome::failed("cli", "parse", failure), format);
     }
@@ -164,7 +171,8 @@ fn send(context: &Context, mut call: Call) -> Result<Box<RawValue>, Failure> {
     let purpose = if call.starts_daemon { Purpose::Call } else { Purpose::RunningOnly };
     let interrupt = install_interrupt_handler();
     // Only calls that may take long report any.
-    let shows_progress = call.takes.timeout && std::io::stderr().is_terminal() && effective(output_of(&context.global)) == Format::Human;
+    let shows_progress =
+        call.takes.timeout && std::io::stderr().is_terminal() && effective(output_of(&context.global)) == Format::Human;
     let prepare = |connection: &mut Connection| {
         if let Some(flag) = &interrupt {
             connection.set_interrupt(flag.clone());
@@ -196,8 +204,8 @@ fn refuses_keys(failure: &Failure) -> bool {
     failure.code == "REFUSED" && failure.details["path"] == "requestKey"
 }
 
-/// Adapts the options to a call: the client waits longer if the daemon enforces the timeout itself, and files of `af` are not
-/// passed to the daemon.
+/// Adapts the options to a call: the client waits longer if the daemon enforces the timeout itself, and files of `af`
+/// are not passed to the daemon.
 fn options_for(global: &Global, call: &Call) -> Global {
     let mut global = global.clone();
     if call.takes.timeout {
@@ -249,7 +257,8 @@ fn add_request_key(method: &str, params: &mut Map<String, Value>) -> Retry {
     Retry::Safe
 }
 
-/// Returns a unique request key: 128 random bits, taken from the seeds of standard library hash tables, with time and process id.
+/// Returns a unique request key: 128 random bits, taken from the seeds of standard library hash tables, with time and
+/// process id.
 pub fn request_key() -> String {
     use std::hash::{BuildHasher, Hasher, RandomState};
     let draw = || RandomState::new().build_hasher().finish();

@@ -1,19 +1,22 @@
-//! Escapes text from phones, pages and notes so that it cannot control a terminal: control characters, with the escape sequences
-//! they start, and characters that change the direction of text.
+//! Escapes text from phones, pages and notes so that it cannot control a terminal: control characters, with the escape
+//! sequences they start, and characters that change the direction of text.
 
 use serde_json::Value;
 
 /// Returns whether a character is not shown but controls the terminal, line breaks or the direction of text.
 fn controls_terminal(c: char) -> bool {
-    // Arabic letter mark, left-to-right and right-to-left marks, embeddings and overrides, isolates; line and paragraph separators.
-    // What is not shown at all, such as zero-width characters and tags, can hide a text from people. (A joiner is part of emoji.)
+    // Arabic letter mark, left-to-right and right-to-left marks, embeddings and overrides, isolates; line and paragraph
+    // separators. What is not shown at all, such as zero-width characters and tags, can hide a text from people. (A
+    // joiner is part of emoji.)
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200b}' | '\u{200c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}')
         || matches!(c, '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
 fn escaped(text: &str, keep: impl Fn(char) -> bool) -> String {
-    text.chars().flat_map(|c| if controls_terminal(c) && !keep(c) { c.escape_default().collect() } else { vec![c] }).collect()
+    text.chars()
+        .flat_map(|c| if controls_terminal(c) && !keep(c) { c.escape_default().collect() } else { vec![c] })
+        .collect()
 }
 
 /// Returns a text on one line, with control characters escaped.
@@ -29,7 +32,8 @@ pub fn block(text: &str) -> String {
 /// What lines of advice by afd begin with.
 const ADVICE: [&str; 2] = ["hint:", "known:"];
 
-/// Returns a text that may quote a phone, a page or a note: control characters are escaped, and no line looks like one of afd's own.
+/// Returns a text that may quote a phone, a page or a note: control characters are escaped, and no line looks like one
+/// of afd's own.
 pub fn foreign(text: &str) -> String {
     marked(&block(text))
 }

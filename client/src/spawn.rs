@@ -1,6 +1,7 @@
 //! Starts the daemon when none is running.
 //!
-//! The daemon reports its state to this program as it would to systemd (`NOTIFY_SOCKET`), so that a failed start comes with its reason.
+//! The daemon reports its state to this program as it would to systemd (`NOTIFY_SOCKET`), so that a failed start comes
+//! with its reason.
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::io;
@@ -115,9 +116,18 @@ pub fn start_lock(socket: &Path) -> Result<std::fs::File, NoDaemon> {
     let fail = |what: &str, e: io::Error| NoDaemon::new(format!("{what}: {e}"));
     // Checked before anything is written there.
     trust::check_directory(socket).map_err(|e| fail("the socket's directory is not trusted", e))?;
-    DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(|e| fail("cannot create the socket's directory", e))?;
-    let lock =
-        OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).custom_flags(NO_FOLLOW).open(dir.join("afd.spawn.lock"));
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(dir)
+        .map_err(|e| fail("cannot create the socket's directory", e))?;
+    let lock = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .custom_flags(NO_FOLLOW)
+        .open(dir.join("afd.spawn.lock"));
     let lock = lock.map_err(|e| fail("cannot open the start lock", e))?;
     lock.lock().map_err(|e| fail("cannot acquire the start lock", e))?;
     Ok(lock)
@@ -139,7 +149,8 @@ pub fn start_private(start: &Start) -> Result<Connection, NoDaemon> {
     }
     let report_path = dir.join(format!("start-{}.sock", std::process::id()));
     let _ = std::fs::remove_file(&report_path);
-    let report = UnixDatagram::bind(&report_path).map_err(|e| fail("cannot create the socket for the daemon's start report", e))?;
+    let report = UnixDatagram::bind(&report_path)
+        .map_err(|e| fail("cannot create the socket for the daemon's start report", e))?;
     let result = launch(start, &report_path).and_then(|child| wait(child, &report, start));
     let _ = std::fs::remove_file(&report_path);
     result?;
@@ -214,12 +225,12 @@ fn launch(start: &Start, report: &Path) -> Result<std::process::Child, NoDaemon>
     let mut command = command(start);
     command.arg("--detached").arg("--log-file").arg(log_file(start));
     let program = program("afd");
-    command
-        .env("NOTIFY_SOCKET", report)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .map_err(|e| NoDaemon::new(format!("cannot start {}: {e}; afctl looks in its own directory, then in PATH", program.display())))
+    command.env("NOTIFY_SOCKET", report).stdout(Stdio::null()).stderr(Stdio::null()).spawn().map_err(|e| {
+        NoDaemon::new(format!(
+            "cannot start {}: {e}; afctl looks in its own directory, then in PATH",
+            program.display()
+        ))
+    })
 }
 
 /// Waits until the daemon reports that it is ready, or why it failed to start.

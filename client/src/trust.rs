@@ -16,7 +16,8 @@ fn denied(message: String) -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, message)
 }
 
-/// Checks that only the caller or root can change a socket's directory. A missing directory is accepted, since it is created later.
+/// Checks that only the caller or root can change a socket's directory. A missing directory is accepted, since it is
+/// created later.
 ///
 /// # Errors
 /// `PermissionDenied` if the directory is a symbolic link, belongs to another user, or is writable by other users.

@@ -1,7 +1,8 @@
-//! Commands that newcomers guessed before they had seen any help: most work, and the message for others names a command that does.
+//! Commands that newcomers guessed before they had seen any help: most work, and the message for others names a command
+//! that does.
 //!
-//! The guesses of `guesses/first.txt` may not be lost at all. Those of `guesses/held.txt` were scored once before the rules for them were
-//! written: 29 of 50 worked, 11 named the right command, 10 were lost.
+//! The guesses of `guesses/first.txt` may not be lost at all. Those of `guesses/held.txt` were scored once before the
+//! rules for them were written: 29 of 50 worked, 11 named the right command, 10 were lost.
 
 use afctl::{cli, guess, rewrite};
 
@@ -87,7 +88,11 @@ fn most_guesses_work_and_few_are_lost() {
                 Became::Lost(why) => lost.push(why),
             }
         }
-        println!("{half}: {} guesses, {works} work, {redirected} name another command, {} are lost", lines.len(), lost.len());
+        println!(
+            "{half}: {} guesses, {works} work, {redirected} name another command, {} are lost",
+            lines.len(),
+            lost.len()
+        );
         lost.iter().for_each(|why| println!("  {why}"));
         assert!(lines.len() >= 50, "{half}");
         assert!(works * 100 >= lines.len() * 60 && lost.len() * 100 <= lines.len() * 10, "{half}");

@@ -16,7 +16,9 @@ fn samples() -> serde_json::Map<String, Value> {
 /// Sets all times to one of another year, so that what is printed does not depend on the day.
 fn with_fixed_times(value: &mut Value) {
     match value {
-        Value::Number(number) if number.as_i64().is_some_and(|ms| ms > 1_000_000_000_000) => *value = 992_606_400_000_i64.into(),
+        Value::Number(number) if number.as_i64().is_some_and(|ms| ms > 1_000_000_000_000) => {
+            *value = 992_606_400_000_i64.into()
+        }
         Value::Array(all) => all.iter_mut().for_each(with_fixed_times),
         Value::Object(map) => map.values_mut().for_each(with_fixed_times),
         _ => {}
@@ -34,7 +36,8 @@ fn add_help(path: &str, command: &mut clap::Command, out: &mut String) {
     // The global options are the same everywhere; they are shown once.
     let own = help.split_once("Global options:").filter(|_| path.contains(' ')).map_or(help.as_str(), |(own, _)| own);
     let _ = writeln!(out, "## {path}\n\n{own}");
-    let names: Vec<String> = command.get_subcommands().map(|c| c.get_name().to_owned()).filter(|n| n != "help").collect();
+    let names: Vec<String> =
+        command.get_subcommands().map(|c| c.get_name().to_owned()).filter(|n| n != "help").collect();
     for name in names {
         if let Some(subcommand) = command.find_subcommand_mut(&name) {
             add_help(&format!("{path} {name}"), subcommand, out);

@@ -1,6 +1,8 @@
-//! The `afd` daemon: use cases ([`control`]), the methods that clients call ([`rpc`]), and the life of the process ([`lifecycle`]).
+//! The `afd` daemon: use cases ([`control`]), the methods that clients call ([`rpc`]), and the life of the process
+//! ([`lifecycle`]).
 //!
-//! What it stands on are crates of its own, lowest first; one may only use those before it in its own line of the table:
+//! What it stands on are crates of its own, lowest first; one may only use those before it in its own line of the
+//! table:
 //!
 //! | crate | contents | uses |
 //! |---|---|---|

@@ -65,8 +65,9 @@ words! {
 wire! {
     /// What came of an action.
     pub struct Look {
-        /// Whether anything on the page changed; false only after a second, or as long as this action took before. The keyboard is no part of
-        /// the page. Null if that is not known: another call acted in between, or the session had not seen the page.
+        /// Whether anything on the page changed; false only after a second, or as long as this action took before. The
+        /// keyboard is no part of the page. Null if that is not known: another call acted in between, or the session
+        /// had not seen the page.
         pub changed: Option<bool>,
         /// What the action led to before, in a few words; absent if that is not known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -89,12 +90,14 @@ wire! {
 }
 
 act_params! {
-    /// Parameters of `act.tap`, `act.longPress` and `act.doubleTap`: either `value`, or `x` with `y`. Of the elements that a value
-    /// matches, the closest is meant: the whole label or title, in any case; else its beginning; else the beginning of a word in it.
+    /// Parameters of `act.tap`, `act.longPress` and `act.doubleTap`: either `value`, or `x` with `y`. Of the elements
+    /// that a value matches, the closest is meant: the whole label or title, in any case; else its beginning; else the
+    /// beginning of a word in it.
     #[derive(Default)]
     #[cfg_attr(feature = "schema", schemars(extend("anyOf" = [{"required": ["value"]}, {"required": ["x", "y"]}])))]
     pub struct TapParams {
-        /// Property by which the target is selected; by default an alias such as `@n3` is one, and anything else is a label.
+        /// Property by which the target is selected; by default an alias such as `@n3` is one, and anything else is a
+        /// label.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub by: Option<By>,
         /// Label, text, description, resource id, class or alias to look for.
@@ -106,7 +109,8 @@ act_params! {
         /// Whether a match inside a word, or in the detail of a row, is enough; such a match is refused otherwise.
         #[serde(default, skip_serializing_if = "is_false")]
         pub partial: bool,
-        /// Id of the observation that the alias came from. The call is refused unless it is the session's newest observation with refs.
+        /// Id of the observation that the alias came from. The call is refused unless it is the session's newest
+        /// observation with refs.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub observation_id: Option<String>,
         /// Horizontal position in device pixels from the left; requires `y`.
@@ -168,7 +172,8 @@ act_params! {
         /// Whether a match inside a word, or in the detail of a row, is enough; such a match is refused otherwise.
         #[serde(default, skip_serializing_if = "is_false")]
         pub partial: bool,
-        /// Duration of the drag, milliseconds, at most 60,000; by default 1,000. A slow swipe: the service cannot hold before it moves.
+        /// Duration of the drag, milliseconds, at most 60,000; by default 1,000. A slow swipe: the service cannot hold
+        /// before it moves.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 60_000, "default" = 1000)))]
         pub duration_ms: Option<u32>,
@@ -212,8 +217,8 @@ act_params! {
         pub timeout_ms: Option<u32>,
     }
 
-    /// Parameters of `act.intent`, which must be enabled in the settings of the device (`allow_intent`). At least one of `action`, `data`
-    /// and `component` is required.
+    /// Parameters of `act.intent`, which must be enabled in the settings of the device (`allow_intent`). At least one
+    /// of `action`, `data` and `component` is required.
     #[derive(Default)]
     #[cfg_attr(feature = "schema", schemars(extend("anyOf" = [{"required": ["action"]}, {"required": ["data"]}, {"required": ["component"]}])))]
     pub struct IntentParams {
@@ -249,21 +254,22 @@ act_params! {
     /// Parameters of `act.text`.
     #[derive(Default)]
     pub struct TextParams {
-        /// Text to type into the focused field. It is never stored or logged; a field that is no password shows it. Where that field can be
-        /// read, it is compared with the text.
+        /// Text to type into the focused field. It is never stored or logged; a field that is no password shows it.
+        /// Where that field can be read, it is compared with the text.
         pub text: Secret,
     }
 
     /// Parameters of `act.fill`.
     #[derive(Default)]
     pub struct FillParams {
-        /// Property by which the field is selected; by default an alias such as `@n3` is one, and anything else is a label.
+        /// Property by which the field is selected; by default an alias such as `@n3` is one, and anything else is a
+        /// label.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub by: Option<By>,
         /// Label, text, description, resource id, class or alias of the field.
         pub value: String,
-        /// Text to put into it, in the place of what is there. It is never stored or logged; a field that is no password shows it, and is
-        /// compared with it: the call fails if they differ.
+        /// Text to put into it, in the place of what is there. It is never stored or logged; a field that is no
+        /// password shows it, and is compared with it: the call fails if they differ.
         pub text: Secret,
     }
 

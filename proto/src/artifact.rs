@@ -26,7 +26,8 @@ params! {
     pub struct GetParams {
         /// Id of the artifact.
         pub id: i64,
-        /// Whether to return the content as well. Fails with `LIMIT_EXCEEDED` if it is larger than `limits.inline_bytes`.
+        /// Whether to return the content as well. Fails with `LIMIT_EXCEEDED` if it is larger than
+        /// `limits.inline_bytes`.
         #[serde(default)]
         pub content: bool,
     }
@@ -67,8 +68,9 @@ wire! {
         pub trace_id: String,
         /// Method of the call that created it.
         pub op: String,
-        /// Kind of content: `screenshot_image`, `screen_full_json`, `screen_json`, `page_screen_json`, `page_refs_json`,
-        /// `shell_output_text`, `page_image`, `component_image`, `message_image`, `state_graph`, `session_report` or `session_export`.
+        /// Kind of content: `screenshot_image`, `screen_full_json`, `screen_json`, `page_screen_json`,
+        /// `page_refs_json`, `shell_output_text`, `page_image`, `component_image`, `message_image`, `state_graph`,
+        /// `session_report` or `session_export`.
         pub kind: String,
         /// Media type.
         pub mime_type: String,
@@ -126,7 +128,8 @@ wire! {
     pub struct DeletedArtifact {
         /// Id of the deleted artifact.
         pub artifact_id: i64,
-        /// Whether the file was deleted as well; not if another artifact has the same content, or if the file has changed since.
+        /// Whether the file was deleted as well; not if another artifact has the same content, or if the file has
+        /// changed since.
         pub file_deleted: bool,
     }
 }

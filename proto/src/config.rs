@@ -45,7 +45,8 @@ wire! {
         pub value: Value,
         /// Origin of the value.
         pub source: Source,
-        /// Name of the environment variable or path of the file that the value comes from; absent for flags and defaults.
+        /// Name of the environment variable or path of the file that the value comes from; absent for flags and
+        /// defaults.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub origin: Option<String>,
         /// Short description.

@@ -147,8 +147,8 @@ wire! {
         pub session: String,
         /// Messages to send, in the requested format.
         pub messages: Vec<Value>,
-        /// System prompt, if the format keeps it apart from the messages: text blocks, what stays before what changes with the tasks, so
-        /// that a cache mark fits between them.
+        /// System prompt, if the format keeps it apart from the messages: text blocks, what stays before what changes
+        /// with the tasks, so that a cache mark fits between them.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub system: Option<Vec<Value>>,
         /// Tokens of the context, including those of the tool definitions.
@@ -159,9 +159,11 @@ wire! {
         pub budget: i64,
         /// Name of the tokenizer that counted, or `estimate` if none is known for the model.
         pub tokenizer: String,
-        /// Parts of the context, in the order of their messages. Messages are counted before they are converted to the requested format.
+        /// Parts of the context, in the order of their messages. Messages are counted before they are converted to the
+        /// requested format.
         pub parts: Vec<ContextPart>,
-        /// Number of leading messages that are expected to be the same on the next call, so that a prompt cache can cover them.
+        /// Number of leading messages that are expected to be the same on the next call, so that a prompt cache can
+        /// cover them.
         pub stable_messages: i64,
         /// Split of the budget.
         pub allocation: Allocation,
@@ -186,7 +188,8 @@ wire! {
         pub current_task: Option<Task>,
         /// Last observations, newest first; at most 10.
         pub recent_observations: Vec<RecentObservation>,
-        /// Elements that have an alias, in the order of the aliases. Empty if the daemon was restarted since the last observation.
+        /// Elements that have an alias, in the order of the aliases. Empty if the daemon was restarted since the last
+        /// observation.
         pub active_elements: Vec<ActiveElement>,
         /// Observation that the aliases come from.
         #[serde(default, skip_serializing_if = "Option::is_none")]

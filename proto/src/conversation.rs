@@ -1,4 +1,5 @@
-//! `conversation.*`: the record of messages, the part of it in the model's context, and the summaries that replace the rest.
+//! `conversation.*`: the record of messages, the part of it in the model's context, and the summaries that replace the
+//! rest.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +11,9 @@ session_params! {
     /// Parameters of `conversation.append`.
     #[derive(Default)]
     pub struct AppendParams {
-        /// Messages in the order in which they were said, 1 to 1,000. Messages of OpenAI's chat completions and of Anthropic's API are
-        /// accepted as they are, and a text stands for a message of the user; fields that mean nothing here are kept in `extra`.
+        /// Messages in the order in which they were said, 1 to 1,000. Messages of OpenAI's chat completions and of
+        /// Anthropic's API are accepted as they are, and a text stands for a message of the user; fields that mean
+        /// nothing here are kept in `extra`.
         #[cfg_attr(feature = "schema", schemars(extend("minItems" = 1, "maxItems" = 1000)))]
         #[serde(deserialize_with = "crate::incoming::messages")]
         pub messages: Vec<Message>,
@@ -47,7 +49,8 @@ session_params! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "main")))]
         pub conversation: Option<String>,
-        /// Number of newest messages that stay in the context, at most 1,000,000; by default the setting `conversation.keep_recent`.
+        /// Number of newest messages that stay in the context, at most 1,000,000; by default the setting
+        /// `conversation.keep_recent`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("maximum" = 1_000_000)))]
         pub keep: Option<u32>,
@@ -151,8 +154,8 @@ wire! {
         /// Name of the author or of the tool.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub name: Option<String>,
-        /// Whether the tool call failed; only in `tool` messages. If false, the content decides: `success` or `ok` set to false, an
-        /// `error`, an error status, or a text that begins with an error or a traceback.
+        /// Whether the tool call failed; only in `tool` messages. If false, the content decides: `success` or `ok` set
+        /// to false, an `error`, an error status, or a text that begins with an error or a traceback.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         pub failed: bool,
         /// Other fields of the client's message, as they came. They take no part in anything.
@@ -160,7 +163,8 @@ wire! {
         pub extra: serde_json::Map<String, Value>,
     }
 
-    /// A tool call. The form of OpenAI's chat completions is accepted too: `function` with a name, and with the arguments as a JSON string.
+    /// A tool call. The form of OpenAI's chat completions is accepted too: `function` with a name, and with the
+    /// arguments as a JSON string.
     #[derive(Default)]
     #[serde(from = "AnyToolCall")]
     pub struct ToolCall {
@@ -171,8 +175,8 @@ wire! {
         /// Arguments by name.
         #[serde(default)]
         pub arguments: serde_json::Map<String, Value>,
-        /// Other fields of the client's call, as they came; `type` is `tool_use` for those of Anthropic's form. They are handed over again
-        /// in the turn that is still in progress.
+        /// Other fields of the client's call, as they came; `type` is `tool_use` for those of Anthropic's form. They
+        /// are handed over again in the turn that is still in progress.
         #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
         pub extra: serde_json::Map<String, Value>,
     }
@@ -456,7 +460,8 @@ wire! {
         pub position: i64,
         /// Number of statements and summaries that were made of it and are gone as well.
         pub derived: i64,
-        /// Files that the caller had named for reports and exports of the session, which may quote it: they are not deleted.
+        /// Files that the caller had named for reports and exports of the session, which may quote it: they are not
+        /// deleted.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub files_left: Vec<String>,
         /// Backups that still hold it, by name, newest first; `backup.delete` deletes them.
@@ -474,7 +479,8 @@ wire! {
 }
 
 methods! {
-    /// Records messages, counts their tokens, extracts context keys and facts, and compacts the context when it is too full.
+    /// Records messages, counts their tokens, extracts context keys and facts, and compacts the context when it is too
+    /// full.
     ConversationAppend = "conversation.append" (AppendParams, SESSION) -> AppendResult, Admin, [Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","messages":[{"role":"user","content":"go to the cart"},{"role":"assistant","toolCalls":[{"id":"c1","name":"take_control","arguments":{"device_id":"pixel"}}]},{"role":"tool","toolCallId":"c1","content":"{\"success\":true}"}]}"#;
     /// Lists recorded messages, newest first, including those that are no longer in the context.
     ConversationList = "conversation.list" (ConversationListParams, SESSION) -> Messages, Read, [NotFound, StoreUnavailable], r#"{"limit":20}"#;

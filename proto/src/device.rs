@@ -15,14 +15,16 @@ params! {
         pub kind: Option<String>,
         /// Base URL of the phone's service, for example `http://192.168.1.20:8081`.
         pub url: String,
-        /// Bearer token shown in the phone's app. It is stored in the configuration file, which only its owner can read.
+        /// Bearer token shown in the phone's app. It is stored in the configuration file, which only its owner can
+        /// read.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub token: Option<Secret>,
         /// Timeout of one request, milliseconds, from 1 to 600,000; by default 10,000.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 600_000, "default" = 10_000)))]
         pub timeout_ms: Option<u64>,
-        /// Whether to save the device in the configuration file; by default true. Otherwise it exists until the daemon stops.
+        /// Whether to save the device in the configuration file; by default true. Otherwise it exists until the daemon
+        /// stops.
         #[serde(default = "default_true")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = true)))]
         pub persist: bool,
@@ -44,13 +46,16 @@ params! {
     /// Parameters of `device.connectUsb`.
     #[derive(Default)]
     pub struct ConnectUsbParams {
-        /// Serial of the phone, or `host:port` of one reachable by `adb connect`; optional while exactly one phone is attached.
+        /// Serial of the phone, or `host:port` of one reachable by `adb connect`; optional while exactly one phone is
+        /// attached.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub serial: Option<String>,
-        /// Name of the device in the settings; by default the existing name of this phone, else `default`, else one made from the serial.
+        /// Name of the device in the settings; by default the existing name of this phone, else `default`, else one
+        /// made from the serial.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub name: Option<String>,
-        /// Local port to forward, from 1 to 65,535; by default the previous one, else the port number on the phone, else any free one.
+        /// Local port to forward, from 1 to 65,535; by default the previous one, else the port number on the phone,
+        /// else any free one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 65_535)))]
         pub local_port: Option<u16>,
@@ -313,12 +318,14 @@ methods! {
     DeviceRemove = "device.remove" (RemoveParams) -> RemoveResult, Admin, [DeviceUnknown, Conflict], r#"{"name":"pixel"}"#;
     /// Checks whether the phone's service responds and accepts the token.
     DeviceHealth = "device.health" (DeviceParams, DEVICE) -> Reply<Health>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceError], "{}";
-    /// Reserves the device for the session, so that other sessions can observe but not act; repeating the call renews the lease.
+    /// Reserves the device for the session, so that other sessions can observe but not act; repeating the call renews
+    /// the lease.
     DeviceLease = "device.lease" (LeaseParams, DEVICE) -> Reply<LeaseResult>, Admin, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, Unsupported], r#"{"ttlMs":30000}"#, LEASE;
     /// Releases the lease of the session.
     DeviceRelease = "device.release" (DeviceParams, DEVICE) -> Reply<ReleaseResult>, Admin, [DeviceUnknown, DeviceAmbiguous], "{}", RELEASE;
     /// Lists the installed packages.
     DevicePackages = "device.packages" (PackagesParams, DEVICE) -> Reply<Packages>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], "{}";
-    /// Configures a phone attached by USB: finds it with `adb`, forwards a port to its service, and saves it as a device.
+    /// Configures a phone attached by USB: finds it with `adb`, forwards a port to its service, and saves it as a
+    /// device.
     DeviceConnectUsb = "device.connectUsb" (ConnectUsbParams) -> ConnectUsbResult, Admin, [Unsupported, DeviceUnreachable, DeviceAmbiguous, DeviceError, NotFound, Conflict], r#"{"serial":"R5CT30ABCDE","printOnly":true}"#;
 }

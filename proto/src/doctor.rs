@@ -38,6 +38,7 @@ wire! {
 }
 
 methods! {
-    /// Checks database, backups, disk, settings, devices, clock and leftovers; reads the screen of each device, changes nothing.
+    /// Checks database, backups, disk, settings, devices, clock and leftovers; reads the screen of each device, changes
+    /// nothing.
     DaemonDoctor = "daemon.doctor" (NoParams) -> Diagnosis, Read, [], "{}";
 }

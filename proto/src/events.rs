@@ -9,7 +9,8 @@ params! {
     /// Parameters of `events.subscribe`.
     #[derive(Default)]
     pub struct SubscribeParams {
-        /// Cursor of an event. Events recorded after it are sent first; 0 sends all. By default only new events are sent.
+        /// Cursor of an event. Events recorded after it are sent first; 0 sends all. By default only new events are
+        /// sent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub since: Option<i64>,
         /// Only messages about this device.
@@ -20,7 +21,8 @@ params! {
         pub session: Option<String>,
     }
 
-    /// Parameters of `events.unsubscribe`: the subscription id, either as the only element of an array or as `subscription`.
+    /// Parameters of `events.unsubscribe`: the subscription id, either as the only element of an array or as
+    /// `subscription`.
     #[derive(Default)]
     pub struct UnsubscribeParams {
         /// Subscription id that `events.subscribe` returned.
@@ -54,7 +56,8 @@ wire! {
             #[serde(default, skip_serializing_if = "Option::is_none")]
             session: Option<String>,
         },
-        /// Messages were dropped because the subscriber was too slow. Subscribing again with `since` returns the missed events.
+        /// Messages were dropped because the subscriber was too slow. Subscribing again with `since` returns the missed
+        /// events.
         Lagged {
             /// Number of dropped messages.
             missed: u64,
@@ -63,8 +66,8 @@ wire! {
 
     /// A message with the cursor to resume from.
     pub struct MessageWithCursor {
-        /// Cursor of the last event sent before this message, 0 if there was none; absent if the message is an event, which has its own.
-        /// Subscribing again with `since` set to the last received cursor misses no event.
+        /// Cursor of the last event sent before this message, 0 if there was none; absent if the message is an event,
+        /// which has its own. Subscribing again with `since` set to the last received cursor misses no event.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub cursor: Option<i64>,
         /// The message.

@@ -10,7 +10,8 @@ params! {
     pub struct ImportParams {
         /// Directory of one app, or the parent directory of several; an absolute path. It is only read.
         pub dir: String,
-        /// Name to import the app under; by default the name in its files, else that of its directory. Not allowed for several apps.
+        /// Name to import the app under; by default the name in its files, else that of its directory. Not allowed for
+        /// several apps.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
         /// Only report what would be imported.
@@ -28,7 +29,8 @@ params! {
     #[derive(Default)]
     #[cfg_attr(feature = "schema", schemars(rename = "VisualExportParams"))]
     pub struct ExportParams {
-        /// Directory to write to, an absolute path. Each app gets a subdirectory, which must not already contain an export.
+        /// Directory to write to, an absolute path. Each app gets a subdirectory, which must not already contain an
+        /// export.
         pub dir: String,
         /// Only this app and its sites; by default all apps.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -105,7 +107,8 @@ wire! {
 }
 
 methods! {
-    /// Imports a visual memory from the files of another tool, in any of its three format versions, with pictures and sites.
+    /// Imports a visual memory from the files of another tool, in any of its three format versions, with pictures and
+    /// sites.
     VisualImport = "visual.import" (ImportParams, SESSION) -> VisualImportResult, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"dir":"/nonexistent/apps","dryRun":true}"#;
     /// Exports the visual memory as files that the other tool can read.
     VisualExport = "visual.export" (ExportParams) -> VisualExportResult, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"dir":"/nonexistent/out"}"#;

@@ -36,7 +36,8 @@ session_params! {
         /// Id or uid of an artifact that shows the bug, or `latest` for the session's newest screenshot.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub screenshot: Option<String>,
-        /// Who may be told it; by default the scope of the session, which is `app` unless it was started with another one.
+        /// Who may be told it; by default the scope of the session, which is `app` unless it was started with another
+        /// one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub scope: Option<RecordScope>,
     }
@@ -80,7 +81,8 @@ session_params! {
         /// New package; an empty text removes it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
-        /// New screenshot: id or uid of an artifact, or `latest` for the newest screenshot of the bug's session; an empty text removes it.
+        /// New screenshot: id or uid of an artifact, or `latest` for the newest screenshot of the bug's session; an
+        /// empty text removes it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub screenshot: Option<String>,
         /// Who may be told it from now on.
@@ -130,7 +132,8 @@ session_params! {
         /// Id of a bug that the test found.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub bug: Option<i64>,
-        /// Who may be told it; by default the scope of the session, which is `app` unless it was started with another one.
+        /// Who may be told it; by default the scope of the session, which is `app` unless it was started with another
+        /// one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub scope: Option<RecordScope>,
     }
@@ -157,7 +160,8 @@ session_params! {
 }
 
 params! {
-    /// Parameters of `session.bug.list`. Without a session, the bugs of all sessions are listed, but for those that a session keeps to itself.
+    /// Parameters of `session.bug.list`. Without a session, the bugs of all sessions are listed, but for those that a
+    /// session keeps to itself.
     #[derive(Default)]
     pub struct BugListParams {
         /// Only bugs found in this session.
@@ -184,8 +188,8 @@ params! {
         pub cursor: Option<i64>,
     }
 
-    /// Parameters of `session.result.list`. Without a session, the results of all sessions are listed, but for those that a session keeps to
-    /// itself.
+    /// Parameters of `session.result.list`. Without a session, the results of all sessions are listed, but for those
+    /// that a session keeps to itself.
     #[derive(Default)]
     pub struct ResultListParams {
         /// Only results of this session.

@@ -35,10 +35,12 @@ impl std::error::Error for FrameError {}
 /// Maximum size of a header block, bytes.
 const MAX_HEADER: usize = 4096;
 
-/// Maximum capacity that an empty decoder keeps, bytes: an idle connection must not hold on to the size of its largest message.
+/// Maximum capacity that an empty decoder keeps, bytes: an idle connection must not hold on to the size of its largest
+/// message.
 const MAX_IDLE_CAPACITY: usize = 64 << 10;
 
-/// Buffers bytes and yields complete messages. Memory is bounded by the limit plus one read, and is released with the message.
+/// Buffers bytes and yields complete messages. Memory is bounded by the limit plus one read, and is released with the
+/// message.
 #[derive(Debug)]
 pub struct Decoder {
     framing: Framing,
@@ -167,10 +169,9 @@ fn content_length(header: &[u8]) -> Result<usize, FrameError> {
         if let Some((name, value)) = line.split_once(':')
             && name.trim().eq_ignore_ascii_case("content-length")
         {
-            return value
-                .trim()
-                .parse()
-                .map_err(|_| FrameError::BadHeader(format!("Content-Length is {:?}, expected a number", value.trim())));
+            return value.trim().parse().map_err(|_| {
+                FrameError::BadHeader(format!("Content-Length is {:?}, expected a number", value.trim()))
+            });
         }
     }
     Err(FrameError::BadHeader("no Content-Length".into()))
@@ -234,7 +235,9 @@ mod tests {
 
     #[test]
     fn malformed_headers_are_reported() {
-        for (header, word) in [("X: 1\r\n\r\n", "no Content-Length"), ("Content-Length: x\r\n\r\n", "expected a number")] {
+        for (header, word) in
+            [("X: 1\r\n\r\n", "no Content-Length"), ("Content-Length: x\r\n\r\n", "expected a number")]
+        {
             let mut decoder = Decoder::new(Framing::ContentLength, 10);
             decoder.push(header.as_bytes());
             let error = decoder.next_message().expect_err("bad header");

@@ -16,7 +16,8 @@ scope_params! {
     /// Parameters of `visual.path`.
     #[derive(Default)]
     pub struct PathParams {
-        /// Start: id or name of a state, or name or label of a component on it; by default the page that the session observed last.
+        /// Start: id or name of a state, or name or label of a component on it; by default the page that the session
+        /// observed last.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub from: Option<String>,
         /// Goal: id or name of a state, or name or label of a component on it.
@@ -76,7 +77,8 @@ wire! {
         /// Element that is acted on; absent if the action has no target or was imported.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub target: Option<Target>,
-        /// Parameters that name that element to an action, as it was when it was acted on; absent if it has no label and no id.
+        /// Parameters that name that element to an action, as it was when it was acted on; absent if it has no label
+        /// and no id.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub selector: Option<TargetSelector>,
         /// Number of times the action led there.
@@ -85,7 +87,8 @@ wire! {
         pub attempts: i64,
         /// Share of the attempts that led there, 0 to 1; older attempts weigh less.
         pub success_rate: f64,
-        /// Estimated probability that the action leads there, 0 to 1: the success rate, pulled towards 0.5 while there are few attempts.
+        /// Estimated probability that the action leads there, 0 to 1: the success rate, pulled towards 0.5 while there
+        /// are few attempts.
         pub probability: f64,
         /// Mean duration, milliseconds; absent if it was never measured.
         #[serde(default, skip_serializing_if = "Option::is_none")]

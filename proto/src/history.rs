@@ -13,8 +13,8 @@ scope_params! {
         /// Id or name of the state to delete.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub state: Option<String>,
-        /// Whether to delete for good: labels, texts, pictures and the records by which this and earlier changes of it could be undone.
-        /// By default that happens 30 days later.
+        /// Whether to delete for good: labels, texts, pictures and the records by which this and earlier changes of it
+        /// could be undone. By default that happens 30 days later.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         pub purge: bool,
     }

@@ -1,7 +1,8 @@
-//! Messages as clients have them: objects of OpenAI's and Anthropic's libraries as dumped, bare texts, and our own form.
+//! Messages as clients have them: objects of OpenAI's and Anthropic's libraries as dumped, bare texts, and our own
+//! form.
 //!
-//! Fields that mean nothing here are kept in `Message::extra`, never refused. A message of Anthropic's form that carries tool results
-//! becomes one `tool` message for each, and one for the rest.
+//! Fields that mean nothing here are kept in `Message::extra`, never refused. A message of Anthropic's form that
+//! carries tool results becomes one `tool` message for each, and one for the rest.
 
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
@@ -160,8 +161,11 @@ impl Blocks {
             },
             "tool_use" => {
                 let known = ["type", "id", "name", "input"];
-                let mut extra: Map<String, Value> =
-                    fields.iter().filter(|(name, _)| !known.contains(&name.as_str())).map(|(n, v)| (n.clone(), v.clone())).collect();
+                let mut extra: Map<String, Value> = fields
+                    .iter()
+                    .filter(|(name, _)| !known.contains(&name.as_str()))
+                    .map(|(n, v)| (n.clone(), v.clone()))
+                    .collect();
                 if !extra.is_empty() {
                     extra.insert("type".to_owned(), "tool_use".into());
                 }
@@ -173,8 +177,8 @@ impl Blocks {
                 });
             }
             "tool_result" => {
-                let content: Self =
-                    serde_json::from_value(fields.get("content").cloned().unwrap_or_default()).map_err(|e| e.to_string())?;
+                let content: Self = serde_json::from_value(fields.get("content").cloned().unwrap_or_default())
+                    .map_err(|e| e.to_string())?;
                 let mut extra = Map::new();
                 if !content.others.is_empty() {
                     extra.insert("blocks".to_owned(), Value::Array(content.others.clone()));
@@ -227,7 +231,14 @@ impl Blocks {
         }
         if let Some(data) = object(["inlineData", "inline_data"]).filter(|d| d.contains_key("data")) {
             let media_type = text(data, "mimeType").or_else(|| text(data, "mime_type"));
-            let picture = Part::Image { data: text(data, "data"), media_type, artifact: None, url: None, width: None, height: None };
+            let picture = Part::Image {
+                data: text(data, "data"),
+                media_type,
+                artifact: None,
+                url: None,
+                width: None,
+                height: None,
+            };
             self.parts.push(picture);
             return true;
         }
@@ -270,10 +281,13 @@ fn collect(value: &Value, depth: usize, texts: &mut Vec<String>) {
         }),
         Value::Object(fields) => {
             // The text of a document is in `data` beside its type.
-            let is_text = fields.get("media_type").and_then(Value::as_str).is_some_and(|kind| kind.starts_with("text/"));
+            let is_text =
+                fields.get("media_type").and_then(Value::as_str).is_some_and(|kind| kind.starts_with("text/"));
             for (name, value) in fields {
                 match value {
-                    Value::String(text) if SAID.contains(&name.as_str()) || (is_text && name == "data") => take(text, texts),
+                    Value::String(text) if SAID.contains(&name.as_str()) || (is_text && name == "data") => {
+                        take(text, texts)
+                    }
                     Value::Array(_) | Value::Object(_) => collect(value, depth - 1, texts),
                     _ => {}
                 }
@@ -300,7 +314,11 @@ impl<'de> serde::Deserialize<'de> for Blocks {
                 }
             }
             block @ Value::Object(_) => blocks.push(block).map_err(D::Error::custom)?,
-            _ => return Err(D::Error::custom("invalid type: another value, expected a text, or a list of parts of type text or image")),
+            _ => {
+                return Err(D::Error::custom(
+                    "invalid type: another value, expected a text, or a list of parts of type text or image",
+                ));
+            }
         }
         Ok(blocks)
     }
@@ -321,9 +339,18 @@ fn picture(fields: &Map<String, Value>) -> Part {
         (data, url) = (text(source, "data"), text(source, "url"));
         media_type = text(source, "media_type");
     }
-    if let Some((kind, encoded)) = url.as_deref().and_then(|u| u.strip_prefix("data:")).and_then(|rest| rest.split_once(";base64,")) {
+    if let Some((kind, encoded)) =
+        url.as_deref().and_then(|u| u.strip_prefix("data:")).and_then(|rest| rest.split_once(";base64,"))
+    {
         (media_type, data) = (Some(kind.to_owned()), Some(encoded.to_owned()));
         url = None;
     }
-    Part::Image { data, media_type, artifact: text(fields, "artifact"), url, width: side("width"), height: side("height") }
+    Part::Image {
+        data,
+        media_type,
+        artifact: text(fields, "artifact"),
+        url,
+        width: side("width"),
+        height: side("height"),
+    }
 }

@@ -23,7 +23,8 @@ const KEYS: &[(&str, i32)] = &[
     ("recent", 187),
 ];
 
-/// Returns the Android key code for a name in any case, such as `Enter`, `VOLUME_UP` or `KEYCODE_BACK`, or for a number in digits.
+/// Returns the Android key code for a name in any case, such as `Enter`, `VOLUME_UP` or `KEYCODE_BACK`, or for a number
+/// in digits.
 pub fn code(text: &str) -> Option<i32> {
     let plain = text.trim().to_lowercase().replace(['_', ' '], "-");
     let plain = plain.strip_prefix("keycode-").unwrap_or(&plain);

@@ -78,8 +78,19 @@ pub trait Word: Copy + 'static {
 pub const PROTOCOL: u32 = 1;
 
 /// Capabilities of this version beyond the method table. Clients should check these, not version numbers.
-pub const CAPABILITIES: &[&str] =
-    &["line", "contentLength", "http", "webSocket", "batch", "events", "requestKey", "lease", "hints", "states", "sessions"];
+pub const CAPABILITIES: &[&str] = &[
+    "line",
+    "contentLength",
+    "http",
+    "webSocket",
+    "batch",
+    "events",
+    "requestKey",
+    "lease",
+    "hints",
+    "states",
+    "sessions",
+];
 
 /// Returns a real result of a method; lists are cut to a few items.
 #[cfg(feature = "schema")]

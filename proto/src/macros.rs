@@ -1,6 +1,7 @@
 //! Macros for the wire types: plain types, parameters, closed lists of words, and the method table.
 
-/// Adds the derives of a wire type: camelCase fields, serialisation in both directions, a schema for the OpenRPC document.
+/// Adds the derives of a wire type: camelCase fields, serialisation in both directions, a schema for the OpenRPC
+/// document.
 macro_rules! wire {
     ($($item:item)*) => { $(
         #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -20,8 +21,8 @@ macro_rules! params {
     )* };
 }
 
-/// Like [`params!`], for methods that use a device: adds the address fields. (serde cannot flatten them into a type that
-/// rejects unknown keys.)
+/// Like [`params!`], for methods that use a device: adds the address fields. (serde cannot flatten them into a type
+/// that rejects unknown keys.)
 macro_rules! device_params {
     ($( $(#[$m:meta])* pub struct $name:ident { $( $(#[$fm:meta])* pub $field:ident : $ty:ty, )* } )*) => { $(
         params! {
@@ -34,7 +35,8 @@ macro_rules! device_params {
                 #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
                 #[serde(default, skip_serializing_if = "Option::is_none")]
                 pub session: Option<String>,
-                /// Base URL of a phone's service, for a device that is not configured; such an ad-hoc device is identified by its URL.
+                /// Base URL of a phone's service, for a device that is not configured; such an ad-hoc device is
+                /// identified by its URL.
                 #[serde(default, skip_serializing_if = "Option::is_none")]
                 pub url: Option<String>,
                 /// Bearer token for this call. It is never stored, logged or returned.
@@ -62,7 +64,8 @@ macro_rules! act_params {
         device_params! {
             $(#[$m])*
             pub struct $name {
-                /// Idempotency key of this action. Repeating a key returns the recorded outcome instead of acting again.
+                /// Idempotency key of this action. Repeating a key returns the recorded outcome instead of acting
+                /// again.
                 #[serde(default, skip_serializing_if = "Option::is_none")]
                 pub request_key: Option<String>,
                 /// What to return of the page that the action led to, once it has settled; by default nothing.
@@ -83,8 +86,8 @@ macro_rules! act_params {
     )* };
 }
 
-/// Defines the methods of a namespace: a marker type per method that ties its name to its types, and `METHODS`. The first line of a
-/// marker's documentation is the summary of the method.
+/// Defines the methods of a namespace: a marker type per method that ties its name to its types, and `METHODS`. The
+/// first line of a marker's documentation is the summary of the method.
 macro_rules! methods {
     ($( $(#[$m:meta])* $marker:ident = $name:literal ($params:ty $(, $takes:ident)*) -> $result:ty, $effect:ident, [$($code:ident),*], $example:literal $(, $tool:ident)?; )*) => {
         $(
@@ -116,8 +119,8 @@ macro_rules! methods {
     };
 }
 
-/// Like [`params!`], for methods about an app or site: adds the app and site, and the session whose page supplies them when they are
-/// omitted.
+/// Like [`params!`], for methods about an app or site: adds the app and site, and the session whose page supplies them
+/// when they are omitted.
 macro_rules! scope_params {
     ($( $(#[$m:meta])* pub struct $name:ident { $( $(#[$fm:meta])* pub $field:ident : $ty:ty, )* } )*) => { $(
         params! {
@@ -173,8 +176,9 @@ macro_rules! session_params {
     )* };
 }
 
-/// Defines a closed list of words for the wire, the database and, with the feature `clap`, the command line (in kebab case). Words
-/// after `|` are accepted as well. The first line of a variant's documentation is its help text on the command line.
+/// Defines a closed list of words for the wire, the database and, with the feature `clap`, the command line (in kebab
+/// case). Words after `|` are accepted as well. The first line of a variant's documentation is its help text on the
+/// command line.
 macro_rules! words {
     ($( $(#[$m:meta])* $name:ident { $( $(#[$vm:meta])* $variant:ident = $word:literal $(| $alias:literal)*, )* } )*) => { $(
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]

@@ -31,8 +31,8 @@ words! {
 }
 
 params! {
-    /// Parameters of `memory.experience`. Without `app`, `activity`, `pageFp` and `failureCause`, the page that the session observed last
-    /// is used.
+    /// Parameters of `memory.experience`. Without `app`, `activity`, `pageFp` and `failureCause`, the page that the
+    /// session observed last is used.
     #[derive(Default)]
     pub struct ExperienceParams {
         /// Package; by default that of `activity`.
@@ -44,7 +44,8 @@ params! {
         /// Fingerprint or key of a page, as returned by an observation.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page_fp: Option<String>,
-        /// Only recoveries from failures with this error code, for example `REF_ALIAS_STALE`; no transitions are returned then.
+        /// Only recoveries from failures with this error code, for example `REF_ALIAS_STALE`; no transitions are
+        /// returned then.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub failure_cause: Option<String>,
         /// Device on which the session observed the page; by default the one that it used last.
@@ -162,7 +163,8 @@ wire! {
         /// Error code, if it failed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub failure_cause: Option<String>,
-        /// Details: the element at the touched point, expected and actual values of a check, length and keyed hash of typed text.
+        /// Details: the element at the touched point, expected and actual values of a check, length and keyed hash of
+        /// typed text.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub evidence: Option<Value>,
         /// Duration, milliseconds.
@@ -354,7 +356,8 @@ wire! {
         pub stale: bool,
     }
 
-    /// Statistics of the memory. All counts but those of sessions, transitions and recoveries are limited to the requested session.
+    /// Statistics of the memory. All counts but those of sessions, transitions and recoveries are limited to the
+    /// requested session.
     pub struct Stats {
         /// Session that the counts are limited to; absent for all.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -392,7 +395,8 @@ methods! {
     MemorySearch = "memory.search" (SearchParams, SESSION) -> Notes, Read, [StoreUnavailable], r#"{"topic":"nav/","query":"wifi"}"#;
     /// Deletes a note; the other notes of its chain keep their positions.
     MemoryDelete = "memory.delete" (DeleteParams) -> DeletedNote, Admin, [NotFound, StoreUnavailable], r#"{"id":1}"#;
-    /// Returns what actions led to and what recovered from failures, first on a page, then in its activity, then in its app.
+    /// Returns what actions led to and what recovered from failures, first on a page, then in its activity, then in its
+    /// app.
     MemoryExperience = "memory.experience" (ExperienceParams, SCOPE) -> Experience, Read, [DeviceUnknown, StoreUnavailable], r#"{"app":"com.android.settings"}"#;
     /// Returns what a session observed last.
     MemoryContext = "memory.context" (ContextParams, SCOPE) -> SessionContext, Read, [StoreUnavailable], "{}";

@@ -114,13 +114,14 @@ impl MethodInfo {
         self.effect != Effect::Read
     }
 
-    /// Returns whether the method stores its request key in an event; only actions do, all others need a separate record.
+    /// Returns whether the method stores its request key in an event; only actions do, all others need a separate
+    /// record.
     pub fn is_recorded_as_event(&self) -> bool {
         self.name.starts_with("act.") || self.name.starts_with("recover.")
     }
 
-    /// Returns whether a repeated call changes nothing. Its request key is not recorded, and it can be cancelled for as long as it only prepares
-    /// its change.
+    /// Returns whether a repeated call changes nothing. Its request key is not recorded, and it can be cancelled for as
+    /// long as it only prepares its change.
     pub fn is_repeatable(&self) -> bool {
         self.name == "memory.import"
     }

@@ -15,7 +15,8 @@ params! {
         /// Package that the note is about; if omitted, the note applies to all apps.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
-        /// Who may be told it; by default the scope of the session, which is `app` unless it was started with another one.
+        /// Who may be told it; by default the scope of the session, which is `app` unless it was started with another
+        /// one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub scope: Option<RecordScope>,
         /// Session that saves the note; by default `"default"`.
@@ -24,13 +25,14 @@ params! {
         pub session: Option<String>,
     }
 
-    /// Parameters of `memory.search`. Without a query, the newest notes come first. With one, the best matches come first, among the 200
-    /// newest notes with the words in their topic and the 200 newest notes with the words anywhere.
+    /// Parameters of `memory.search`. Without a query, the newest notes come first. With one, the best matches come
+    /// first, among the 200 newest notes with the words in their topic and the 200 newest notes with the words
+    /// anywhere.
     #[derive(Default)]
     #[cfg_attr(feature = "schema", schemars(rename = "NoteSearchParams"))]
     pub struct SearchParams {
-        /// Words in any language, at most 1,000 characters. Parts of words match from three letters (one in Chinese and Japanese);
-        /// punctuation is ignored.
+        /// Words in any language, at most 1,000 characters. Parts of words match from three letters (one in Chinese and
+        /// Japanese); punctuation is ignored.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 1000)))]
         pub query: Option<String>,

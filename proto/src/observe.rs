@@ -37,11 +37,12 @@ device_params! {
         /// Form of the result: `outline` or `rows` instead of the rows of screen and refs, all refs getting an alias.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub format: Option<Format>,
-        /// Id of the newest observation with refs that the session was shown, or `last`: the outline then has only what changed, if the
-        /// page is still the same, and elements keep their aliases.
+        /// Id of the newest observation with refs that the session was shown, or `last`: the outline then has only what
+        /// changed, if the page is still the same, and elements keep their aliases.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub since: Option<String>,
-        /// Whether to return hints, by default true: what is known of elements in sight, and at most two more. `"all"` returns all.
+        /// Whether to return hints, by default true: what is known of elements in sight, and at most two more. `"all"`
+        /// returns all.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = true)))]
         pub hints: Option<HintsWanted>,
@@ -67,11 +68,12 @@ device_params! {
         /// Form of the result: `outline` or `rows` instead of the rows of screen and refs, all refs getting an alias.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub format: Option<Format>,
-        /// Id of the newest observation with refs that the session was shown, or `last`: the outline then has only what changed, if the
-        /// page is still the same, and elements keep their aliases.
+        /// Id of the newest observation with refs that the session was shown, or `last`: the outline then has only what
+        /// changed, if the page is still the same, and elements keep their aliases.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub since: Option<String>,
-        /// Whether to return hints, by default true: what is known of elements in sight, and at most two more. `"all"` returns all.
+        /// Whether to return hints, by default true: what is known of elements in sight, and at most two more. `"all"`
+        /// returns all.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = true)))]
         pub hints: Option<HintsWanted>,
@@ -96,7 +98,8 @@ device_params! {
         /// Absolute path of a directory for the artifacts of this call, instead of the configured one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub artifact_dir: Option<String>,
-        /// Whether to read a second time if the first reading cannot tell whether the page has settled; by default true.
+        /// Whether to read a second time if the first reading cannot tell whether the page has settled; by default
+        /// true.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = true)))]
         pub settle: Option<bool>,
@@ -107,11 +110,12 @@ device_params! {
         /// Form of the result: `outline` or `rows` instead of the rows of screen and refs, all refs getting an alias.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub format: Option<Format>,
-        /// Id of the newest observation with refs that the session was shown, or `last`: the outline then has only what changed, if the
-        /// page is still the same, and elements keep their aliases.
+        /// Id of the newest observation with refs that the session was shown, or `last`: the outline then has only what
+        /// changed, if the page is still the same, and elements keep their aliases.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub since: Option<String>,
-        /// Whether to return hints, by default true: what is known of elements in sight, and at most two more. `"all"` returns all.
+        /// Whether to return hints, by default true: what is known of elements in sight, and at most two more. `"all"`
+        /// returns all.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = true)))]
         pub hints: Option<HintsWanted>,
@@ -127,15 +131,16 @@ device_params! {
         #[serde(default)]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "text")))]
         pub until: Until,
-        /// For `text` and `gone`: part of a text on the page, in any case, or an alias, label or `#id` as an outline prints it. For `activity`: part of `package/activity`. Not
-        /// allowed for `settled`.
+        /// For `text` and `gone`: part of a text on the page, in any case, or an alias, label or `#id` as an outline
+        /// prints it. For `activity`: part of `package/activity`. Not allowed for `settled`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub text: Option<String>,
         /// Maximum time to wait, milliseconds, from 1 to 600,000; by default 10,000.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 600_000, "default" = 10_000)))]
         pub timeout_ms: Option<u64>,
-        /// Whether to return hints, by default true: what is known of elements in sight, and at most two more. `"all"` returns all.
+        /// Whether to return hints, by default true: what is known of elements in sight, and at most two more. `"all"`
+        /// returns all.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = true)))]
         pub hints: Option<HintsWanted>,
@@ -225,8 +230,8 @@ wire! {
         /// Bounds as `left,top,right,bottom` in device pixels.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub bounds: Option<String>,
-        /// `on` or `off` for visible or not, followed by the flags that apply: `clk` clickable, `lclk` long-clickable, `foc` focusable,
-        /// `scr` scrollable, `edt` editable, `ena` enabled; separated by commas.
+        /// `on` or `off` for visible or not, followed by the flags that apply: `clk` clickable, `lclk` long-clickable,
+        /// `foc` focusable, `scr` scrollable, `edt` editable, `ena` enabled; separated by commas.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub flags: Option<String>,
     }
@@ -260,10 +265,11 @@ wire! {
         pub res_id: Option<String>,
         /// Bounds as `left,top,right,bottom` in device pixels.
         pub bounds: String,
-        /// `on`, followed by the flags that apply: `clk` clickable, `lclk` long-clickable, `scr` scrollable, `edt` editable, `ena`
-        /// enabled; separated by commas.
+        /// `on`, followed by the flags that apply: `clk` clickable, `lclk` long-clickable, `scr` scrollable, `edt`
+        /// editable, `ena` enabled; separated by commas.
         pub flags: String,
-        /// Kind and package of its window, if that is not the focused one; the focused window may then cover the element.
+        /// Kind and package of its window, if that is not the focused one; the focused window may then cover the
+        /// element.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub window: Option<String>,
     }
@@ -288,9 +294,11 @@ wire! {
     pub struct Context {
         /// Id of this observation.
         pub observation_id: String,
-        /// Whether two readings at least 150 ms apart had the same content, with no input in between; false if that is unknown.
+        /// Whether two readings at least 150 ms apart had the same content, with no input in between; false if that is
+        /// unknown.
         pub settled: bool,
-        /// Whether the element tree is reliable; false for a screen that is empty, shows only system windows, or is still moving.
+        /// Whether the element tree is reliable; false for a screen that is empty, shows only system windows, or is
+        /// still moving.
         pub reliable: bool,
         /// Why it is not reliable; absent if it is.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -367,8 +375,8 @@ wire! {
 
     /// Refs of an observation.
     pub struct RefRows {
-        /// Version of the device's refs, from 1; grows whenever their content is another than that returned last. A restart of the
-        /// daemon begins anew.
+        /// Version of the device's refs, from 1; grows whenever their content is another than that returned last. A
+        /// restart of the daemon begins anew.
         #[serde(default)]
         pub ref_version: u64,
         /// Total number of refs.

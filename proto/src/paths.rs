@@ -6,7 +6,8 @@ fn var(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from)
 }
 
-/// Returns a base directory from the environment. Relative paths are ignored, as the XDG Base Directory Specification demands.
+/// Returns a base directory from the environment. Relative paths are ignored, as the XDG Base Directory Specification
+/// demands.
 fn base(name: &str) -> Option<PathBuf> {
     var(name).filter(|p| p.is_absolute())
 }
@@ -46,7 +47,8 @@ pub fn default_socket(uid: u32) -> PathBuf {
     }
 }
 
-/// Returns the path of the configuration file: `$AFD_CONFIG`, else `$AF_CONFIG`, else `$XDG_CONFIG_HOME/afd/config.toml`.
+/// Returns the path of the configuration file: `$AFD_CONFIG`, else `$AF_CONFIG`, else
+/// `$XDG_CONFIG_HOME/afd/config.toml`.
 pub fn config() -> PathBuf {
     var("AFD_CONFIG").or_else(|| var("AF_CONFIG")).unwrap_or_else(default_config)
 }

@@ -33,7 +33,8 @@ words! {
 }
 
 params! {
-    /// Parameters of `pattern.save`. Saving a pattern again raises its confidence. What the user said is not changed by what others say, nor what the assistant said by pages and tools.
+    /// Parameters of `pattern.save`. Saving a pattern again raises its confidence. What the user said is not changed by
+    /// what others say, nor what the assistant said by pages and tools.
     pub struct PatternSaveParams {
         /// Kind of the pattern.
         pub kind: PatternKind,
@@ -53,8 +54,8 @@ params! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1, "default" = 0.5)))]
         pub confidence: Option<f64>,
-        /// Who may be told it; by default everybody who uses the app; if it is about no app, everybody, but a `keyFact` only this session. What
-        /// a session with the scope `session` learns is for that session.
+        /// Who may be told it; by default everybody who uses the app; if it is about no app, everybody, but a `keyFact`
+        /// only this session. What a session with the scope `session` learns is for that session.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub scope: Option<PatternScope>,
         /// Who said it: `user`, `assistant`, `page`, or the name of a tool; by default `assistant`.
@@ -166,8 +167,8 @@ params! {
     /// Parameters of `pageModel.find`.
     #[derive(Default)]
     pub struct PageModelFindParams {
-        /// URL, page key, activity or state of a page. Models of this page come first, then those of similar pages. If omitted, the newest
-        /// models are returned.
+        /// URL, page key, activity or state of a page. Models of this page come first, then those of similar pages. If
+        /// omitted, the newest models are returned.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page: Option<String>,
         /// Only models of this package.
@@ -249,7 +250,8 @@ wire! {
         pub created_at: i64,
     }
 
-    /// Result of `pattern.find`: patterns about the page first, then about the app, then the rest; each by decreasing confidence.
+    /// Result of `pattern.find`: patterns about the page first, then about the app, then the rest; each by decreasing
+    /// confidence.
     pub struct Patterns {
         /// Requested page, with placeholders for variable parts such as ids.
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -8,7 +8,8 @@ device_params! {
     /// Parameters of `observe.screenshot`.
     #[derive(Default)]
     pub struct ScreenshotParams {
-        /// Maximum width and height of the picture, pixels, from 1 to 20,000; by default 700. Pictures are never enlarged.
+        /// Maximum width and height of the picture, pixels, from 1 to 20,000; by default 700. Pictures are never
+        /// enlarged.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 20_000, "default" = 700)))]
         pub max_dim: Option<u32>,
@@ -19,8 +20,8 @@ device_params! {
         /// File format; by default that of the extension of `saveFile`, else JPEG.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub format: Option<PictureFormat>,
-        /// Whether to mark the interactive elements with their aliases. They can be used as those of a look. The marks are
-        /// drawn on the picture only, not on the phone's screen.
+        /// Whether to mark the interactive elements with their aliases. They can be used as those of a look. The marks
+        /// are drawn on the picture only, not on the phone's screen.
         #[serde(default)]
         pub annotate: bool,
         /// Maximum number of marks, by default 120; only with `annotate`.
@@ -107,8 +108,8 @@ wire! {
         pub width: u32,
         /// Height of the picture, pixels.
         pub height: u32,
-        /// Pixels of the picture per device pixel: divide a position in the picture by it to get the point to tap. Absent if the device
-        /// does not report its screen size.
+        /// Pixels of the picture per device pixel: divide a position in the picture by it to get the point to tap.
+        /// Absent if the device does not report its screen size.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub scale: Option<f64>,
         /// Width of the screen, device pixels; absent if unknown.

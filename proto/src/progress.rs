@@ -30,7 +30,8 @@ session_params! {
         /// Whether to write the progress files on every change from now on; by default unchanged.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub auto: Option<bool>,
-        /// Absolute path of a directory for the files; by default the session's progress directory, else the state directory.
+        /// Absolute path of a directory for the files; by default the session's progress directory, else the state
+        /// directory.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub dir: Option<String>,
     }
@@ -62,7 +63,8 @@ wire! {
         /// `session` if only the session may be told its digest; absent otherwise.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub scope: Option<RecordScope>,
-        /// Time at which the session was started, else first used, as RFC 3339 in UTC; absent in files of older versions.
+        /// Time at which the session was started, else first used, as RFC 3339 in UTC; absent in files of older
+        /// versions.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub started_at: Option<String>,
         /// Summary in words.
@@ -83,7 +85,8 @@ wire! {
         pub next_steps: Vec<String>,
         /// Blockers: those stated by the caller, then those derived from tasks.
         pub blockers: Vec<String>,
-        /// Number of leading next steps and of leading blockers that were stated by the caller; absent in files of older versions.
+        /// Number of leading next steps and of leading blockers that were stated by the caller; absent in files of
+        /// older versions.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub stated: Option<Stated>,
         /// Hash and subject of the last commit in the working directory; null if unknown.

@@ -70,7 +70,8 @@ params! {
         /// Site that it is about, such as `example.com`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub site: Option<String>,
-        /// Who may be told it; by default everybody who uses the app, and this session alone without an app or if that is its scope.
+        /// Who may be told it; by default everybody who uses the app, and this session alone without an app or if that
+        /// is its scope.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub scope: Option<PatternScope>,
         /// Who said it: `user`, `assistant`, `page`, or the name of a tool; by default `assistant`.
@@ -144,7 +145,8 @@ params! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 100, "default" = 10)))]
         pub limit: Option<u32>,
-        /// Session that asks: what was said in it, and what was saved for it alone, is found, too; by default `"default"`.
+        /// Session that asks: what was said in it, and what was saved for it alone, is found, too; by default
+        /// `"default"`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
         pub session: Option<String>,
@@ -235,7 +237,8 @@ wire! {
         /// Session that it was recorded in.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub session: Option<String>,
-        /// Who said it: `user`, `assistant`, `page`, the name of a tool, or `recorded` for what a session recorded on purpose.
+        /// Who said it: `user`, `assistant`, `page`, the name of a tool, or `recorded` for what a session recorded on
+        /// purpose.
         pub source: String,
         /// Who may be told it.
         pub scope: PatternScope,

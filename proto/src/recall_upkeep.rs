@@ -74,9 +74,10 @@ wire! {
 
     /// What upkeep changed, of one kind.
     pub struct UpkeepChange {
-        /// `merged` patterns said the same as another one, `confidence` follows what reports of uses count by now, `expired` memories were
-        /// deleted, `archived` sessions are found on request only, `resumed` ones are found again, `stale` vectors were emptied until their
-        /// entries are used again, `unused` vectors belonged to other models.
+        /// `merged` patterns said the same as another one, `confidence` follows what reports of uses count by now,
+        /// `expired` memories were deleted, `archived` sessions are found on request only, `resumed` ones are found
+        /// again, `stale` vectors were emptied until their entries are used again, `unused` vectors belonged to other
+        /// models.
         pub change: String,
         /// Number of changes.
         pub count: i64,
@@ -88,7 +89,8 @@ wire! {
         pub rows: Vec<UpkeepRow>,
     }
 
-    /// Two patterns about the same whose vectors are near. Whether they say the same is for somebody who reads them to say.
+    /// Two patterns about the same whose vectors are near. Whether they say the same is for somebody who reads them to
+    /// say.
     pub struct SimilarPatterns {
         /// Id of the older one.
         pub id: i64,

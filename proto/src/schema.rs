@@ -1,5 +1,5 @@
-//! Schemas as generators of typed clients and language models read them: a title each, closed lists as `enum`, optional parameters without
-//! unions of null, no number formats of Rust.
+//! Schemas as generators of typed clients and language models read them: a title each, closed lists as `enum`, optional
+//! parameters without unions of null, no number formats of Rust.
 
 use serde_json::{Map, Value, json};
 
@@ -33,7 +33,11 @@ pub fn tidy(schema: &mut Value) {
 
 /// Formats such as `uint32` are those of a program, not of JSON Schema.
 fn without_foreign_format(map: &mut Map<String, Value>) {
-    if map.get("format").and_then(Value::as_str).is_some_and(|f| f.starts_with(['u', 'i', 'f', 'd']) && f != "uri" && f != "date-time") {
+    if map
+        .get("format")
+        .and_then(Value::as_str)
+        .is_some_and(|f| f.starts_with(['u', 'i', 'f', 'd']) && f != "uri" && f != "date-time")
+    {
         map.remove("format");
     }
 }
@@ -43,7 +47,8 @@ fn list_words(map: &mut Map<String, Value>) {
     let Some(all) = map.get("oneOf").and_then(Value::as_array) else { return };
     let words: Option<Vec<Value>> = all.iter().map(|word| word.get("const").cloned()).collect();
     let Some(words) = words.filter(|words| !words.is_empty()) else { return };
-    let meaning = |word: &Value| Some(format!("`{}`: {}", word["const"].as_str()?, one_line(word["description"].as_str()?)));
+    let meaning =
+        |word: &Value| Some(format!("`{}`: {}", word["const"].as_str()?, one_line(word["description"].as_str()?)));
     let meanings: Vec<String> = all.iter().filter_map(meaning).collect();
     let about = map.get("description").and_then(Value::as_str).unwrap_or_default();
     let description = format!("{about}\n\n{}", meanings.join("\n\n"));

@@ -4,7 +4,11 @@ use serde::{Deserialize, Serialize};
 
 /// A token or typed text. Its `Debug` form is `<redacted>`, and it has no `Display`.
 #[derive(Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(description = "A token or typed text; no answer contains it."))]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(description = "A token or typed text; no answer contains it.")
+)]
 #[serde(transparent)]
 pub struct Secret(String);
 

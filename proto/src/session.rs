@@ -28,7 +28,8 @@ session_params! {
         /// Absolute path of the working directory whose git state is reported with the progress.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub directory: Option<String>,
-        /// Language model whose tokens are counted, or the name of a tokenizer such as `o200k_base`; by default the configured one.
+        /// Language model whose tokens are counted, or the name of a tokenizer such as `o200k_base`; by default the
+        /// configured one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub model: Option<String>,
         /// Context size of the model, tokens, from 256 to 100,000,000; by default the configured one.
@@ -49,7 +50,8 @@ session_params! {
         /// Whether to write progress files on every change.
         #[serde(default)]
         pub auto_progress: bool,
-        /// Absolute path of a directory for the progress files; by default the state directory. Ignored without `autoProgress`.
+        /// Absolute path of a directory for the progress files; by default the state directory. Ignored without
+        /// `autoProgress`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub progress_dir: Option<String>,
         /// Who may be told its digest and, unless said otherwise, what it records; by default `app`.
@@ -386,7 +388,8 @@ wire! {
         pub findings: i64,
         /// Number of bugs, test results and notes that stay with the app.
         pub kept: i64,
-        /// Name that these show as their session, by which `session.delete` with `findings` deletes them later; absent if none stay.
+        /// Name that these show as their session, by which `session.delete` with `findings` deletes them later; absent
+        /// if none stay.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub remainder: Option<String>,
         /// Files that the caller had named for reports and exports of the session: they are not deleted.
@@ -447,6 +450,7 @@ methods! {
     SessionReport = "session.report" (ReportParams, SESSION) -> ReportResult, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","format":"html"}"#, REPORT;
     /// Renames a session, or changes its goal, app or scope.
     SessionUpdate = "session.update" (UpdateParams, SESSION) -> SessionInfo, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","goal":"test the coupons"}"#;
-    /// Deletes a session with everything that was said in it; its bugs, test results and notes stay unless asked otherwise.
+    /// Deletes a session with everything that was said in it; its bugs, test results and notes stay unless asked
+    /// otherwise.
     SessionDelete = "session.delete" (DeleteParams, SESSION) -> Deleted, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#;
 }

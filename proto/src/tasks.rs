@@ -17,7 +17,8 @@ session_params! {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 100)))]
         pub blocked_by: Vec<i64>,
-        /// Who may be told it; by default the scope of the session, which is `app` unless it was started with another one.
+        /// Who may be told it; by default the scope of the session, which is `app` unless it was started with another
+        /// one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub scope: Option<RecordScope>,
     }
@@ -28,7 +29,8 @@ session_params! {
         /// Id of the task; by default the first one in the queue.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub id: Option<i64>,
-        /// Whether to put the active task back in the queue. Otherwise the call fails with `CONFLICT` while another task is active.
+        /// Whether to put the active task back in the queue. Otherwise the call fails with `CONFLICT` while another
+        /// task is active.
         #[serde(default)]
         pub switch: bool,
     }

@@ -66,7 +66,8 @@ wire! {
         pub found: Vec<FoundComponent>,
         /// Names of components that were not found. This counts as a miss if they could have been seen.
         pub missing: Vec<String>,
-        /// Names of components that were skipped because their pictures have a uniform brightness, which matches nothing.
+        /// Names of components that were skipped because their pictures have a uniform brightness, which matches
+        /// nothing.
         pub flat: Vec<String>,
         /// Duration of the search, milliseconds.
         pub took_ms: u64,

@@ -1,5 +1,5 @@
-//! The tools that are offered to clients of the Model Context Protocol. Each marks a row of the method table, with what an agent has to
-//! know to use it, and the parameters that it needs.
+//! The tools that are offered to clients of the Model Context Protocol. Each marks a row of the method table, with what
+//! an agent has to know to use it, and the parameters that it needs.
 
 words! {
     /// Set of tools, which a client chooses as a whole: every tool costs the model tokens, used or not.
@@ -192,8 +192,13 @@ pub(crate) const SWIPE: Tool = Tool {
     sends: r#"{"then":"diff"}"#,
 };
 
-pub(crate) const HOME: Tool =
-    Tool { name: "af_home", toolset: Toolset::Gestures, about: "Press Home.", takes: &[], sends: r#"{"then":"outline"}"# };
+pub(crate) const HOME: Tool = Tool {
+    name: "af_home",
+    toolset: Toolset::Gestures,
+    about: "Press Home.",
+    takes: &[],
+    sends: r#"{"then":"outline"}"#,
+};
 
 pub(crate) const STOP: Tool = Tool {
     name: "af_stop",
@@ -227,8 +232,13 @@ pub(crate) const LEASE: Tool = Tool {
     sends: r#"{"untilDisconnect":true}"#,
 };
 
-pub(crate) const RELEASE: Tool =
-    Tool { name: "af_release", toolset: Toolset::Devices, about: "Release the lease of the device.", takes: &[], sends: r#"{}"# };
+pub(crate) const RELEASE: Tool = Tool {
+    name: "af_release",
+    toolset: Toolset::Devices,
+    about: "Release the lease of the device.",
+    takes: &[],
+    sends: r#"{}"#,
+};
 
 pub(crate) const SESSION_START: Tool = Tool {
     name: "af_session_start",

@@ -16,8 +16,8 @@ session_params! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "document")))]
         pub format: Option<ExportFormat>,
-        /// Absolute path of a file for the export. By default a document is returned inline, or saved as an artifact if it exceeds
-        /// `limits.inline_bytes`; lines are always saved.
+        /// Absolute path of a file for the export. By default a document is returned inline, or saved as an artifact if
+        /// it exceeds `limits.inline_bytes`; lines are always saved.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub file: Option<String>,
     }
@@ -33,8 +33,8 @@ params! {
         /// Name for the session; by default that in the file.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub name: Option<String>,
-        /// Whether to take over records into a session that is here already: new ones, and newer versions. Without it such a file is
-        /// refused.
+        /// Whether to take over records into a session that is here already: new ones, and newer versions. Without it
+        /// such a file is refused.
         #[serde(default)]
         pub merge: bool,
     }

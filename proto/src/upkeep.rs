@@ -88,7 +88,8 @@ wire! {
         pub events: u64,
         /// Number of observations.
         pub observations: u64,
-        /// Whether they were only counted. The count is of everything that is old; a few old rows stay as long as newer ones need them.
+        /// Whether they were only counted. The count is of everything that is old; a few old rows stay as long as newer
+        /// ones need them.
         pub dry_run: bool,
         /// Size of what is stored in the database now, bytes; the file shrinks later.
         pub used_bytes: u64,
@@ -110,6 +111,7 @@ methods! {
     MemoryVacuum = "memory.vacuum" (NoParams) -> Vacuumed, Admin, [StoreUnavailable, StoreFull], "{}";
     /// Writes everything that is known to a file of JSON lines. Artifacts and settings are not in it.
     MemoryExport = "memory.export" (ExportParams) -> Exported, Read, [StoreUnavailable, StoreFull], r#"{"file":"/home/me/memory.jsonl"}"#;
-    /// Takes in what another memory exported; repeating it changes nothing. Only import files that you trust like your own memory.
+    /// Takes in what another memory exported; repeating it changes nothing. Only import files that you trust like your
+    /// own memory.
     MemoryImport = "memory.import" (ImportParams) -> Imported, Admin, [StoreUnavailable, StoreFull], r#"{"file":"/home/me/memory.jsonl","dryRun":true}"#;
 }

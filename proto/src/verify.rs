@@ -28,14 +28,16 @@ device_params! {
     /// Parameters of `verify.element`. Without `state` and `shows` the text must be on the page.
     #[derive(Default)]
     pub struct ElementParams {
-        /// Label, title, `#id` or alias of an element as an outline prints it, or a text on the page. Whole words are compared, in any case;
-        /// what is written in capitals, such as `ON`, is found inside of a longer text in capitals only. `value` is accepted, too.
+        /// Label, title, `#id` or alias of an element as an outline prints it, or a text on the page. Whole words are
+        /// compared, in any case; what is written in capitals, such as `ON`, is found inside of a longer text in
+        /// capitals only. `value` is accepted, too.
         #[serde(alias = "value")]
         pub text: String,
         /// State that the element must have.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub state: Option<ElementState>,
-        /// Text that the element must show: the value of a field, or a text inside of the element. Whole words are compared.
+        /// Text that the element must show: the value of a field, or a text inside of the element. Whole words are
+        /// compared.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub shows: Option<String>,
         /// Whether `text` and `shows` must match completely and as they are.

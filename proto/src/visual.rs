@@ -49,8 +49,8 @@ device_params! {
     /// Parameters of `visual.learn`.
     #[derive(Default)]
     pub struct LearnParams {
-        /// Package or program; by default the app on the screen. If detections or a picture are given, no device is needed and `app` is
-        /// required.
+        /// Package or program; by default the app on the screen. If detections or a picture are given, no device is
+        /// needed and `app` is required.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
         /// Site in a browser: a name, a host, or a URL, of which only the site is used.
@@ -65,13 +65,15 @@ device_params! {
         /// Whether to run the configured detector program on a picture of the screen.
         #[serde(default)]
         pub detect: bool,
-        /// Absolute path of a picture that the detections refer to, or that the detector is to be run on; by default a screenshot is taken.
+        /// Absolute path of a picture that the detections refer to, or that the detector is to be run on; by default a
+        /// screenshot is taken.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub picture: Option<String>,
         /// Whether to save a picture of the page, and of each component that has none yet.
         #[serde(default)]
         pub pictures: bool,
-        /// Number of consecutive misses after which a component is forgotten, from 1 to 100,000, initially 15; stored for this app or site.
+        /// Number of consecutive misses after which a component is forgotten, from 1 to 100,000, initially 15; stored
+        /// for this app or site.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 100_000)))]
         pub forget_threshold: Option<u32>,

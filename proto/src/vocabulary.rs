@@ -228,7 +228,8 @@ wire! {
         pub body: T,
     }
 
-    /// Parameters that name a target to an action such as `act.tap`: `by` and `value`, or `x` and `y` for one of several equal elements.
+    /// Parameters that name a target to an action such as `act.tap`: `by` and `value`, or `x` and `y` for one of
+    /// several equal elements.
     #[derive(Default)]
     pub struct TargetSelector {
         /// Property by which it is selected.
@@ -262,11 +263,12 @@ wire! {
         /// Label: the element's own text or description, else the texts of its children, title first.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub label: Option<String>,
-        /// Title: the part of the label that stays, without subtitle, switch position or counter; at most 80 characters.
+        /// Title: the part of the label that stays, without subtitle, switch position or counter; at most 80
+        /// characters.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub title: Option<String>,
-        /// Name of an element without a label: the caption beside it, else its place on the screen, such as `top left`. It does not identify
-        /// the element.
+        /// Name of an element without a label: the caption beside it, else its place on the screen, such as `top left`.
+        /// It does not identify the element.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub name: Option<String>,
         /// Full resource id.

@@ -23,9 +23,11 @@ fn measure(client: &mut Client) -> Times {
     let started = Instant::now();
     let mut times = Vec::new();
     while started.elapsed() < DURATION {
-        for (method, params) in
-            [("daemon.version", json!({})), ("memory.log", json!({"limit": 5})), ("act.home", json!({"device": "pixel"}))]
-        {
+        for (method, params) in [
+            ("daemon.version", json!({})),
+            ("memory.log", json!({"limit": 5})),
+            ("act.home", json!({"device": "pixel"})),
+        ] {
             let sent = Instant::now();
             client.ok(method, params);
             times.push(sent.elapsed());
@@ -111,8 +113,7 @@ fn unresolvable_names(socket: &Path, stopped: &AtomicBool) {
         let Some(mut stream) = connect(socket) else { continue };
         for _ in 0..5 {
             n += 1;
-            let call =
-                json!({"jsonrpc": "2.0", "id": n, "method": "observe.page", "params": {"url": format!("http://phone-{n}.example.org")}});
+            let call = json!({"jsonrpc": "2.0", "id": n, "method": "observe.page", "params": {"url": format!("http://phone-{n}.example.org")}});
             let _ = writeln!(stream, "{call}");
         }
         let mut buffer = [0; 4096];
@@ -164,7 +165,11 @@ fn large_notes(socket: &Path, stopped: &AtomicBool) {
             for _ in 0..16 {
                 n += 1;
                 let params = json!({"topic": format!("t{}", n % 40), "content": content});
-                let _ = writeln!(stream, "{}", json!({"jsonrpc": "2.0", "id": n, "method": "memory.save", "params": params}));
+                let _ = writeln!(
+                    stream,
+                    "{}",
+                    json!({"jsonrpc": "2.0", "id": n, "method": "memory.save", "params": params})
+                );
             }
             if stream.read(&mut buffer).is_ok_and(|n| n == 0) {
                 break;
@@ -227,7 +232,11 @@ fn crowded_phone(elements: usize, text_bytes: usize) -> TestPhone {
     let phone = TestPhone::start();
     let node = |n: usize| {
         let (x, y) = (n % 60 * 18, n / 60 % 130 * 18);
-        format!("node_{n:08x}\tTextView\tRow {n}\t-\tcom.example.app:id/row\t{x},{y},{},{}\ton,clk,foc,ena\n", x + 17, y + 17)
+        format!(
+            "node_{n:08x}\tTextView\tRow {n}\t-\tcom.example.app:id/row\t{x},{y},{},{}\ton,clk,foc,ena\n",
+            x + 17,
+            y + 17
+        )
     };
     let nodes: String = (0..elements).map(node).collect();
     let long = if text_bytes > 0 {
@@ -241,7 +250,8 @@ fn crowded_phone(elements: usize, text_bytes: usize) -> TestPhone {
          node_id\tclass\ttext\tdesc\tres_id\tbounds\tflags\n{nodes}{long}"
     );
     let body = json!({"ok": true, "data": data, "error": null}).to_string();
-    phone.fault_always("/api/screen", Kind::Status { status: 200, body, content_type: Some("application/json".into()) });
+    phone
+        .fault_always("/api/screen", Kind::Status { status: 200, body, content_type: Some("application/json".into()) });
     phone
 }
 
@@ -266,7 +276,11 @@ fn long_text() {
         Err(error) => error.code,
     };
     let peak = memory_kib(&world, "VmHWM:");
-    println!("{:<52} {:.1} MiB more at its peak ({answer}); budget 200 MiB", "a phone's text of 50 MB", (peak - before) / 1024.0);
+    println!(
+        "{:<52} {:.1} MiB more at its peak ({answer}); budget 200 MiB",
+        "a phone's text of 50 MB",
+        (peak - before) / 1024.0
+    );
 }
 
 fn memory_kib(world: &World, field: &str) -> f64 {

@@ -55,7 +55,10 @@ pub fn world(fill: impl FnOnce(&std::path::Path)) -> World {
 
 /// Prints a measurement, its ratio to the reference, and its budget.
 pub fn report(what: &str, ours: f64, reference: f64, unit: &str, against: &str, budget: &str) {
-    println!("{what:<52} {ours:>10.1} {unit:<8} {:>6.2}x vs {against} ({reference:.1} {unit}); budget {budget}", ours / reference);
+    println!(
+        "{what:<52} {ours:>10.1} {unit:<8} {:>6.2}x vs {against} ({reference:.1} {unit}); budget {budget}",
+        ours / reference
+    );
 }
 
 fn main() {

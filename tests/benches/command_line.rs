@@ -1,4 +1,5 @@
-//! `afctl observe top` as a whole process, compared with an empty program and, if `AFD_BENCH_AF` names one, another client.
+//! `afctl observe top` as a whole process, compared with an empty program and, if `AFD_BENCH_AF` names one, another
+//! client.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -36,7 +37,9 @@ pub fn run() {
     afctl.env_clear().env("HOME", world.dir()).env("AFD_SOCKET", world.socket()).args(["observe", "top"]);
     let mut other = std::env::var_os("AFD_BENCH_AF").map(|path| {
         let mut command = Command::new(path);
-        command.args(["--url", &world.phone.url(), "--token", afd_tests::phone::TOKEN, "observe", "top"]).current_dir(world.dir());
+        command
+            .args(["--url", &world.phone.url(), "--token", afd_tests::phone::TOKEN, "observe", "top"])
+            .current_dir(world.dir());
         command
     });
     let (mut nothing_times, mut afctl_times, mut other_times) = (Vec::new(), Vec::new(), Vec::new());
@@ -50,10 +53,24 @@ pub fn run() {
     }
     let (baseline, ours) = (Times::new(nothing_times), Times::new(afctl_times));
     report("afctl observe top, whole process, p50", ours.p50(), baseline.p50(), "us", "an empty program", "2x");
-    report("afctl observe top, CPU time", cpu_afctl as f64, (cpu_nothing as f64).max(1.0), "ticks", "an empty program", "none");
+    report(
+        "afctl observe top, CPU time",
+        cpu_afctl as f64,
+        (cpu_nothing as f64).max(1.0),
+        "ticks",
+        "an empty program",
+        "none",
+    );
     if other.is_some() {
         let other = Times::new(other_times);
         report("afctl observe top, whole process, p50", ours.p50(), other.p50(), "us", "the other client", "0.5x");
-        report("afctl observe top, CPU time", cpu_afctl as f64, (cpu_other as f64).max(1.0), "ticks", "the other client", "0.5x");
+        report(
+            "afctl observe top, CPU time",
+            cpu_afctl as f64,
+            (cpu_other as f64).max(1.0),
+            "ticks",
+            "the other client",
+            "0.5x",
+        );
     }
 }

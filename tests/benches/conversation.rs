@@ -1,6 +1,7 @@
-//! `conversation.context` and `conversation.append` with 10,000 stored messages compared with 100, `conversation.search` with 100,000
-//! compared with 1,000, the memory that the tables of the tokenizer take while they are in use and after they are dropped, and how many
-//! of the facts that later turns need a context holds, beside what one gets without a memory.
+//! `conversation.context` and `conversation.append` with 10,000 stored messages compared with 100,
+//! `conversation.search` with 100,000 compared with 1,000, the memory that the tables of the tokenizer take while they
+//! are in use and after they are dropped, and how many of the facts that later turns need a context holds, beside what
+//! one gets without a memory.
 
 use std::time::{Duration, Instant};
 
@@ -27,7 +28,8 @@ fn turn(n: usize) -> [Value; 4] {
         0 => format!("Remember that shelf {} holds the spare parts of machine {}.", n * 7 % 1009, n),
         _ => "Go on with the next row, please.".to_owned(),
     };
-    let rows: Vec<Value> = (0..4).map(|i| json!({"ref": format!("@n{i}"), "label": format!("Row {} of {n}", n * 3 + i)})).collect();
+    let rows: Vec<Value> =
+        (0..4).map(|i| json!({"ref": format!("@n{i}"), "label": format!("Row {} of {n}", n * 3 + i)})).collect();
     [
         json!({"role": "user", "content": fact}),
         json!({"role": "assistant", "toolCalls": [{"id": id, "name": "observe_refs", "arguments": {"page": n % 17}}]}),
@@ -63,7 +65,8 @@ fn resident(world: &World) -> u64 {
 
 /// Measures and prints the results.
 pub fn run() {
-    let world = World::with_process(TestPhone::start(), "[conversation]\nmax_messages = 1000000\ntokenizer_idle_ms = 2000\n");
+    let world =
+        World::with_process(TestPhone::start(), "[conversation]\nmax_messages = 1000000\ntokenizer_idle_ms = 2000\n");
     let idle = resident(&world);
     let mut small = world.client_for("small");
     let started = Instant::now();
@@ -73,13 +76,16 @@ pub fn run() {
     fill(&mut small, SMALL);
     fill(&mut large, LARGE);
     // 2,000 tokens are less than either conversation has; more are more than 100 messages have.
-    for (budget, name) in [(2_000, "context of 2,000 tokens"), (4_000, "context of 4,000 tokens"), (32_000, "context of 32,000 tokens")] {
+    for (budget, name) in
+        [(2_000, "context of 2,000 tokens"), (4_000, "context of 4,000 tokens"), (32_000, "context of 32,000 tokens")]
+    {
         let context = |client: &mut Client, _: usize| {
             let made = client.call("conversation.context", json!({"budget": budget})).expect("a context");
             assert!(made["tokens"].as_i64().is_some_and(|n| n <= budget));
         };
-        let tokens =
-            |client: &mut Client| client.call("conversation.context", json!({"budget": budget})).expect("a context")["tokens"].clone();
+        let tokens = |client: &mut Client| {
+            client.call("conversation.context", json!({"budget": budget})).expect("a context")["tokens"].clone()
+        };
         println!("{name}: {} with 100 messages, {} with 10,000", tokens(&mut small), tokens(&mut large));
         let (mut few, mut many) = (Vec::new(), Vec::new());
         for _ in 0..ROUNDS {
@@ -123,7 +129,14 @@ fn search() {
                 client.ok("conversation.search", json!({"query": query}));
             }))
         });
-        report(&format!("search {query:?}, 100,000 messages, p50"), many.p50() / 1e3, few.p50() / 1e3, "ms", "1,000 messages", "3x");
+        report(
+            &format!("search {query:?}, 100,000 messages, p50"),
+            many.p50() / 1e3,
+            few.p50() / 1e3,
+            "ms",
+            "1,000 messages",
+            "3x",
+        );
     }
 }
 
@@ -139,7 +152,11 @@ fn scores() {
         for (total, budget) in totals.iter().zip(BUDGETS) {
             let ways: Vec<String> = WAYS.iter().zip(total.kept).map(|(way, kept)| format!("{way} {kept}")).collect();
             let times = total.kept[0] as f64 / total.best_baseline().max(1) as f64;
-            println!("{half}, {budget} tokens, facts kept of {}: {}; {times:.2}x the best baseline", total.needed, ways.join(", "));
+            println!(
+                "{half}, {budget} tokens, facts kept of {}: {}; {times:.2}x the best baseline",
+                total.needed,
+                ways.join(", ")
+            );
             println!("  by kind and speaker (name, needed, kept): {:?}", total.groups);
         }
     }

@@ -47,7 +47,8 @@ fn fill(path: &std::path::Path, count: usize) {
             let structure = format!("{number:032x}");
             if n % i64::try_from(PER_PAGE).expect("fits in i64") == 0 {
                 let key = format!("act={activity}|wv=0|rid=p{number}|cls=FrameLayout");
-                page.execute((format!("p{number}"), format!("org.app{app}"), &activity, key, &structure)).expect("inserts");
+                page.execute((format!("p{number}"), format!("org.app{app}"), &activity, key, &structure))
+                    .expect("inserts");
                 page_id = transaction.last_insert_rowid();
             }
             let (success, verified) = ((n * 7) % 13, (n * 3) % 5);
@@ -97,6 +98,13 @@ pub fn run() {
         large_times.extend(measure(&large, LARGE));
     }
     let (small, large) = (Times::new(small_times), Times::new(large_times));
-    report("memory.experience, 1,000,000 transitions, p50", large.p50(), small.p50(), "us", "1,000 transitions", "none");
+    report(
+        "memory.experience, 1,000,000 transitions, p50",
+        large.p50(),
+        small.p50(),
+        "us",
+        "1,000 transitions",
+        "none",
+    );
     report("memory.experience, 1,000,000 transitions, p99", large.p99(), small.p99(), "us", "1,000 transitions", "2x");
 }

@@ -1,5 +1,5 @@
-//! `memory.import` of many records (`AFD_BENCH_RECORDS`, 1,000,000), compared with a tenth of them, and the latency of another client's looks
-//! and acts meanwhile.
+//! `memory.import` of many records (`AFD_BENCH_RECORDS`, 1,000,000), compared with a tenth of them, and the latency of
+//! another client's looks and acts meanwhile.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -21,7 +21,9 @@ fn timed_calls(world: &World, is_done: impl Fn(usize) -> bool) -> [Times; 2] {
     let mut client = world.client_for("others");
     let mut took = [Vec::new(), Vec::new()];
     while !is_done(took[0].len()) {
-        for (took, (method, params)) in took.iter_mut().zip([("observe.page", json!({})), ("act.key", json!({"keyCode": 66}))]) {
+        for (took, (method, params)) in
+            took.iter_mut().zip([("observe.page", json!({})), ("act.key", json!({"keyCode": 66}))])
+        {
             let started = Instant::now();
             client.ok(method, params);
             took.push(started.elapsed());
@@ -30,7 +32,8 @@ fn timed_calls(world: &World, is_done: impl Fn(usize) -> bool) -> [Times; 2] {
     took.map(Times::new)
 }
 
-/// Imports copies of an hour of work while another client looks and acts. Returns the time of the import and of the other client's calls.
+/// Imports copies of an hour of work while another client looks and acts. Returns the time of the import and of the
+/// other client's calls.
 fn import(lines: &[String], copies: usize) -> (Duration, [Times; 2]) {
     let world = World::process();
     world.phone.scene(SETTINGS, None);
@@ -48,8 +51,14 @@ fn import(lines: &[String], copies: usize) -> (Duration, [Times; 2]) {
         assert_eq!(done["records"]["event"]["leftOut"], 0, "{done}");
         (took, others.join().expect("calls"))
     });
-    wait::until_for("the index", Duration::from_secs(3_600), || (client.ok("recall.status", json!({}))["due"] == 0).then_some(()));
-    println!("{count} records: imported in {:.1} s, indexed after {:.1} s", took.as_secs_f64(), started.elapsed().as_secs_f64());
+    wait::until_for("the index", Duration::from_secs(3_600), || {
+        (client.ok("recall.status", json!({}))["due"] == 0).then_some(())
+    });
+    println!(
+        "{count} records: imported in {:.1} s, indexed after {:.1} s",
+        took.as_secs_f64(),
+        started.elapsed().as_secs_f64()
+    );
     (took, others)
 }
 
@@ -66,6 +75,13 @@ pub fn run() {
     report("memory.import", many.as_secs_f64() * 1e3, few.as_secs_f64() * 1e3, "ms", "a tenth of the records", "10x");
     for ((name, beside), quiet) in ["observe.page", "act.key"].iter().zip(&beside).zip(&quiet) {
         report(&format!("{name} beside an import, p50"), beside.p50() / 1e3, quiet.p50() / 1e3, "ms", "without", "-");
-        report(&format!("{name} beside an import, p99"), beside.p99() / 1e3, quiet.p99() / 1e3, "ms", "without", "100 ms");
+        report(
+            &format!("{name} beside an import, p99"),
+            beside.p99() / 1e3,
+            quiet.p99() / 1e3,
+            "ms",
+            "without",
+            "100 ms",
+        );
     }
 }

@@ -19,12 +19,20 @@ const GRID: (i32, i32) = (50, 50);
 fn page() -> Scene {
     let cell = |i: i32| {
         let (left, top) = (i % GRID.0 * 21, 100 + i / GRID.0 * 43);
-        let text = |text: String, top: i32| Node::new("android.widget.TextView", Rect::new(left, top, left + 21, top + 20)).text(text);
+        let text = |text: String, top: i32| {
+            Node::new("android.widget.TextView", Rect::new(left, top, left + 21, top + 20)).text(text)
+        };
         let children = vec![text(format!("Item {i}"), top), text(format!("{} pieces", i % 7), top + 21)];
-        Node { clickable: true, children, ..Node::new("android.widget.LinearLayout", Rect::new(left, top, left + 21, top + 43)) }
+        Node {
+            clickable: true,
+            children,
+            ..Node::new("android.widget.LinearLayout", Rect::new(left, top, left + 21, top + 43))
+        }
     };
-    let root =
-        Node { children: (0..GRID.0 * GRID.1).map(cell).collect(), ..Node::new("android.widget.FrameLayout", Rect::new(0, 0, 1080, 2400)) };
+    let root = Node {
+        children: (0..GRID.0 * GRID.1).map(cell).collect(),
+        ..Node::new("android.widget.FrameLayout", Rect::new(0, 0, 1080, 2400))
+    };
     let pkg = "org.example.large".to_owned();
     let window = Window { id: 1, kind: "APPLICATION", pkg, title: None, layer: 0, focused: true, root };
     Scene { windows: vec![window], width: 1080, height: 2400, density: 420 }

@@ -1,8 +1,8 @@
-//! A month of an agent's work (`AFD_BENCH_EVENTS`, 300,000 events): what it leaves in the database before and after the jobs that keep it
-//! tidy, and what a look costs then, compared with a fresh memory.
+//! A month of an agent's work (`AFD_BENCH_EVENTS`, 300,000 events): what it leaves in the database before and after the
+//! jobs that keep it tidy, and what a look costs then, compared with a fresh memory.
 //!
-//! An hour of work is done through the socket with a practice phone, exported, and taken in again with other uids, times, apps and sessions
-//! until there are as many events.
+//! An hour of work is done through the socket with a practice phone, exported, and taken in again with other uids,
+//! times, apps and sessions until there are as many events.
 
 use std::time::Instant;
 
@@ -49,7 +49,10 @@ pub fn hour() -> (Vec<String>, usize) {
         }
     }
     client.ok("session.bug.add", json!({"title": "the switch needs two taps", "severity": "high"}));
-    client.ok("pattern.save", json!({"kind": "solution", "text": "open the list again when a row is missing", "app": SETTINGS}));
+    client.ok(
+        "pattern.save",
+        json!({"kind": "solution", "text": "open the list again when a row is missing", "app": SETTINGS}),
+    );
     client.ok("recall.store", json!({"text": "reports go to the release channel", "app": SETTINGS}));
     client.ok("session.end", json!({}));
     let file = world.dir().join("hour.jsonl");

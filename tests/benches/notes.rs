@@ -24,7 +24,8 @@ const QUERIES: [(&str, &str); 6] = [
 
 fn content(n: usize) -> String {
     // The rare words are in ten notes, however many notes there are.
-    let rare = if n.is_multiple_of(100) && n < SMALL { " xylophone 蓝牙开关 com.a:id/recycler_rare_list" } else { "" };
+    let rare =
+        if n.is_multiple_of(100) && n < SMALL { " xylophone 蓝牙开关 com.a:id/recycler_rare_list" } else { "" };
     format!(
         "open settings and tap row {} of page {}, then 打开设置 com.a:id/item_{} {}{rare}",
         n % 17,

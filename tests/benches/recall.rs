@@ -1,5 +1,6 @@
-//! The vector index of recall at 100,000 entries (`AFD_BENCH_ENTRIES` for more): compared with exact search in memory, and over the same rows
-//! in SQLite; what one more entry costs; and what is offered beside other answers, compared with an empty memory.
+//! The vector index of recall at 100,000 entries (`AFD_BENCH_ENTRIES` for more): compared with exact search in memory,
+//! and over the same rows in SQLite; what one more entry costs; and what is offered beside other answers, compared with
+//! an empty memory.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -37,7 +38,8 @@ impl Random {
     }
 
     fn vector(&mut self, centre: Option<&[f32]>, spread: f32) -> Vec<f32> {
-        let mut vector: Vec<f32> = (0..DIMENSIONS).map(|i| centre.map_or(0.0, |c| c[i]) + spread * self.normal()).collect();
+        let mut vector: Vec<f32> =
+            (0..DIMENSIONS).map(|i| centre.map_or(0.0, |c| c[i]) + spread * self.normal()).collect();
         normalize(&mut vector);
         vector
     }
@@ -173,11 +175,19 @@ fn one_more() {
 
 fn content(n: usize) -> String {
     const WORDS: [&str; 16] = [
-        "login", "basket", "coupon", "rotate", "crash", "list", "empty", "slow", "upload", "photo", "invoice", "wifi", "map", "route",
-        "mail", "draft",
+        "login", "basket", "coupon", "rotate", "crash", "list", "empty", "slow", "upload", "photo", "invoice", "wifi",
+        "map", "route", "mail", "draft",
     ];
     let word = |i: usize| WORDS[(n / (i * 7 + 1) + i * n) % WORDS.len()];
-    format!("{} {} {} {} on page {} of run {n} gives E{:05}", word(1), word(2), word(3), word(4), n % 211, n * 7919 % 100_003)
+    format!(
+        "{} {} {} {} on page {} of run {n} gives E{:05}",
+        word(1),
+        word(2),
+        word(3),
+        word(4),
+        n % 211,
+        n * 7919 % 100_003
+    )
 }
 
 /// Returns a daemon with notes whose entries are derived.
@@ -217,7 +227,8 @@ struct Offers {
     searches: Times,
 }
 
-/// What is offered unasked: with a task that begins, and with a bug. A result is recorded like a bug, but nothing is looked for.
+/// What is offered unasked: with a task that begins, and with a bug. A result is recorded like a bug, but nothing is
+/// looked for.
 fn offered(count: usize) {
     let measure = |world: &World| -> Offers {
         let mut client = world.client_for("bench-tasks");
@@ -232,7 +243,11 @@ fn offered(count: usize) {
             };
             timed(0, "session.task.start", json!({}));
             timed(1, "session.bug.add", json!({"title": format!("bug: {}", content(n * 37)), "app": "com.shop"}));
-            timed(2, "session.result.add", json!({"name": format!("result: {}", content(n * 39)), "status": "passed", "app": "com.shop"}));
+            timed(
+                2,
+                "session.result.add",
+                json!({"name": format!("result: {}", content(n * 39)), "status": "passed", "app": "com.shop"}),
+            );
             timed(3, "recall.search", json!({"query": content(n * 41)}));
             client.ok("session.task.finish", json!({}));
         }
@@ -260,7 +275,9 @@ fn offered(count: usize) {
 fn first(world: &mut World) -> Times {
     let tasks = (0..RESTARTS).map(|n| {
         let session = format!("bench-first-{n}");
-        world.client_for(&session).ok("session.start", json!({"app": "com.shop", "tasks": [format!("check the {}", content(n * 43))]}));
+        world
+            .client_for(&session)
+            .ok("session.start", json!({"app": "com.shop", "tasks": [format!("check the {}", content(n * 43))]}));
         world.daemon.stop();
         world.daemon = Daemon::start(world.dir());
         let mut client = world.client_for(&session);

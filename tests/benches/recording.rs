@@ -51,10 +51,13 @@ fn prepare(connection: &Connection) -> afd_store::Result<()> {
 
 /// Returns the events recorded per second through the store, which commits in groups.
 fn grouped(path: &Path) -> f64 {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
     runtime.block_on(async {
-        let store =
-            Arc::new(Store::open(path, &afd_base::task::Tasks::default(), |_, _| {}, afd_experience::memory::last_seq).expect("opens"));
+        let store = Arc::new(
+            Store::open(path, &afd_base::task::Tasks::default(), |_, _| {}, afd_experience::memory::last_seq)
+                .expect("opens"),
+        );
         store.write(prepare).await.expect("prepares");
         let started = Instant::now();
         let clients: Vec<_> = (0..CLIENTS)
@@ -77,9 +80,14 @@ fn grouped(path: &Path) -> f64 {
 
 /// Returns the events recorded per second with one transaction each.
 fn one_by_one(path: &Path) -> f64 {
-    drop(Store::open(path, &afd_base::task::Tasks::default(), |_, _| {}, afd_experience::memory::last_seq).expect("makes the schema"));
+    drop(
+        Store::open(path, &afd_base::task::Tasks::default(), |_, _| {}, afd_experience::memory::last_seq)
+            .expect("makes the schema"),
+    );
     let connection = Connection::open(path).expect("opens");
-    connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;").expect("sets the pragmas");
+    connection
+        .execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;")
+        .expect("sets the pragmas");
     connection.set_prepared_statement_cache_capacity(128);
     prepare(&connection).expect("prepares");
     let shared = Mutex::new((connection, 0));
@@ -106,8 +114,9 @@ pub fn run() {
     // The build directory is on a disk, while the temporary directory may be in memory.
     let exe = std::env::current_exe().expect("the path of this program");
     let dir = tempfile::tempdir_in(exe.parent().expect("a parent directory")).expect("a temporary directory");
-    let mut rounds: Vec<(f64, f64)> =
-        (0..ROUNDS).map(|n| (grouped(&dir.path().join(format!("g{n}.db"))), one_by_one(&dir.path().join(format!("o{n}.db"))))).collect();
+    let mut rounds: Vec<(f64, f64)> = (0..ROUNDS)
+        .map(|n| (grouped(&dir.path().join(format!("g{n}.db"))), one_by_one(&dir.path().join(format!("o{n}.db")))))
+        .collect();
     rounds.sort_by(|a, b| (a.0 / a.1).total_cmp(&(b.0 / b.1)));
     let (ours, reference) = rounds[ROUNDS / 2];
     report("recorded events, 8 clients", ours, reference, "events/s", "one transaction each", "at least 3.5x");

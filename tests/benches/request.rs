@@ -47,7 +47,11 @@ fn measure(stream: &mut BufReader<UnixStream>, message: &[u8]) -> Vec<std::time:
 fn compare(how: &str, budget: &str) {
     let world = World::process();
     let path = world.dir().join("echo.sock");
-    let mut echo = Command::new(std::env::current_exe().expect("the path of this program")).arg(ECHO).arg(&path).spawn().expect("runs");
+    let mut echo = Command::new(std::env::current_exe().expect("the path of this program"))
+        .arg(ECHO)
+        .arg(&path)
+        .spawn()
+        .expect("runs");
     let message = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"daemon.version\",\"params\":{}}\n";
     let baseline = afd_tests::wait::until("the echo to listen", || UnixStream::connect(&path).ok());
     let mut baseline = BufReader::new(baseline);
@@ -60,8 +64,22 @@ fn compare(how: &str, budget: &str) {
     drop(baseline);
     echo.wait().expect("waits");
     let (baseline, ours) = (Times::new(baseline_times), Times::new(our_times));
-    report(&format!("one request, open connection, {how}, p50"), ours.p50(), baseline.p50(), "us", "a raw echo", budget);
-    report(&format!("one request, open connection, {how}, p99"), ours.p99(), baseline.p99(), "us", "a raw echo", "none");
+    report(
+        &format!("one request, open connection, {how}, p50"),
+        ours.p50(),
+        baseline.p50(),
+        "us",
+        "a raw echo",
+        budget,
+    );
+    report(
+        &format!("one request, open connection, {how}, p99"),
+        ours.p99(),
+        baseline.p99(),
+        "us",
+        "a raw echo",
+        "none",
+    );
 }
 
 /// Pins this thread, and what it starts, to some cores; returns false if `taskset` is not available.

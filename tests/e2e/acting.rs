@@ -9,7 +9,10 @@ fn text_tap_hits_the_nearest_clickable_ancestor() {
     let world = World::new();
     let mut client = world.client();
     let done = client.ok("act.tap", json!({"by": "text", "value": "bluetooth"}));
-    assert_eq!((done["target"]["role"].as_str(), done["target"]["label"].as_str()), (Some("row"), Some("Bluetooth, Pair new device")));
+    assert_eq!(
+        (done["target"]["role"].as_str(), done["target"]["label"].as_str()),
+        (Some("row"), Some("Bluetooth, Pair new device"))
+    );
     assert_eq!(world.phone.page(), "bluetooth");
     client.ok("act.tap", json!({"by": "desc", "value": "Navigate up"}));
     assert_eq!(world.phone.page(), "home");
@@ -21,8 +24,12 @@ fn ambiguous_target_is_refused_with_its_candidates() {
     let mut client = world.client();
     world.phone.scene("com.android.settings", Some("wifi"));
     let error = client.fails("act.tap", json!({"by": "text", "value": "Cafe"}), "TARGET_AMBIGUOUS");
-    let labels: Vec<_> =
-        error.details["candidates"].as_array().expect("candidates").iter().map(|c| c["label"].as_str().unwrap_or_default()).collect();
+    let labels: Vec<_> = error.details["candidates"]
+        .as_array()
+        .expect("candidates")
+        .iter()
+        .map(|c| c["label"].as_str().unwrap_or_default())
+        .collect();
     assert_eq!(labels, ["Cafe, Saved", "Cafe, Open"]);
     client.fails("act.tap", json!({"by": "text", "value": "Pluto"}), "TARGET_NOT_FOUND");
     world.phone.scene("com.android.settings", Some("about"));
@@ -56,8 +63,8 @@ fn screenshot_body(world: &World) -> String {
     http::request(&world.phone.url(), "GET", "/api/screenshot?max_dim=2400", &[("authorization", &auth)], "").body
 }
 
-/// Creates a world whose phone shows only these nodes. A row has tab-separated columns: id, class, text, description, resource id,
-/// bounds, flags.
+/// Creates a world whose phone shows only these nodes. A row has tab-separated columns: id, class, text, description,
+/// resource id, bounds, flags.
 fn world_showing(rows: &[&str]) -> World {
     let world = World::new();
     let ids: Vec<&str> = rows.iter().filter_map(|row| row.split('\t').next()).collect();
@@ -69,11 +76,14 @@ fn world_showing(rows: &[&str]) -> World {
         ids[0],
         ids[1..].iter().map(|id| format!("  {id}\n")).collect::<String>()
     );
-    let json_response = |body: String| Kind::Status { status: 200, body, content_type: Some("application/json".into()) };
+    let json_response =
+        |body: String| Kind::Status { status: 200, body, content_type: Some("application/json".into()) };
     // The first fault whose path is a prefix applies, so this one must precede that of `/api/screen`.
     world.phone.fault_always("/api/screenshot", json_response(screenshot_body(&world)));
     let body = json!({"ok": true, "data": screen, "error": null}).to_string();
-    world.phone.fault_always("/api/screen", Kind::Status { status: 200, body, content_type: Some("application/json".into()) });
+    world
+        .phone
+        .fault_always("/api/screen", Kind::Status { status: 200, body, content_type: Some("application/json".into()) });
     world
 }
 
@@ -127,7 +137,11 @@ fn point_outside_the_screen_is_refused() {
     let mut client = world.client();
     let error = client.fails("act.tap", json!({"x": 5000, "y": 100}), "INVALID_PARAMS");
     assert_eq!(error.details["path"], "x");
-    assert!(client.ok("memory.experience", json!({"app": "com.android.settings"}))["transitions"].as_array().is_some_and(Vec::is_empty));
+    assert!(
+        client.ok("memory.experience", json!({"app": "com.android.settings"}))["transitions"]
+            .as_array()
+            .is_some_and(Vec::is_empty)
+    );
 }
 
 #[test]
@@ -161,7 +175,22 @@ fn every_verb_reaches_the_phone() {
     let kinds: Vec<String> = world.phone.lock().inputs.iter().map(|i| i.kind.clone()).collect();
     assert_eq!(
         kinds,
-        ["tap", "back", "longPress", "doubleTap", "back", "back", "swipe", "scroll", "key", "launch", "tap", "text", "stop", "home"]
+        [
+            "tap",
+            "back",
+            "longPress",
+            "doubleTap",
+            "back",
+            "back",
+            "swipe",
+            "scroll",
+            "key",
+            "launch",
+            "tap",
+            "text",
+            "stop",
+            "home"
+        ]
     );
     assert_eq!(world.phone.lock().inputs[6].detail, "540,1500 to 540,900");
 }
@@ -205,8 +234,9 @@ fn concurrent_calls_with_the_same_request_key_act_once() {
     let world = World::new();
     world.phone.fault("/api/press/home", afd_phone::fault::Kind::Hold);
     std::thread::scope(|scope| {
-        let calls: Vec<_> =
-            (0..4).map(|_| scope.spawn(|| world.client().ok("act.home", json!({"requestKey": "same"}))["eventId"].clone())).collect();
+        let calls: Vec<_> = (0..4)
+            .map(|_| scope.spawn(|| world.client().ok("act.home", json!({"requestKey": "same"}))["eventId"].clone()))
+            .collect();
         wait::until("all calls to be in flight", || {
             (world.client().ok("daemon.status", json!({}))["callsInFlight"].as_u64() > Some(4)).then_some(())
         });
@@ -318,7 +348,8 @@ fn field_is_filled_in_the_place_of_what_was_there() {
     assert_eq!(world.phone.lock().var("password"), "hunter2");
     // The service types ASCII only.
     world.phone.clear_inputs();
-    let refused = client.fails("act.fill", json!({"by": "resId", "value": "user_field", "text": "Zo\u{eb}"}), "UNSUPPORTED");
+    let refused =
+        client.fails("act.fill", json!({"by": "resId", "value": "user_field", "text": "Zo\u{eb}"}), "UNSUPPORTED");
     assert!(refused.details["positions"] == json!([3]) && world.phone.lock().inputs.is_empty(), "{refused:?}");
     client.fails("act.fill", json!({"value": "Log in", "text": "x"}), "TARGET_NOT_FOUND");
     let log = client.ok("memory.log", json!({"limit": 100})).to_string();

@@ -1,6 +1,6 @@
-//! A scripted agent does ten tasks in two ways: by reading the whole page as JSON before each action, and by acting with
-//! `then: "outline"`. It decides by what it was told only. Counted are its calls and the tokens of all that passes through its context:
-//! the commands, and what they print.
+//! A scripted agent does ten tasks in two ways: by reading the whole page as JSON before each action, and by acting
+//! with `then: "outline"`. It decides by what it was told only. Counted are its calls and the tokens of all that passes
+//! through its context: the commands, and what they print.
 
 use afctl::agent;
 use afctl::human::{kebab, render_of};
@@ -31,7 +31,18 @@ const BANK: &str = "org.example.bank";
 /// App that a task begins in, and its steps.
 const TASKS: [(&str, &[Step]); 10] = [
     (SETTINGS, &[Tap("Display"), Tap("Dark theme"), Back, Tap("Sound"), Tap("Do Not Disturb"), Check("Vibrate")]),
-    (SETTINGS, &[Tap("Wi-Fi"), Tap("Network preferences"), Check("saved networks"), Back, Back, Tap("Battery"), Check("day left")]),
+    (
+        SETTINGS,
+        &[
+            Tap("Wi-Fi"),
+            Tap("Network preferences"),
+            Check("saved networks"),
+            Back,
+            Back,
+            Tap("Battery"),
+            Check("day left"),
+        ],
+    ),
     (SETTINGS, &[Find("camera today"), Check("camera")]),
     (SETTINGS, &[Find("59 GB"), Check("59 GB")]),
     (SETTINGS, &[Tap("About phone"), Check("Practice Phone")]),
@@ -74,7 +85,8 @@ impl Agent<'_> {
             Err(CallError::Rpc { number, message, data }) => Err(Failure::from_response(number, message, data)),
             Err(CallError::Io(error)) => panic!("{method}: {error}"),
         };
-        let outcome = Outcome { category: category.into(), op: kebab(op), result, render: render_of(method), only: None };
+        let outcome =
+            Outcome { category: category.into(), op: kebab(op), result, render: render_of(method), only: None };
         let text = if self.outlines { agent::text(&outcome) } else { outcome.json() };
         self.cost.calls += 1;
         self.cost.tokens += (self.tokens)(command) + (self.tokens)(&text);
@@ -115,12 +127,17 @@ impl Agent<'_> {
         }
         let page: Value = serde_json::from_str(&self.page).unwrap_or_default();
         let rows = page["data"]["refs"]["rows"].as_array().cloned().unwrap_or_default();
-        let row = |r: &Value| Some((r["ref"].as_str()?.to_owned(), r["title"].as_str().or(r["label"].as_str())?.to_owned()));
+        let row =
+            |r: &Value| Some((r["ref"].as_str()?.to_owned(), r["title"].as_str().or(r["label"].as_str())?.to_owned()));
         rows.iter().filter(|r| r["window"].is_null()).filter_map(row).collect()
     }
 
     fn tap_alias(&mut self, alias: &str) {
-        let command = if self.outlines { format!("afctl tap {alias}") } else { format!("afctl act tap --by ref --value {alias}") };
+        let command = if self.outlines {
+            format!("afctl tap {alias}")
+        } else {
+            format!("afctl act tap --by ref --value {alias}")
+        };
         assert!(self.act(&command, "act.tap", json!({"by": "ref", "value": alias})), "{alias}: {}", self.page);
     }
 
@@ -166,7 +183,11 @@ impl Agent<'_> {
         }
         let mut tried = Vec::new();
         for _ in 0..40 {
-            let next = self.rows().into_iter().map(|(_, title)| title).find(|title| !title.is_empty() && !tried.contains(title));
+            let next = self
+                .rows()
+                .into_iter()
+                .map(|(_, title)| title)
+                .find(|title| !title.is_empty() && !tried.contains(title));
             let Some(title) = next else {
                 let before = self.page.clone();
                 self.act("afctl act scroll --direction down", "act.scroll", json!({"direction": "down"}));
@@ -234,7 +255,15 @@ fn outlines_cost_a_sixth_of_the_tokens_and_half_of_the_calls() {
         let world = World::new();
         [("first", false), ("second", true)].map(|(session, remembers)| {
             let client = world.client_for(session);
-            let mut agent = Agent { client, session, tokens: &count, outlines, remembers, page: String::new(), cost: Cost::default() };
+            let mut agent = Agent {
+                client,
+                session,
+                tokens: &count,
+                outlines,
+                remembers,
+                page: String::new(),
+                cost: Cost::default(),
+            };
             agent.work(&world)
         })
     });

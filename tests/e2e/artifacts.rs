@@ -75,7 +75,10 @@ fn path_comes_from_the_call_then_the_kind_then_the_shared_root() {
     let at = |name: &str| path_text(&world.dir().join(name));
     replace_settings(&world, &format!("[artifacts]\ndir = \"{}\"", at("root")));
     assert!(saved_file(&client.ok("observe.screenshot", json!({}))).starts_with(world.dir().join("root")));
-    assert!(saved_file(&client.ok("observe.screenshot", json!({"artifactDir": at("mine")}))).starts_with(world.dir().join("mine")));
+    assert!(
+        saved_file(&client.ok("observe.screenshot", json!({"artifactDir": at("mine")})))
+            .starts_with(world.dir().join("mine"))
+    );
     replace_settings(
         &world,
         &format!(
@@ -85,10 +88,19 @@ fn path_comes_from_the_call_then_the_kind_then_the_shared_root() {
             at("pages")
         ),
     );
-    assert_eq!(saved_file(&client.ok("observe.screenshot", json!({"artifactDir": at("mine")}))), world.dir().join("kind.jpg"));
-    assert_eq!(saved_file(&client.ok("observe.screenshot", json!({"saveFile": at("flag.jpg")}))), world.dir().join("flag.jpg"));
+    assert_eq!(
+        saved_file(&client.ok("observe.screenshot", json!({"artifactDir": at("mine")}))),
+        world.dir().join("kind.jpg")
+    );
+    assert_eq!(
+        saved_file(&client.ok("observe.screenshot", json!({"saveFile": at("flag.jpg")}))),
+        world.dir().join("flag.jpg")
+    );
     // Relative paths in the settings are relative to the configuration file.
-    assert_eq!(saved_file(&client.ok("observe.screen", json!({"full": true}))), world.dir().join("relative/screen.json"));
+    assert_eq!(
+        saved_file(&client.ok("observe.screen", json!({"full": true}))),
+        world.dir().join("relative/screen.json")
+    );
     let page = client.ok("observe.page", json!({"saveDir": at("flag-pages")}));
     assert!(saved_file(&page["screen"]).starts_with(world.dir().join("flag-pages")));
     assert!(page["screen"]["rows"].as_array().is_some_and(|r| !r.is_empty()), "a small page is in the response, too");
@@ -112,7 +124,10 @@ fn path_comes_from_the_call_then_the_kind_then_the_shared_root() {
 fn environment_of_the_daemon_overrides_its_configuration_file() {
     let mut world = World::new();
     world.daemon.stop();
-    append_settings(&world, &format!("[artifacts]\nscreenshot_file = \"{}\"", path_text(&world.dir().join("file.jpg"))));
+    append_settings(
+        &world,
+        &format!("[artifacts]\nscreenshot_file = \"{}\"", path_text(&world.dir().join("file.jpg"))),
+    );
     let variable = path_text(&world.dir().join("variable.jpg"));
     world.daemon = Daemon::start_with_env(world.dir(), &[("AF_SCREENSHOT_FILE", &variable)]);
     let mut client = world.client();
@@ -151,7 +166,11 @@ fn oversized_results_are_returned_only_as_files() {
     let id = shot["artifact"]["artifactId"].clone();
     client.fails("artifact.get", json!({"id": id, "content": true}), "LIMIT_EXCEEDED");
     replace_settings(&world, "");
-    assert!(client.ok("artifact.get", json!({"id": id, "content": true}))["base64"].as_str().is_some_and(|b| b.starts_with("/9j/")));
+    assert!(
+        client.ok("artifact.get", json!({"id": id, "content": true}))["base64"]
+            .as_str()
+            .is_some_and(|b| b.starts_with("/9j/"))
+    );
     let screen = client.ok("observe.screen", json!({"full": true}));
     assert!(screen["windows"].is_array() && !screen["rows"].as_array().expect("rows").is_empty());
     let got = client.ok("artifact.get", json!({"id": screen["artifact"]["artifactId"], "content": true}));
@@ -169,7 +188,9 @@ fn deleted_or_overwritten_files_have_status_missing() {
     assert_eq!(list_artifacts(&mut client)[0]["status"], "missing");
     // The watcher also records in the row that the file is missing, and that it has returned.
     let database = rusqlite::Connection::open(world.dir().join("memory.db")).expect("opens");
-    let missing = || database.query_row("SELECT missing_at IS NOT NULL FROM artifacts", [], |r| r.get::<_, bool>(0)).expect("reads");
+    let missing = || {
+        database.query_row("SELECT missing_at IS NOT NULL FROM artifacts", [], |r| r.get::<_, bool>(0)).expect("reads")
+    };
     wait::until("the watcher to notice the deletion", || missing().then_some(()));
     std::fs::write(saved_file(&shot), saved).expect("writes");
     wait::until("the watcher to notice that the file is back", || (!missing()).then_some(()));
@@ -181,7 +202,11 @@ fn deleted_or_overwritten_files_have_status_missing() {
     let status: Vec<Value> = list_artifacts(&mut client).iter().map(|a| a["status"].clone()).collect();
     assert_eq!(status, ["present", "missing", "present"]);
     let old = client.ok("artifact.list", json!({}))["artifacts"][1]["artifactId"].clone();
-    assert_eq!(client.ok("artifact.delete", json!({"id": old}))["fileDeleted"], false, "the file has different content by now");
+    assert_eq!(
+        client.ok("artifact.delete", json!({"id": old}))["fileDeleted"],
+        false,
+        "the file has different content by now"
+    );
 }
 
 #[test]
@@ -199,13 +224,23 @@ fn limits_job_deletes_the_oldest_artifacts_and_nothing_else() {
     let size = |path: &Path| std::fs::metadata(path).map_or(0, |m| m.len());
     replace_settings(&world, &format!("[artifacts]\nmax_bytes = {}", size(&shots[2]) + size(&shots[3])));
     let ran = client.ok("job.run", json!({"name": "artifact-limits"}));
-    assert!(ran["lastError"].is_null() && ran["lastResult"].as_str().is_some_and(|r| r.contains("deleted 2 files")), "{ran}");
-    assert_eq!(shots.iter().map(|s| s.exists()).collect::<Vec<_>>(), [false, false, true, true], "the oldest files are deleted first");
+    assert!(
+        ran["lastError"].is_null() && ran["lastResult"].as_str().is_some_and(|r| r.contains("deleted 2 files")),
+        "{ran}"
+    );
+    assert_eq!(
+        shots.iter().map(|s| s.exists()).collect::<Vec<_>>(),
+        [false, false, true, true],
+        "the oldest files are deleted first"
+    );
     assert!(elsewhere.exists() && foreign.exists());
     assert_eq!(list_artifacts(&mut client).len(), 3);
     client.fails("job.run", json!({"name": "nonsense"}), "NOT_FOUND");
     let jobs = client.ok("job.list", json!({}));
-    assert_eq!((jobs["jobs"][0]["name"].as_str(), jobs["jobs"][0]["runs"].as_u64()), (Some("artifact-limits"), Some(1)));
+    assert_eq!(
+        (jobs["jobs"][0]["name"].as_str(), jobs["jobs"][0]["runs"].as_u64()),
+        (Some("artifact-limits"), Some(1))
+    );
 }
 
 #[test]
@@ -232,8 +267,11 @@ fn full_disk_leaves_neither_file_nor_row() {
     world.daemon = Daemon::start_with_disk(world.dir(), &disk, 64);
     let mut client = world.client();
     let small = client.ok("observe.screenshot", json!({"maxDim": 100, "artifactDir": path_text(&disk)}));
-    let error =
-        client.fails("observe.screenshot", json!({"maxDim": 20_000, "format": "png", "artifactDir": path_text(&disk)}), "STORE_FULL");
+    let error = client.fails(
+        "observe.screenshot",
+        json!({"maxDim": 20_000, "format": "png", "artifactDir": path_text(&disk)}),
+        "STORE_FULL",
+    );
     assert!(error.message.contains("no space left") && error.hint.is_some());
     let rows = list_artifacts(&mut client);
     assert_eq!((rows.len(), rows[0]["filePath"].as_str()), (1, small["artifact"]["savedFile"].as_str()));
@@ -314,7 +352,8 @@ fn foreign_files_in_the_shared_root_are_kept() {
     let mut client = world.client();
     let root = world.dir().join("artifacts");
     let recorded = saved_file(&client.ok("observe.screenshot", json!({})));
-    let requested = saved_file(&client.ok("observe.screenshot", json!({"quality": 30, "artifactDir": path_text(&root)})));
+    let requested =
+        saved_file(&client.ok("observe.screenshot", json!({"quality": 30, "artifactDir": path_text(&root)})));
     let other = root.join("screenshot_image-0123456789abcdef01234567-ffffffff.jpg");
     std::fs::copy(&recorded, &other).expect("copies");
     let database = rusqlite::Connection::open(world.dir().join("memory.db")).expect("opens");
@@ -322,8 +361,11 @@ fn foreign_files_in_the_shared_root_are_kept() {
     let name = recorded.file_name().and_then(|n| n.to_str()).expect("a name");
     let orphan = root.join(name.replacen(&name[17..41], "0123456789abcdef01234567", 1));
     std::fs::copy(&recorded, &orphan).expect("copies");
-    let old =
-        std::process::Command::new("touch").args(["-d", "3 hours ago"]).args([&requested, &other, &orphan]).status().expect("touch runs");
+    let old = std::process::Command::new("touch")
+        .args(["-d", "3 hours ago"])
+        .args([&requested, &other, &orphan])
+        .status()
+        .expect("touch runs");
     assert!(old.success());
     client.ok("job.run", json!({"name": "artifact-limits"}));
     assert_eq!(

@@ -1,6 +1,6 @@
-//! Programs of other languages that use afd: the official SDKs of the Model Context Protocol, its inspector, and the clients in
-//! `client/python` and `client/typescript`. They run where `AFD_PYTHON` names a Python with the packages, and `AFD_NODE_MODULES` a
-//! directory with them; `.ci/run` installs both.
+//! Programs of other languages that use afd: the official SDKs of the Model Context Protocol, its inspector, and the
+//! clients in `client/python` and `client/typescript`. They run where `AFD_PYTHON` names a Python with the packages,
+//! and `AFD_NODE_MODULES` a directory with them; `.ci/run` installs both.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -45,7 +45,10 @@ fn typescript_sdk_drives_the_mcp_server() {
     let modules = given("AFD_NODE_MODULES");
     let world = World::new();
     let mut command = node(&modules);
-    command.arg(docs::repository("tests/clients/typescript_client.mjs")).arg(programs::path("afctl")).arg(world.socket());
+    command
+        .arg(docs::repository("tests/clients/typescript_client.mjs"))
+        .arg(programs::path("afctl"))
+        .arg(world.socket());
     let printed = run(command.env("NODE_MODULES", modules).env("HOME", world.dir()));
     assert!(printed.ends_with("done\n"), "{printed}");
 }
@@ -77,7 +80,8 @@ fn openrpc_document_is_valid_and_its_examples_conform() {
     let file = directory.path().join("openrpc.json");
     std::fs::write(&file, afd::rpc::document().to_string()).expect("writes");
     let mut command = node(&modules);
-    let printed = run(command.arg(docs::repository("tests/clients/openrpc.mjs")).arg(file).env("NODE_MODULES", modules));
+    let printed =
+        run(command.arg(docs::repository("tests/clients/openrpc.mjs")).arg(file).env("NODE_MODULES", modules));
     assert!(printed.starts_with("done"), "{printed}");
 }
 
@@ -129,7 +133,12 @@ fn example_agent_of_the_readme_does_its_task() {
         say(json!({"do": "done", "answer": "it is on"})),
     ]);
     let mut command = Command::new(python);
-    command.arg("-B").arg(example).arg("Turn the dark theme on").env("AFD_SOCKET", world.socket()).env("HOME", world.dir());
+    command
+        .arg("-B")
+        .arg(example)
+        .arg("Turn the dark theme on")
+        .env("AFD_SOCKET", world.socket())
+        .env("HOME", world.dir());
     command.env("MODEL", "m").env("MODEL_URL", format!("{}/chat/completions", model.url()));
     let printed = run(command.env("PYTHONPATH", docs::repository("client/python")));
     assert_eq!(printed, "it is on\n");

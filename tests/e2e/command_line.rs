@@ -36,12 +36,20 @@ pub fn temporary_home() -> tempfile::TempDir {
 fn envelope_and_exit_code_report_the_outcome() {
     let world = World::new();
     let (ok, code) = run_afctl(&world, &["observe", "top"]);
-    assert_eq!((ok["category"].as_str(), ok["op"].as_str(), ok["status"].as_str(), code), (Some("observe"), Some("top"), Some("ok"), 0));
+    assert_eq!(
+        (ok["category"].as_str(), ok["op"].as_str(), ok["status"].as_str(), code),
+        (Some("observe"), Some("top"), Some("ok"), 0)
+    );
     assert_eq!(ok["traceId"], ok["data"]["traceId"]);
     assert_eq!(ok["data"]["topActivity"], "com.android.settings/.Settings");
     let (failed, code) = run_afctl(&world, &["act", "tap", "--by", "text", "--value", "Pluto"]);
-    assert_eq!((failed["status"].as_str(), failed["error"]["code"].as_str(), code), (Some("failed"), Some("TARGET_NOT_FOUND"), 1));
-    assert!(failed["error"]["hint"].is_string() && failed["traceId"].is_string() && failed["error"]["retryable"] == false);
+    assert_eq!(
+        (failed["status"].as_str(), failed["error"]["code"].as_str(), code),
+        (Some("failed"), Some("TARGET_NOT_FOUND"), 1)
+    );
+    assert!(
+        failed["error"]["hint"].is_string() && failed["traceId"].is_string() && failed["error"]["retryable"] == false
+    );
     let (assertion, code) = run_afctl(&world, &["verify", "text-contains", "--text", "Pluto"]);
     assert_eq!((assertion["error"]["code"].as_str(), code), (Some("ASSERTION_FAILED"), 1));
     let (usage, code) = run_afctl(&world, &["act", "tap"]);
@@ -54,7 +62,20 @@ fn envelope_and_exit_code_report_the_outcome() {
 const COMMANDS: &[&[&str]] = &[
     &["health"],
     &["--session", "s1", "observe", "page", "--field", "screen", "--field", "refs", "--max-rows", "80"],
-    &["observe", "screen", "--max-rows", "80", "--field", "id", "--field", "text", "--field", "desc", "--field", "resId"],
+    &[
+        "observe",
+        "screen",
+        "--max-rows",
+        "80",
+        "--field",
+        "id",
+        "--field",
+        "text",
+        "--field",
+        "desc",
+        "--field",
+        "resId",
+    ],
     &["observe", "screen", "--full"],
     &["observe", "refs", "--max-rows", "80"],
     &["observe", "screenshot", "--max-dim", "200", "--quality", "50"],
@@ -78,10 +99,32 @@ const COMMANDS: &[&[&str]] = &[
     &["memory", "log", "--for-session", "s1", "--limit", "20"],
     &["memory", "stats", "--for-session", "s1"],
     &["memory", "experience", "--app", "com.android.settings", "--limit", "3"],
-    &["memory", "save", "--app", "com.android.settings", "--topic", "nav/home-to-wifi", "--content", "Settings, then Wi-Fi"],
+    &[
+        "memory",
+        "save",
+        "--app",
+        "com.android.settings",
+        "--topic",
+        "nav/home-to-wifi",
+        "--content",
+        "Settings, then Wi-Fi",
+    ],
     &["memory", "search", "--topic", "nav/", "--query", "wifi", "--limit", "5"],
     &["memory", "delete", "--id", "1"],
-    &["observe", "overlay", "set", "--enable", "--max-marks", "9", "--mark-scope", "all", "--refresh", "off", "--offset-x", "2"],
+    &[
+        "observe",
+        "overlay",
+        "set",
+        "--enable",
+        "--max-marks",
+        "9",
+        "--mark-scope",
+        "all",
+        "--refresh",
+        "off",
+        "--offset-x",
+        "2",
+    ],
     &["observe", "overlay", "get"],
     &["observe", "overlay", "set", "--disable"],
     &["observe", "screenshot", "--annotate", "--hide-overlay", "--max-marks", "30", "--mark-scope", "interactive"],
@@ -131,7 +174,11 @@ fn flags_and_environment_decide_where_artifacts_are_saved() {
     let at = |name: &str| world.dir().join(name).display().to_string();
     let saved = |args: &[&str], env: &[(&str, String)], part: &str| {
         let mut command = afctl(world.dir());
-        command.env("AFD_SOCKET", world.socket()).current_dir(world.dir()).args(args).envs(env.iter().map(|(k, v)| (k, v)));
+        command
+            .env("AFD_SOCKET", world.socket())
+            .current_dir(world.dir())
+            .args(args)
+            .envs(env.iter().map(|(k, v)| (k, v)));
         let (response, code) = envelope(&command.output().expect("runs"));
         assert_eq!(code, 0, "{response}");
         let data = if part.is_empty() { &response["data"] } else { &response["data"][part] };
@@ -147,7 +194,10 @@ fn flags_and_environment_decide_where_artifacts_are_saved() {
         at("flag.jpg"),
         "relative to the caller's working directory"
     );
-    assert_eq!(saved(&["observe", "screen", "--full"], &[("AF_SCREEN_FILE", at("screen.json"))], ""), at("screen.json"));
+    assert_eq!(
+        saved(&["observe", "screen", "--full"], &[("AF_SCREEN_FILE", at("screen.json"))], ""),
+        at("screen.json")
+    );
     assert!(saved(&["observe", "page"], &[root, ("AF_PAGE_DIR", at("pages"))], "screen").starts_with(&at("pages")));
 }
 
@@ -156,7 +206,11 @@ fn output_format_follows_flag_environment_and_setting() {
     let world = World::new();
     let print = |args: &[&str], env: &[(&str, &str)]| {
         let mut command = afctl(world.dir());
-        command.env("AFD_SOCKET", world.socket()).env("AFD_CONFIG", world.dir().join("config.toml")).args(args).envs(env.iter().copied());
+        command
+            .env("AFD_SOCKET", world.socket())
+            .env("AFD_CONFIG", world.dir().join("config.toml"))
+            .args(args)
+            .envs(env.iter().copied());
         String::from_utf8(command.output().expect("runs").stdout).expect("text")
     };
     print(&["config", "set", "output.default", "text"], &[]);
@@ -217,11 +271,15 @@ fn output_formats_are_json_text_and_human() {
     assert_eq!(run("json").lines().count(), 1);
     let text = run("text");
     assert!(
-        text.starts_with("status=ok\ncategory=observe\nop=refs\ntraceId=") && text.contains("\ndata.rows[1].label=Wi-Fi, Connected\n"),
+        text.starts_with("status=ok\ncategory=observe\nop=refs\ntraceId=")
+            && text.contains("\ndata.rows[1].label=Wi-Fi, Connected\n"),
         "{text}"
     );
     let human = run("human");
-    assert!(human.contains("REF") && human.contains("Wi-Fi, Connected") && !human.contains('\u{1b}'), "no colours in a pipe: {human}");
+    assert!(
+        human.contains("REF") && human.contains("Wi-Fi, Connected") && !human.contains('\u{1b}'),
+        "no colours in a pipe: {human}"
+    );
 }
 
 #[test]
@@ -244,14 +302,21 @@ fn calls_time_out_and_can_be_interrupted() {
     });
     afd_tests::daemon::send_signal(child.id(), "INT");
     let (response, code) = envelope(&child.wait_with_output().expect("exits"));
-    assert_eq!((response["status"].as_str(), response["error"]["code"].as_str(), code), (Some("interrupted"), Some("INTERRUPTED"), 130));
+    assert_eq!(
+        (response["status"].as_str(), response["error"]["code"].as_str(), code),
+        (Some("interrupted"), Some("INTERRUPTED"), 130)
+    );
 }
 
 #[test]
 fn events_command_prints_events() {
     let world = World::new();
     world.client().ok("act.home", json!({}));
-    let out = afctl(world.dir()).env("AFD_SOCKET", world.socket()).args(["events", "--since", "0", "--count", "1"]).output().expect("runs");
+    let out = afctl(world.dir())
+        .env("AFD_SOCKET", world.socket())
+        .args(["events", "--since", "0", "--count", "1"])
+        .output()
+        .expect("runs");
     let message: Value = serde_json::from_slice(&out.stdout).expect("a line of JSON");
     assert_eq!((message["kind"].as_str(), message["op"].as_str()), (Some("event"), Some("home")));
 }
@@ -278,7 +343,8 @@ fn usage_errors_name_what_is_missing_in_the_format_that_was_asked_for() {
 #[test]
 fn completions_and_help_list_commands_and_flags() {
     let home = temporary_home();
-    let out = |args: &[&str]| String::from_utf8(afctl(home.path()).args(args).output().expect("runs").stdout).expect("text");
+    let out =
+        |args: &[&str]| String::from_utf8(afctl(home.path()).args(args).output().expect("runs").stdout).expect("text");
     for shell in ["bash", "zsh", "fish"] {
         assert!(out(&["completions", shell]).contains("text-contains"), "{shell}");
     }
@@ -316,7 +382,12 @@ fn empty_variables_are_ignored_and_unwritable_output_is_a_failure() {
     let (response, code) = envelope(&command.args(["observe", "top"]).output().expect("runs"));
     assert_eq!((response["data"]["session"].as_str(), code), (Some("default"), 0), "{response}");
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("opens");
-    let status = afctl(world.dir()).env("AFD_SOCKET", world.socket()).args(["observe", "top"]).stdout(full).status().expect("runs");
+    let status = afctl(world.dir())
+        .env("AFD_SOCKET", world.socket())
+        .args(["observe", "top"])
+        .stdout(full)
+        .status()
+        .expect("runs");
     assert_eq!(status.code(), Some(1));
     let (usage, code) = run_afctl(&world, &["observe", "overlay"]);
     assert!(usage["error"]["message"].as_str().is_some_and(|m| m.contains("subcommand")) && code == 2, "{usage}");
@@ -326,7 +397,12 @@ fn empty_variables_are_ignored_and_unwritable_output_is_a_failure() {
 fn missing_and_ambiguous_devices_are_explained() {
     let world = World::bare(TestPhone::start(), "");
     let run = |args: &[&str]| {
-        let output = afctl(world.dir()).env("AFD_SOCKET", world.socket()).args(["--output", "human"]).args(args).output().expect("runs");
+        let output = afctl(world.dir())
+            .env("AFD_SOCKET", world.socket())
+            .args(["--output", "human"])
+            .args(args)
+            .output()
+            .expect("runs");
         format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
     };
     let output = run(&["device", "list"]);
@@ -344,7 +420,11 @@ fn session_tested_takes_the_result_as_a_flag() {
     for (flag, counts) in [("--passed", [1, 0]), ("--failed", [1, 1])] {
         let (response, code) = run_afctl(&world, &["session", "tested", "Wi-Fi", "--new", flag]);
         let element = &response["data"]["elements"][0];
-        assert_eq!((code, [element["passed"].as_i64(), element["failed"].as_i64()]), (0, counts.map(Some)), "{response}");
+        assert_eq!(
+            (code, [element["passed"].as_i64(), element["failed"].as_i64()]),
+            (0, counts.map(Some)),
+            "{response}"
+        );
     }
     let (refused, code) = run_afctl(&world, &["session", "tested", "Wi-Fi", "--passed", "--failed"]);
     assert_ne!(code, 0, "{refused}");
@@ -355,33 +435,53 @@ fn init_adds_a_phone_and_shows_its_screen() {
     let world = World::new();
     let init = |args: &[&str], input: &str| {
         let mut command = std::process::Command::new(programs::path("afctl"));
-        command.env_clear().env("HOME", world.dir()).args(["-o", "json", "--socket"]).arg(world.socket()).arg("init").args(args);
-        let mut child = command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped()).spawn().expect("afctl runs");
+        command
+            .env_clear()
+            .env("HOME", world.dir())
+            .args(["-o", "json", "--socket"])
+            .arg(world.socket())
+            .arg("init")
+            .args(args);
+        let mut child = command
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .expect("afctl runs");
         std::io::Write::write_all(&mut child.stdin.take().expect("piped"), input.as_bytes()).expect("writes");
         let output = child.wait_with_output().expect("ends");
         serde_json::from_slice::<Value>(&output.stdout).expect("JSON")
     };
     let practice = init(&["practice"], "");
-    let pid = practice["data"]["phonePid"].as_u64().and_then(|pid| u32::try_from(pid).ok()).expect("the phone's process");
+    let pid =
+        practice["data"]["phonePid"].as_u64().and_then(|pid| u32::try_from(pid).ok()).expect("the phone's process");
     let again = init(&["practice"], "");
     afd_tests::daemon::send_signal(pid, "KILL");
     let mut client = world.client();
     let unreachable = client.fails("observe.page", json!({"device": "practice"}), "DEVICE_UNREACHABLE");
-    assert!(unreachable.hint.as_deref().is_some_and(|hint| hint.contains("`afctl init practice` starts it again")), "{unreachable:?}");
+    assert!(
+        unreachable.hint.as_deref().is_some_and(|hint| hint.contains("`afctl init practice` starts it again")),
+        "{unreachable:?}"
+    );
     let restarted = init(&["practice"], "");
     let pid = restarted["data"]["phonePid"].as_u64().and_then(|pid| u32::try_from(pid).ok()).expect("another process");
     client.ok("observe.page", json!({"device": "practice"}));
     afd_tests::daemon::send_signal(pid, "KILL");
     assert!(practice["data"]["look"].as_str().is_some_and(|o| o.starts_with("page \"Settings\"")), "{practice}");
-    assert_eq!((&again["data"]["url"], &again["data"]["phonePid"]), (&practice["data"]["url"], &Value::Null), "the same phone");
+    assert_eq!(
+        (&again["data"]["url"], &again["data"]["phonePid"]),
+        (&practice["data"]["url"], &Value::Null),
+        "the same phone"
+    );
     let url = world.phone.url();
     let wrong = init(&["url", "--url", &url, "--name", "mine", "--ask-token"], "not-the-token-1234\n");
     assert!(wrong["data"]["found"].as_str().is_some_and(|f| f.contains("token")), "{wrong}");
     assert!(wrong["data"]["next"][0].as_str().is_some_and(|n| n.contains("device.mine.token")), "{wrong}");
     assert!(wrong["data"]["look"].is_null() && !wrong.to_string().contains("not-the-token"), "{wrong}");
-    let taken = init(&["url", "--url", &url, "--name", "mine", "--ask-token"], &format!("{}\n", afd_tests::phone::TOKEN));
+    let taken =
+        init(&["url", "--url", &url, "--name", "mine", "--ask-token"], &format!("{}\n", afd_tests::phone::TOKEN));
     assert_eq!(taken["error"]["code"], "CONFLICT", "{taken}");
-    let right = init(&["url", "--url", &url, "--name", "other", "--ask-token"], &format!("{}\n", afd_tests::phone::TOKEN));
+    let right =
+        init(&["url", "--url", &url, "--name", "other", "--ask-token"], &format!("{}\n", afd_tests::phone::TOKEN));
     assert!(right["data"]["look"].as_str().is_some_and(|o| o.contains("Wi-Fi")), "{right}");
     let nobody = init(&[], "");
     assert_eq!(nobody["error"]["code"], "INVALID_PARAMS", "{nobody}");

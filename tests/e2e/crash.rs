@@ -28,7 +28,10 @@ fn no_acknowledged_event_is_lost() {
                     while !stop.load(Ordering::SeqCst) {
                         let params = json!({"session": format!("s{n}"), "keyCode": 66});
                         match connection.call("act.key", params) {
-                            Ok(done) => acknowledged.lock().expect("locks").push(done["eventId"].as_str().expect("an id").to_owned()),
+                            Ok(done) => acknowledged
+                                .lock()
+                                .expect("locks")
+                                .push(done["eventId"].as_str().expect("an id").to_owned()),
                             Err(CallError::Io(_)) => return,
                             Err(other) => panic!("round {round}: {other:?}"),
                         }
@@ -36,7 +39,9 @@ fn no_acknowledged_event_is_lost() {
                 })
             })
             .collect();
-        wait::until("enough acknowledged events", || (acknowledged.lock().expect("locks").len() >= EVENTS_PER_ROUND).then_some(()));
+        wait::until("enough acknowledged events", || {
+            (acknowledged.lock().expect("locks").len() >= EVENTS_PER_ROUND).then_some(())
+        });
         world.daemon.kill();
         stop.store(true, Ordering::SeqCst);
         clients.into_iter().for_each(|c| c.join().expect("does not panic"));
@@ -52,8 +57,10 @@ fn no_acknowledged_event_is_lost() {
             .unwrap_or_else(|e| panic!("{uid} is lost: {e}"));
         assert_eq!(status, "ok");
     }
-    let ok: i64 = connection.query_row("SELECT count(*) FROM events WHERE status = 'ok'", [], |r| r.get(0)).expect("counts");
-    let unknown: i64 = connection.query_row("SELECT count(*) FROM events WHERE status = 'unknown'", [], |r| r.get(0)).expect("counts");
+    let ok: i64 =
+        connection.query_row("SELECT count(*) FROM events WHERE status = 'ok'", [], |r| r.get(0)).expect("counts");
+    let unknown: i64 =
+        connection.query_row("SELECT count(*) FROM events WHERE status = 'unknown'", [], |r| r.get(0)).expect("counts");
     // Every input that reached the phone has an event, acknowledged or not; no successful event lacks its input.
     let inputs = i64::try_from(world.phone.hits("key").len()).expect("fits");
     assert!(ok <= inputs && inputs <= ok + unknown, "{ok} ok, {unknown} unknown, {inputs} inputs");

@@ -1,4 +1,5 @@
-//! Disks that are full or read-only, damaged files of the database, and clocks that jump: every kind of write succeeds or is refused.
+//! Disks that are full or read-only, damaged files of the database, and clocks that jump: every kind of write succeeds
+//! or is refused.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -26,8 +27,9 @@ fn params_in(dir: &Path, example: &str) -> Value {
     params
 }
 
-/// Calls every method that writes with its example, and returns the names of those that succeeded and of those that a disk refused. Any other
-/// error of a method's row is fine (there is no such bug, no such file); a broken connection and an unknown error are not.
+/// Calls every method that writes with its example, and returns the names of those that succeeded and of those that a
+/// disk refused. Any other error of a method's row is fine (there is no such bug, no such file); a broken connection
+/// and an unknown error are not.
 fn write_everything(client: &mut Client, dir: &Path) -> (Vec<&'static str>, Vec<&'static str>) {
     let (mut done, mut refused) = (Vec::new(), Vec::new());
     let writes = afd_proto::methods().filter(|m| m.effect != Effect::Read);
@@ -50,7 +52,12 @@ fn write_everything(client: &mut Client, dir: &Path) -> (Vec<&'static str>, Vec<
 
 fn topics(client: &mut Client) -> Vec<String> {
     let notes = client.ok("memory.search", json!({"limit": 100}));
-    notes["notes"].as_array().into_iter().flatten().map(|n| n["topic"].as_str().unwrap_or_default().to_owned()).collect()
+    notes["notes"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|n| n["topic"].as_str().unwrap_or_default().to_owned())
+        .collect()
 }
 
 fn integrity(database: &Path) -> String {
@@ -62,7 +69,9 @@ fn integrity(database: &Path) -> String {
 fn leftovers(dir: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
     let (dirs, files): (Vec<_>, Vec<_>) = entries.map(|e| e.path()).partition(|path| path.is_dir());
-    let own = files.into_iter().filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(".afd-")));
+    let own = files
+        .into_iter()
+        .filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(".afd-")));
     own.chain(dirs.iter().flat_map(|dir| leftovers(dir))).collect()
 }
 
@@ -137,8 +146,13 @@ fn read_only_directories_refuse_only_what_goes_there() {
     }
     write_everything(&mut client, &elsewhere);
     let findings = client.ok("daemon.doctor", json!({}))["findings"].clone();
-    let bad: Vec<&str> =
-        findings.as_array().into_iter().flatten().filter(|f| f["level"] != "ok").filter_map(|f| f["message"].as_str()).collect();
+    let bad: Vec<&str> = findings
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter(|f| f["level"] != "ok")
+        .filter_map(|f| f["message"].as_str())
+        .collect();
     for name in ["artifacts", "backups"] {
         assert!(bad.iter().any(|message| message.contains(name)), "{name}: {bad:?}");
     }
@@ -295,7 +309,10 @@ fn lock_of_another_program_is_named_and_can_be_waited_for() {
     client.fails("act.home", json!({"device": "pixel"}), "STORE_BUSY");
     assert!(world.phone.hits("home").is_empty(), "nothing is sent that cannot be recorded");
     let store = client.ok("daemon.status", json!({}))["store"].clone();
-    assert!(store.to_string().contains("another program holds the lock") && !store.to_string().contains("disk"), "{store}");
+    assert!(
+        store.to_string().contains("another program holds the lock") && !store.to_string().contains("disk"),
+        "{store}"
+    );
     other.execute_batch("ROLLBACK").expect("unlocks");
     client.ok("memory.save", json!({"topic": "t", "content": "after"}));
     assert_eq!(client.ok("daemon.status", json!({}))["store"]["writable"], true);

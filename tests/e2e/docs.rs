@@ -129,7 +129,8 @@ fn project_speaks_the_vocabulary_of_the_field() {
     assert!(found.is_empty(), "{} places:\n{}", found.len(), found.join("\n"));
 }
 
-/// Returns the names of the project's crates that a crate depends on, except those of the wire contract and of sentence models.
+/// Returns the names of the project's crates that a crate depends on, except those of the wire contract and of sentence
+/// models.
 fn crates_used_by(manifest: &str) -> Vec<String> {
     let dependencies = manifest.split("\n[").find(|part| part.starts_with("dependencies]")).expect("dependencies");
     let names = dependencies.lines().filter_map(|line| line.split_once(['.', ' ']).map(|(name, _)| name));
@@ -152,7 +153,10 @@ fn crates_use_what_the_architecture_says() {
         match listed {
             "all" => {
                 assert_eq!(used.len(), 7, "{used:?}");
-                assert!(!manifest.contains("rusqlite"), "use cases reach the database through the crates that own its tables");
+                assert!(
+                    !manifest.contains("rusqlite"),
+                    "use cases reach the database through the crates that own its tables"
+                );
             }
             "none" => assert!(used.is_empty(), "{name}: {used:?}"),
             listed => {

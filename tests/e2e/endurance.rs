@@ -84,6 +84,7 @@ fn hours_of_work_leave_nothing_behind() {
     assert!(last.descriptors <= first.descriptors + 8, "{first:?} {last:?}");
     assert!(last.threads <= first.threads + 4, "{first:?} {last:?}");
     assert!(last.resident_kib <= first.resident_kib + first.resident_kib / 4 + 4096, "{first:?} {last:?}");
-    let per_act = (last.database_bytes.saturating_sub(first.database_bytes)) / ((hours - hours.div_ceil(3)) * AGENTS * ACTS).max(1);
+    let per_act = (last.database_bytes.saturating_sub(first.database_bytes))
+        / ((hours - hours.div_ceil(3)) * AGENTS * ACTS).max(1);
     println!("{per_act} bytes in the database for each act");
 }

@@ -28,14 +28,18 @@ pub fn rich() -> World {
     client.ok("memory.prune", json!({"older": "100d"}));
     work(&world, &mut client, "Wi-Fi");
     client.ok("memory.save", json!({"app": SETTINGS, "topic": "nav/wifi", "content": "Settings, then Wi-Fi"}));
-    let gone = client.ok("memory.save", json!({"topic": "gone", "content": "a note that is deleted"}))["note"]["id"].clone();
+    let gone =
+        client.ok("memory.save", json!({"topic": "gone", "content": "a note that is deleted"}))["note"]["id"].clone();
     client.ok("memory.delete", json!({"id": gone}));
     let mut tester = world.client_for("check-out");
     tester.ok("session.start", json!({"goal": "test the network page", "app": SETTINGS}));
     tester.ok("session.task.add", json!({"description": "open Wi-Fi"}));
     tester.ok("session.bug.add", json!({"title": "the switch needs two taps", "severity": "high"}));
     tester.ok("session.result.add", json!({"name": "opens", "status": "passed"}));
-    tester.ok("pattern.save", json!({"kind": "flakyElement", "text": "the Wi-Fi switch needs two taps", "app": SETTINGS}));
+    tester.ok(
+        "pattern.save",
+        json!({"kind": "flakyElement", "text": "the Wi-Fi switch needs two taps", "app": SETTINGS}),
+    );
     tester.ok(
         "conversation.append",
         json!({"messages": [{"role": "user", "content": "Order 4711 goes to Oslo."}, {"role": "assistant", "content": "Noted."}]}),
@@ -71,7 +75,8 @@ fn known(world: &World) -> Vec<Value> {
     let mut client = world.client();
     wait::until("the experience", || {
         let found = client.ok("memory.experience", json!({"app": SETTINGS, "limit": 100}));
-        let mut rows: Vec<Value> = found["transitions"].as_array()?.iter().chain(found["recoveries"].as_array()?).map(row).collect();
+        let mut rows: Vec<Value> =
+            found["transitions"].as_array()?.iter().chain(found["recoveries"].as_array()?).map(row).collect();
         rows.sort_by_key(Value::to_string);
         (!rows.is_empty()).then_some(rows)
     })
@@ -92,8 +97,20 @@ fn row(t: &Value) -> Value {
 fn memory_moves_as_a_whole() {
     let world = rich();
     let (file, done) = export(&world, "a.jsonl");
-    for kind in ["device", "session", "page", "fold", "baselineOutcome", "observation", "event", "note", "task", "bug", "message", "state"]
-    {
+    for kind in [
+        "device",
+        "session",
+        "page",
+        "fold",
+        "baselineOutcome",
+        "observation",
+        "event",
+        "note",
+        "task",
+        "bug",
+        "message",
+        "state",
+    ] {
         assert!(done["records"][kind].as_u64() > Some(0), "{kind}: {done}");
     }
     let other = empty(300);
@@ -119,7 +136,10 @@ fn memory_moves_as_a_whole() {
         (found["messages"].as_array().map(Vec::len) == Some(1)).then_some(())
     });
     let states = client.ok("visual.states", json!({"app": SETTINGS, "all": true}))["states"].as_array().map(Vec::len);
-    assert_eq!(states, world.client().ok("visual.states", json!({"app": SETTINGS, "all": true}))["states"].as_array().map(Vec::len));
+    assert_eq!(
+        states,
+        world.client().ok("visual.states", json!({"app": SETTINGS, "all": true}))["states"].as_array().map(Vec::len)
+    );
 }
 
 #[test]
@@ -131,8 +151,9 @@ fn memories_of_two_machines_become_one() {
     one.client().ok("memory.save", json!({"topic": "t", "content": "from the first machine"}));
     let (file, _) = export(&one, "one.jsonl");
     let before = known(&two);
-    let states =
-        |world: &World| world.client().ok("visual.states", json!({"app": SETTINGS, "all": true}))["states"].as_array().map(Vec::len);
+    let states = |world: &World| {
+        world.client().ok("visual.states", json!({"app": SETTINGS, "all": true}))["states"].as_array().map(Vec::len)
+    };
     let learned = states(&two);
     for _ in 0..2 {
         let done = import(&two, &file);
@@ -144,11 +165,15 @@ fn memories_of_two_machines_become_one() {
     }
     let events = two.client().ok("memory.log", json!({"limit": 100}))["events"].clone();
     for (field, name) in [("session", "default"), ("device", "pixel")] {
-        let named =
-            |wanted: &dyn Fn(&str) -> bool| events.as_array().expect("events").iter().any(|e| e[field].as_str().is_some_and(wanted));
+        let named = |wanted: &dyn Fn(&str) -> bool| {
+            events.as_array().expect("events").iter().any(|e| e[field].as_str().is_some_and(wanted))
+        };
         assert!(named(&|n| n == name) && named(&|n| n.starts_with(&format!("{name} ("))), "{events}");
     }
-    assert_eq!(two.client().ok("memory.search", json!({"query": "machine"}))["notes"].as_array().map(Vec::len), Some(1));
+    assert_eq!(
+        two.client().ok("memory.search", json!({"query": "machine"}))["notes"].as_array().map(Vec::len),
+        Some(1)
+    );
     work(&two, &mut two.client(), "Wi-Fi");
 }
 
@@ -189,7 +214,9 @@ fn deleted_content_does_not_come_back() {
     let (file, _) = export(&world, "before.jsonl");
     client.ok("conversation.append", json!({"messages": [{"role": "user", "content": "We fly on Monday."}]}));
     import(&world, &file);
-    let messages = |client: &mut Client| client.ok("conversation.list", json!({"session": "trip"}))["messages"].as_array().map(Vec::len);
+    let messages = |client: &mut Client| {
+        client.ok("conversation.list", json!({"session": "trip"}))["messages"].as_array().map(Vec::len)
+    };
     assert_eq!(messages(&mut client), Some(2), "an older copy takes nothing away");
     client.ok("conversation.append", json!({"messages": [{"role": "user", "content": "And back on Friday."}]}));
     client.ok("memory.delete", json!({"id": note}));
@@ -265,7 +292,8 @@ fn file_that_does_not_fit_changes_nothing() {
     let count: u64 = serde_json::from_str::<Value>(&good[end..]).expect("JSON")["records"].as_u64().expect("a number");
     let with = |line: &str| format!("{}{line}\n{}\n", &good[..end], json!({"type": "end", "records": count + 1}));
     let note = |uid: &str| json!({"type": "note", "uid": uid, "origin": "o"}).to_string();
-    let observation = |seq: i64, source: &str| json!({"type": "observation", "uid": "u-2", "seq": seq, "source": source}).to_string();
+    let observation =
+        |seq: i64, source: &str| json!({"type": "observation", "uid": "u-2", "seq": seq, "source": source}).to_string();
     let baseline = json!({"type": "baselineOutcome", "uid": "u-3", "action": "{}"}).to_string();
     for (bad, why) in [
         ("", "an empty file"),
@@ -314,13 +342,15 @@ fn copies_that_worked_on_their_own_are_merged_side_by_side() {
     work(&world, &mut client, "Wi-Fi");
     let (file, _) = export(&world, "a.jsonl");
     let before = known(&world);
-    // A copy of this memory that did the same: its events and observations have the same device and sequence numbers, but uids of its own.
+    // A copy of this memory that did the same: its events and observations have the same device and sequence numbers,
+    // but uids of its own.
     let text = std::fs::read_to_string(&file).expect("reads");
     let records: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let recorded = |record: &&Value| record["type"] == "event" || record["type"] == "observation";
     let mut copy = text.clone();
     for uid in records.iter().filter(recorded).filter_map(|record| record["uid"].as_str()) {
-        copy = copy.replace(uid, &format!("{}{}", &uid[..uid.len() - 4], if uid.ends_with("0000") { "0001" } else { "0000" }));
+        copy = copy
+            .replace(uid, &format!("{}{}", &uid[..uid.len() - 4], if uid.ends_with("0000") { "0001" } else { "0000" }));
     }
     let origin = records.iter().find_map(|record| record["origin"].as_str()).expect("an origin");
     let other = format!("{}0000", &origin[..origin.len() - 4]);
@@ -346,13 +376,21 @@ fn copies_that_worked_on_their_own_are_merged_side_by_side() {
     // However short the pieces are, none ends between two events of one number.
     let connection = rusqlite::Connection::open(world.dir().join("memory.db")).expect("opens");
     afd_experience::memory::rebuild::begin(&connection).expect("begins");
-    while !afd_experience::memory::rebuild::some(&connection, &afd_store::Piece::lasting(std::time::Duration::ZERO)).expect("counts") {}
+    while !afd_experience::memory::rebuild::some(&connection, &afd_store::Piece::lasting(std::time::Duration::ZERO))
+        .expect("counts")
+    {}
     assert_eq!(known(&world), expected);
     // Pages of the log end between two events of one number.
     let (mut uids, mut cursor) = (Vec::new(), Value::Null);
     loop {
         let page = client.ok("memory.log", json!({"limit": 3, "cursor": cursor}));
-        uids.extend(page["events"].as_array().into_iter().flatten().filter_map(|event| event["uid"].as_str().map(str::to_owned)));
+        uids.extend(
+            page["events"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(|event| event["uid"].as_str().map(str::to_owned)),
+        );
         cursor = page["nextCursor"].clone();
         if cursor.is_null() {
             break;

@@ -1,4 +1,5 @@
-//! Phones that are off, send broken responses or none at all: calls get the right error code and a hint, and the daemon keeps working.
+//! Phones that are off, send broken responses or none at all: calls get the right error code and a hint, and the daemon
+//! keeps working.
 
 use afd_phone::fault::Kind;
 use afd_tests::{TestPhone, World};
@@ -18,7 +19,10 @@ fn every_kind_of_broken_response_has_an_error_code_and_a_hint() {
         (status_fault(500, "boom", Some("text/plain; charset=UTF-8")), "DEVICE_ERROR"),
         (status_fault(500, "", None), "DEVICE_ERROR"),
         (status_fault(200, "<html>captive portal</html>", Some("text/html")), "DEVICE_ERROR"),
-        (status_fault(200, r#"{"ok":true,"data":"no screen at all","error":null}"#, Some("application/json")), "DEVICE_ERROR"),
+        (
+            status_fault(200, r#"{"ok":true,"data":"no screen at all","error":null}"#, Some("application/json")),
+            "DEVICE_ERROR",
+        ),
     ] {
         world.phone.fault("/api/screen", fault.clone());
         let error = client.fails("observe.screen", json!({}), code);
@@ -41,7 +45,8 @@ fn every_kind_of_broken_response_has_an_error_code_and_a_hint() {
 fn enormous_screen_is_refused_and_affects_only_its_own_call() {
     let world = World::new();
     let mut client = world.client();
-    let body = json!({"ok": true, "data": format!("[mode: SYSTEM_API]\n{}", "lorem ".repeat(3 << 20)), "error": null}).to_string();
+    let body = json!({"ok": true, "data": format!("[mode: SYSTEM_API]\n{}", "lorem ".repeat(3 << 20)), "error": null})
+        .to_string();
     world.phone.fault("/api/screen", status_fault(200, &body, Some("application/json")));
     let error = client.fails("observe.screen", json!({}), "DEVICE_ERROR");
     assert!(error.message.contains("exceeds 16777216 bytes"), "{error:?}");
@@ -61,8 +66,12 @@ fn unreachable_phone_affects_only_its_own_calls() {
     client.fails("act.home", json!({"device": "pixel"}), "DEVICE_UNREACHABLE");
     client.ok("observe.top", json!({"device": "other"}));
     let devices = client.ok("device.list", json!({}));
-    let states: Vec<_> =
-        devices["devices"].as_array().expect("devices").iter().map(|d| (d["name"].as_str(), d["state"].as_str())).collect();
+    let states: Vec<_> = devices["devices"]
+        .as_array()
+        .expect("devices")
+        .iter()
+        .map(|d| (d["name"].as_str(), d["state"].as_str()))
+        .collect();
     assert_eq!(states, [(Some("other"), Some("ready")), (Some("pixel"), Some("unreachable"))]);
 }
 
@@ -73,7 +82,9 @@ fn rotated_token_is_an_auth_error_and_tokens_are_not_disclosed() {
     world.phone.run(json!({"do": "token", "token": "new-one"}));
     client.fails("observe.top", json!({}), "DEVICE_AUTH");
     client.ok("observe.top", json!({"token": "new-one"}));
-    let text = client.ok("device.list", json!({})).to_string() + &client.ok("daemon.status", json!({})).to_string() + &world.daemon.log();
+    let text = client.ok("device.list", json!({})).to_string()
+        + &client.ok("daemon.status", json!({})).to_string()
+        + &world.daemon.log();
     assert!(!text.contains("new-one") && !text.contains(afd_tests::phone::TOKEN));
 }
 
@@ -81,7 +92,9 @@ fn rotated_token_is_an_auth_error_and_tokens_are_not_disclosed() {
 fn action_without_response_is_recorded_as_unknown_and_not_repeated() {
     let world = World::new();
     let mut client = world.client();
-    for (n, fault) in [Kind::DropAfter, Kind::Garbage, Kind::Half, status_fault(200, "<html>", None)].into_iter().enumerate() {
+    for (n, fault) in
+        [Kind::DropAfter, Kind::Garbage, Kind::Half, status_fault(200, "<html>", None)].into_iter().enumerate()
+    {
         world.phone.scene("com.android.settings", None);
         world.phone.clear_inputs();
         let applied = !matches!(fault, Kind::Status { .. });

@@ -1,8 +1,8 @@
-//! Golden vectors of the visual memory: inputs and outputs of the functions of the source tool, whose files the daemon imports and
-//! exports. They run through the socket: files are imported, detections learned, jobs run, files exported.
+//! Golden vectors of the visual memory: inputs and outputs of the functions of the source tool, whose files the daemon
+//! imports and exports. They run through the socket: files are imported, detections learned, jobs run, files exported.
 //!
-//! `AFD_GOLDEN` names the file with the vectors. These tests are ignored without it; those in `visual` cover the same rules with
-//! their own fixtures.
+//! `AFD_GOLDEN` names the file with the vectors. These tests are ignored without it; those in `visual` cover the same
+//! rules with their own fixtures.
 
 use std::path::{Path, PathBuf};
 
@@ -46,8 +46,11 @@ impl VectorRunner {
 
     fn learn(&self, app: &str, names: &[&str], page: Option<&str>) -> Value {
         let at = |i: usize| i32::try_from(i).expect("fits") * 60;
-        let detections: Vec<Value> =
-            names.iter().enumerate().map(|(i, n)| json!({"name": n, "type": "icon", "box": [0, at(i), 50, at(i) + 50]})).collect();
+        let detections: Vec<Value> = names
+            .iter()
+            .enumerate()
+            .map(|(i, n)| json!({"name": n, "type": "icon", "box": [0, at(i), 50, at(i) + 50]}))
+            .collect();
         self.call("visual.learn", json!({"app": app, "detections": detections, "page": page}))
     }
 
@@ -79,7 +82,10 @@ impl Exported {
     fn order(&self, file: &str) -> Vec<String> {
         let text = self.text(file);
         let key = |line: &str| {
-            line.strip_prefix("  \"").filter(|l| !l.starts_with(' ')).and_then(|l| l.split_once("\": {")).map(|(k, _)| k.to_owned())
+            line.strip_prefix("  \"")
+                .filter(|l| !l.starts_with(' '))
+                .and_then(|l| l.split_once("\": {"))
+                .map(|(k, _)| k.to_owned())
         };
         text.lines().filter_map(key).collect()
     }
@@ -95,7 +101,8 @@ fn object_text<'a>(rows: impl IntoIterator<Item = (&'a str, &'a Value)>) -> Stri
     format!("{{{}}}", rows.join(", "))
 }
 
-/// Returns the members of an object in this order, since the JSON parser of these tests sorts keys. Unlisted members come last.
+/// Returns the members of an object in this order, since the JSON parser of these tests sorts keys. Unlisted members
+/// come last.
 fn members_in_order<'a>(object: &'a Value, order: &[String]) -> Vec<(&'a str, &'a Value)> {
     let map = object.as_object().expect("an object");
     let mut rows: Vec<(&str, &Value)> = map.iter().map(|(k, v)| (k.as_str(), v)).collect();
@@ -106,7 +113,8 @@ fn members_in_order<'a>(object: &'a Value, order: &[String]) -> Vec<(&'a str, &'
 /// Returns the keys of the object that follows `at` in the text of the vectors' file, in the order of the file.
 fn key_order(text: &str, at: &str) -> Vec<String> {
     let Some(start) = text.find(at) else { return Vec::new() };
-    let (mut depth, mut keys, mut in_string, mut escaped, mut word, mut last) = (0, Vec::new(), false, false, String::new(), String::new());
+    let (mut depth, mut keys, mut in_string, mut escaped, mut word, mut last) =
+        (0, Vec::new(), false, false, String::new(), String::new());
     for c in text[start + at.len()..].chars() {
         match (in_string, c) {
             (true, _) if escaped => {
@@ -151,13 +159,20 @@ fn states_are_identified_as_in_the_source_tool() {
     for vector in golden["identify_or_create_state"].as_array().expect("vectors") {
         let (note, given) = (vector["note"].as_str().unwrap_or_default(), &vector["in"]);
         let detected = strings(&given["detected"]);
-        // Counts in the vectors include the current observation, so a count of at least 2 means that the component was seen
-        // before. One that is seen for the first time is not known at all.
+        // Counts in the vectors include the current observation, so a count of at least 2 means that the component was
+        // seen before. One that is seen for the first time is not known at all.
         let seen = |name: &str| given["components"][name]["seen_count"].as_i64().unwrap_or_default();
-        let mut known: Vec<&str> =
-            given["components"].as_object().expect("components").keys().map(String::as_str).filter(|n| seen(n) >= 2).collect();
+        let mut known: Vec<&str> = given["components"]
+            .as_object()
+            .expect("components")
+            .keys()
+            .map(String::as_str)
+            .filter(|n| seen(n) >= 2)
+            .collect();
         for state in given["states"].as_object().expect("states").values() {
-            known.extend(strings(&state["defining_components"]).into_iter().filter(|n| !given["components"][*n].is_object()));
+            known.extend(
+                strings(&state["defining_components"]).into_iter().filter(|n| !given["components"][*n].is_object()),
+            );
         }
         let row = json!({"type": "icon", "source": "detector", "seen_count": 1, "consecutive_misses": 0});
         let components = object_text(known.iter().map(|n| (*n, &row)));
@@ -186,15 +201,22 @@ fn states_are_merged_as_in_the_source_tool() {
     for vector in golden["merge_similar_states"].as_array().expect("vectors") {
         let (note, given) = (vector["note"].as_str().unwrap_or_default(), &vector["in"]);
         let section = &text[text.find(&format!("\"note\": {}", json!(note))).expect("the vector")..];
-        let mut names: Vec<&str> =
-            given["states"].as_object().expect("states").values().flat_map(|s| strings(&s["defining_components"])).collect();
+        let mut names: Vec<&str> = given["states"]
+            .as_object()
+            .expect("states")
+            .values()
+            .flat_map(|s| strings(&s["defining_components"]))
+            .collect();
         names.sort_unstable();
         names.dedup();
         let row = json!({"type": "icon", "source": "detector", "seen_count": 2, "consecutive_misses": 0});
         let app = runner.import(&[
             ("components.json", object_text(names.iter().map(|n| (*n, &row)))),
             ("states.json", object_text(members_in_order(&given["states"], &key_order(section, "\"states\":")))),
-            ("transitions.json", object_text(members_in_order(&given["transitions"], &key_order(section, "\"transitions\":")))),
+            (
+                "transitions.json",
+                object_text(members_in_order(&given["transitions"], &key_order(section, "\"transitions\":"))),
+            ),
         ]);
         runner.run_upkeep();
         let exported = runner.export(&app);
@@ -204,19 +226,30 @@ fn states_are_merged_as_in_the_source_tool() {
         for (id, wanted) in out["states"].as_object().expect("states") {
             let keys = ["name", "defining_components", "visit_count", "first_seen", "last_seen", "visible"];
             // Deviation: a state with an empty set of components is kept by name only, and exported without a set.
-            let wanted = if wanted["defining_components"] == json!([]) { pick(wanted, &["name", "visible"]) } else { pick(wanted, &keys) };
-            let got = pick(&states[id], &wanted.as_object().expect("an object").keys().map(String::as_str).collect::<Vec<_>>());
+            let wanted = if wanted["defining_components"] == json!([]) {
+                pick(wanted, &["name", "visible"])
+            } else {
+                pick(wanted, &keys)
+            };
+            let got = pick(
+                &states[id],
+                &wanted.as_object().expect("an object").keys().map(String::as_str).collect::<Vec<_>>(),
+            );
             assert_eq!(got, wanted, "{note}: {id}");
         }
-        // Deviation: members of transitions that the source tool loses at the first merge are kept, so they are not compared.
+        // Deviation: members of transitions that the source tool loses at the first merge are kept, so they are not
+        // compared.
         assert_eq!(exported.order("transitions.json"), strings(&out["transition_order"]), "{note}");
         for (key, wanted) in out["transitions"].as_object().expect("transitions") {
             let keys = ["from_state", "action", "to_state", "count", "last_used"];
             assert_eq!(pick(&transitions[key], &keys), pick(wanted, &keys), "{note}: {key}");
             // Deviation: the rate of merged transitions is that of all, not that of the first.
             let all: Vec<&Value> = given["transitions"].as_object().expect("transitions").values().collect();
-            let rates: Vec<f64> =
-                all.iter().filter(|t| t["action"] == wanted["action"]).filter_map(|t| t["success_rate"].as_f64()).collect();
+            let rates: Vec<f64> = all
+                .iter()
+                .filter(|t| t["action"] == wanted["action"])
+                .filter_map(|t| t["success_rate"].as_f64())
+                .collect();
             let rate = transitions[key]["success_rate"].as_f64().expect("a rate");
             let (least, most) = rates.iter().fold((f64::MAX, f64::MIN), |(l, m), r| (l.min(*r), m.max(*r)));
             assert!(least <= rate && rate <= most, "{note}: {key}: {rate} of {rates:?}");
@@ -234,8 +267,12 @@ fn counting_and_forgetting_match_the_source_tool() {
     let mut runner = VectorRunner::new();
     for vector in golden["activity_and_forget"].as_array().expect("vectors") {
         let (note, given, out) = (vector["note"].as_str().unwrap_or_default(), &vector["in"], &vector["out"]);
-        let files =
-            [("meta.json", "meta"), ("components.json", "components"), ("states.json", "states"), ("transitions.json", "transitions")];
+        let files = [
+            ("meta.json", "meta"),
+            ("components.json", "components"),
+            ("states.json", "states"),
+            ("transitions.json", "transitions"),
+        ];
         let files: Vec<(&str, String)> = files.iter().map(|(file, key)| (*file, given[*key].to_string())).collect();
         let app = runner.import(&files);
         let detected = strings(&given["detected"]);
@@ -245,11 +282,15 @@ fn counting_and_forgetting_match_the_source_tool() {
         let (meta, components) = (exported.json("meta.json"), exported.json("components.json"));
         assert_eq!(meta["detect_count"], out["meta"]["detect_count"], "{note}");
         for (name, row) in given["components"].as_object().expect("components") {
-            let has_page =
-                given["states"].as_object().expect("states").values().any(|s| strings(&s["defining_components"]).contains(&name.as_str()));
+            let has_page = given["states"]
+                .as_object()
+                .expect("states")
+                .values()
+                .any(|s| strings(&s["defining_components"]).contains(&name.as_str()));
             let (got, wanted) = (&components[name], &out["components"][name]);
-            // Deviation: a component is missed only on its own pages. Components of other pages than the observed one are unchanged,
-            // whereas the source tool counts a miss and forgets them. Those of no page can be missed anywhere, as in the source tool.
+            // Deviation: a component is missed only on its own pages. Components of other pages than the observed one
+            // are unchanged, whereas the source tool counts a miss and forgets them. Those of no page can be missed
+            // anywhere, as in the source tool.
             let on_other_page = has_page && !detected.contains(&name.as_str());
             let wanted = if on_other_page { row } else { wanted };
             assert_eq!(got.is_object(), wanted.is_object(), "{note}: {name} {got}");
@@ -319,8 +360,12 @@ fn paths_are_found_as_in_the_source_tool() {
             assert_eq!(vector["out"], Value::Null);
             continue;
         }
-        let app = runner.import(&[("transitions.json", object_text(members_in_order(edges, &key_order(section, "\"transitions\":"))))]);
-        let path = runner.call("visual.path", json!({"app": app, "from": vector["from"], "to": vector["to"], "shortest": true}));
+        let app = runner.import(&[(
+            "transitions.json",
+            object_text(members_in_order(edges, &key_order(section, "\"transitions\":"))),
+        )]);
+        let path = runner
+            .call("visual.path", json!({"app": app, "from": vector["from"], "to": vector["to"], "shortest": true}));
         let steps = path["route"]["steps"].as_array().expect("steps");
         let got: Vec<Value> = steps.iter().map(|s| json!([s["action"], s["to"]])).collect();
         assert_eq!(json!(got), vector["out"], "{vector}");
@@ -334,7 +379,8 @@ fn directories_and_names_match_the_source_tool() {
     for (app, dir) in golden["app_dir"].as_object().expect("apps") {
         assert_eq!(json!(afd_experience::visual::files::directory_of(app)), *dir, "{app}");
     }
-    // Deviations: a site is its registrable domain (`united_com`), and credentials are not kept. The third column gives the reason.
+    // Deviations: a site is its registrable domain (`united_com`), and credentials are not kept. The third column gives
+    // the reason.
     let expected = [
         ("https://www.united.com/en/us", Some("united_com"), "www is not a separate site"),
         ("https://kyfw.12306.cn/otn/x", Some("12306_cn"), "a subdomain is not a separate site"),
@@ -355,9 +401,13 @@ fn directories_and_names_match_the_source_tool() {
         assert_eq!(afd_screen::page::site::parse(url).map(|s| s.name).as_deref(), wanted, "{url}: {why}");
     }
     let mut runner = VectorRunner::new();
-    for (label, wanted) in golden["component_key_and_icon_file_via_learn_from_screenshot"].as_object().expect("labels") {
+    for (label, wanted) in golden["component_key_and_icon_file_via_learn_from_screenshot"].as_object().expect("labels")
+    {
         let app = runner.import(&[("meta.json", json!({"app": "x"}).to_string())]);
-        runner.call("visual.learn", json!({"app": app, "detections": [{"type": "text", "label": label, "box": [40, 100, 100, 140]}]}));
+        runner.call(
+            "visual.learn",
+            json!({"app": app, "detections": [{"type": "text", "label": label, "box": [40, 100, 100, 140]}]}),
+        );
         let components = runner.export(&app).json("components.json");
         let key = wanted["key"].as_str().expect("a key");
         assert_eq!(components[key]["rel_x"], wanted["rel_x"], "{label}: {components}");

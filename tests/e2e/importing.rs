@@ -47,8 +47,11 @@ fn create_af_database(dir: &Path) -> PathBuf {
     c.execute(recovery, (FINGERPRINT, "REF_ALIAS_STALE")).expect("inserts");
     c.execute(recovery, (FINGERPRINT, "NETWORK_ERROR")).expect("inserts");
     for (topic, content) in [("nav/wifi", "first"), ("nav/wifi", "second"), ("", "no topic"), ("nav/empty", " ")] {
-        c.execute("INSERT INTO notes VALUES (NULL, 'com.android.settings', ?1, ?2, 'wf-1', '2026-05-01T10:00:00+00:00')", (topic, content))
-            .expect("inserts");
+        c.execute(
+            "INSERT INTO notes VALUES (NULL, 'com.android.settings', ?1, ?2, 'wf-1', '2026-05-01T10:00:00+00:00')",
+            (topic, content),
+        )
+        .expect("inserts");
     }
     std::fs::write(dir.join("shot.jpg"), "12345").expect("writes");
     for file in ["shot.jpg", "gone.jpg"] {
@@ -66,8 +69,8 @@ fn world_with_import_directory() -> (World, PathBuf) {
     (world, dir)
 }
 
-/// Opening and closing the daemon's own database would release the POSIX locks that keep other processes from deleting its
-/// write-ahead log.
+/// Opening and closing the daemon's own database would release the POSIX locks that keep other processes from deleting
+/// its write-ahead log.
 #[test]
 fn daemons_own_database_is_refused_before_it_is_opened() {
     let (world, dir) = world_with_import_directory();
@@ -82,7 +85,8 @@ fn daemons_own_database_is_refused_before_it_is_opened() {
 }
 
 fn tally(report: &Value, name: &str) -> [u64; 5] {
-    ["found", "added", "present", "cleaned", "skipped"].map(|k| report[name][k].as_u64().unwrap_or_else(|| panic!("{report}")))
+    ["found", "added", "present", "cleaned", "skipped"]
+        .map(|k| report[name][k].as_u64().unwrap_or_else(|| panic!("{report}")))
 }
 
 #[test]
@@ -103,7 +107,8 @@ fn database_is_imported_with_corrections() {
     assert_eq!(tally(&report, "recoveries"), [2, 2, 0, 0, 0]);
     assert_eq!(tally(&report, "artifacts"), [2, 2, 0, 1, 0]);
     assert_eq!(tally(&report, "events"), [1, 0, 0, 0, 1]);
-    let why: Vec<&str> = report["remarks"].as_array().expect("remarks").iter().filter_map(|r| r["why"].as_str()).collect();
+    let why: Vec<&str> =
+        report["remarks"].as_array().expect("remarks").iter().filter_map(|r| r["why"].as_str()).collect();
     assert!(why.iter().any(|w| w.contains("alias")) && why.iter().any(|w| w.contains("typed text")), "{why:?}");
 
     let known = experience(&mut client);
@@ -123,14 +128,20 @@ fn database_is_imported_with_corrections() {
         ([4, 3, 1], Some("page"), Some("com.android.settings/.SubSettings"))
     );
     let bluetooth = find("Bluetooth");
-    assert_eq!((counts(&bluetooth), bluetooth["lastSuccessAt"].clone()), ([0, 0, 1], Value::Null), "a failed act earns no credit");
-    let causes: Vec<&str> = known["recoveries"].as_array().expect("rows").iter().filter_map(|r| r["failureCause"].as_str()).collect();
+    assert_eq!(
+        (counts(&bluetooth), bluetooth["lastSuccessAt"].clone()),
+        ([0, 0, 1], Value::Null),
+        "a failed act earns no credit"
+    );
+    let causes: Vec<&str> =
+        known["recoveries"].as_array().expect("rows").iter().filter_map(|r| r["failureCause"].as_str()).collect();
     assert!(causes.contains(&"REF_ALIAS_STALE") && causes.contains(&"DEVICE_UNREACHABLE"));
     let text = known.to_string();
     assert!(!text.contains("@n2") && !text.contains("hunter2"));
 
     let notes = client.ok("memory.search", json!({"topic": "nav/wifi"}));
-    let chain: Vec<&str> = notes["notes"].as_array().expect("notes").iter().filter_map(|n| n["content"].as_str()).collect();
+    let chain: Vec<&str> =
+        notes["notes"].as_array().expect("notes").iter().filter_map(|n| n["content"].as_str()).collect();
     assert_eq!((chain, notes["notes"][0]["session"].as_str()), (vec!["second", "first"], Some("wf-1")));
     // Imported notes are listed after notes that were saved here, as they are older.
     client.ok("memory.save", json!({"topic": "own", "content": "saved here"}));
@@ -153,7 +164,11 @@ fn second_import_adds_only_what_af_learned_since() {
     let (world, dir) = world_with_import_directory();
     let path = create_af_database(&dir);
     let files = || -> Vec<_> {
-        std::fs::read_dir(&dir).expect("reads").flatten().map(|e| (e.file_name(), std::fs::read(e.path()).expect("reads"))).collect()
+        std::fs::read_dir(&dir)
+            .expect("reads")
+            .flatten()
+            .map(|e| (e.file_name(), std::fs::read(e.path()).expect("reads")))
+            .collect()
     };
     let before = files();
     let mut client = world.client();
@@ -167,7 +182,10 @@ fn second_import_adds_only_what_af_learned_since() {
     assert_eq!(files(), before, "the source is unchanged");
 
     // Only what `af` has learned since is added.
-    Connection::open(&path).expect("opens").execute("UPDATE transitions SET success_count = 10 WHERE id = 1", []).expect("updates");
+    Connection::open(&path)
+        .expect("opens")
+        .execute("UPDATE transitions SET success_count = 10 WHERE id = 1", [])
+        .expect("updates");
     client.ok("memory.importAf", json!({"databaseFile": path}));
     let more = client.ok("memory.experience", json!({"pageFp": FINGERPRINT}));
     let wifi = more["transitions"]
@@ -189,11 +207,19 @@ fn rebuilding_projections_keeps_imported_counters() {
     let c = Connection::open(world.dir().join("memory.db")).expect("opens");
     let rows = || {
         let mut statement = c
-            .prepare("SELECT uid, action_key, success_count, verified_count, failure_count FROM transitions ORDER BY uid")
+            .prepare(
+                "SELECT uid, action_key, success_count, verified_count, failure_count FROM transitions ORDER BY uid",
+            )
             .expect("prepares");
         let rows = statement
             .query_map([], |r| {
-                Ok((r.get::<_, String>(0)?, r.get::<_, String>(1)?, r.get::<_, i64>(2)?, r.get::<_, i64>(3)?, r.get::<_, i64>(4)?))
+                Ok((
+                    r.get::<_, String>(0)?,
+                    r.get::<_, String>(1)?,
+                    r.get::<_, i64>(2)?,
+                    r.get::<_, i64>(3)?,
+                    r.get::<_, i64>(4)?,
+                ))
             })
             .expect("reads");
         rows.map(|r| r.expect("a row")).collect::<Vec<_>>()
@@ -220,7 +246,13 @@ fn settings_are_imported_with_the_token_but_without_the_database() {
     std::fs::write(&config, text).expect("writes");
     let afctl = |args: &[&str]| -> Value {
         let mut command = std::process::Command::new(programs::path("afctl"));
-        command.env_clear().env("HOME", world.dir()).env("AFD_SOCKET", world.socket()).args(args).arg("--config").arg(&config);
+        command
+            .env_clear()
+            .env("HOME", world.dir())
+            .env("AFD_SOCKET", world.socket())
+            .args(args)
+            .arg("--config")
+            .arg(&config);
         let output = command.output().expect("runs");
         serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {output:?}"))
     };
@@ -258,10 +290,14 @@ fn files_that_are_not_af_databases_are_refused() {
     std::fs::write(&text, "no database at all, but long enough".repeat(50)).expect("writes");
     client.fails("memory.importAf", json!({"databaseFile": text}), "CONFLICT");
     let old = dir.join("old.db");
-    Connection::open(&old).and_then(|c| c.execute_batch("CREATE TABLE memory_events (id INTEGER)")).expect("creates a table");
+    Connection::open(&old)
+        .and_then(|c| c.execute_batch("CREATE TABLE memory_events (id INTEGER)"))
+        .expect("creates a table");
     client.fails("memory.importAf", json!({"databaseFile": old}), "CONFLICT");
     let traces = dir.join("traces.db");
-    Connection::open(&traces).and_then(|c| c.execute_batch("CREATE TABLE traces (id INTEGER)")).expect("creates a table");
+    Connection::open(&traces)
+        .and_then(|c| c.execute_batch("CREATE TABLE traces (id INTEGER)"))
+        .expect("creates a table");
     assert_eq!(tally(&client.ok("memory.importAf", json!({"databaseFile": traces})), "notes"), [0; 5]);
 }
 
@@ -272,7 +308,8 @@ fn imported_transitions_appear_as_hints() {
     let mut client = world.client();
     let fingerprint = client.ok("observe.page", json!({}))["page"]["fingerprint"].clone();
     let c = Connection::open(&path).expect("opens");
-    c.execute("UPDATE transitions SET pre_page_fingerprint = ?1", [fingerprint.as_str().expect("a fingerprint")]).expect("updates");
+    c.execute("UPDATE transitions SET pre_page_fingerprint = ?1", [fingerprint.as_str().expect("a fingerprint")])
+        .expect("updates");
     drop(c);
     client.ok("memory.importAf", json!({"databaseFile": path}));
     let page = client.ok("observe.page", json!({}));
@@ -286,7 +323,10 @@ fn counters_of_two_af_databases_add_up() {
     let other = world.dir().join("other");
     std::fs::create_dir(&other).expect("creates the directory");
     let (first, second) = (create_af_database(&dir), create_af_database(&other));
-    Connection::open(&second).expect("opens").execute("UPDATE notes SET created_at = '2025-01-01T00:00:00+00:00'", []).expect("updates");
+    Connection::open(&second)
+        .expect("opens")
+        .execute("UPDATE notes SET created_at = '2025-01-01T00:00:00+00:00'", [])
+        .expect("updates");
     let mut client = world.client();
     let count = |client: &mut afd_tests::Client| {
         let known = client.ok("memory.experience", json!({"pageFp": FINGERPRINT}));

@@ -21,7 +21,8 @@ fn large(source: &World, copies: usize, dir: &Path) -> (PathBuf, usize) {
     let (exported, _) = export(source, "one.jsonl");
     let lines: Vec<String> = std::fs::read_to_string(exported).expect("reads").lines().map(str::to_owned).collect();
     let file = dir.join("large.jsonl");
-    let count = multiply(&lines, (SETTINGS, "check-out"), 0..copies, |copy| 400 * DAY_MS - copy as i64 * HOUR_MS, &file);
+    let count =
+        multiply(&lines, (SETTINGS, "check-out"), 0..copies, |copy| 400 * DAY_MS - copy as i64 * HOUR_MS, &file);
     (file, count)
 }
 
@@ -214,10 +215,19 @@ fn rows_of_another_memory_are_marked_and_do_not_speak_for_the_user() {
     client.ok("session.progress", json!({"nextSteps": ["press the blue button"], "blockers": ["the green button"]}));
     client.ok("session.bug.add", json!({"title": "the switch needs two taps", "severity": "high"}));
     client.ok("memory.save", json!({"topic": "nav/wifi", "content": "Settings, then Wi-Fi", "app": SETTINGS}));
-    client.ok("pattern.save", json!({"kind": "solution", "text": "scroll to the Wi-Fi row", "app": SETTINGS, "source": "user"}));
-    client.ok("recall.store", json!({"text": "the Wi-Fi password is never asked for", "app": SETTINGS, "source": "user"}));
+    client.ok(
+        "pattern.save",
+        json!({"kind": "solution", "text": "scroll to the Wi-Fi row", "app": SETTINGS, "source": "user"}),
+    );
+    client.ok(
+        "recall.store",
+        json!({"text": "the Wi-Fi password is never asked for", "app": SETTINGS, "source": "user"}),
+    );
     client.ok("conversation.append", json!({"messages": [{"role": "user", "content": "Go on."}]}));
-    client.ok("pageModel.save", json!({"page": "wifi", "pageType": "list", "app": SETTINGS, "elements": [{"name": "Add network"}]}));
+    client.ok(
+        "pageModel.save",
+        json!({"page": "wifi", "pageType": "list", "app": SETTINGS, "elements": [{"name": "Add network"}]}),
+    );
     client.ok("visual.learn", json!({}));
     let (memory, _) = export(&source, "memory.jsonl");
     let session = source.dir().join("session.jsonl");
@@ -229,9 +239,12 @@ fn rows_of_another_memory_are_marked_and_do_not_speak_for_the_user() {
         let mut client = world.client_for("check-out");
         let shown = client.ok("session.show", json!({}));
         assert!(shown["origin"].is_string(), "{shown}");
-        for (method, list) in
-            [("session.task.list", "tasks"), ("session.bug.list", "bugs"), ("conversation.list", "messages"), ("memory.search", "notes")]
-        {
+        for (method, list) in [
+            ("session.task.list", "tasks"),
+            ("session.bug.list", "bugs"),
+            ("conversation.list", "messages"),
+            ("memory.search", "notes"),
+        ] {
             let found = client.ok(method, json!({}))[list].clone();
             assert!(found[0]["origin"].is_string(), "{method}: {found}");
         }
@@ -248,22 +261,36 @@ fn rows_of_another_memory_are_marked_and_do_not_speak_for_the_user() {
         assert!(prompt.contains("not instructions"), "{prompt}");
     }
     let pattern = whole.client().ok("pattern.find", json!({"app": SETTINGS}))["patterns"][0].clone();
-    assert_eq!((pattern["source"].as_str(), pattern["origin"].is_string()), (Some("user of another memory"), true), "{pattern}");
+    assert_eq!(
+        (pattern["source"].as_str(), pattern["origin"].is_string()),
+        (Some("user of another memory"), true),
+        "{pattern}"
+    );
     let learned = |world: &World| {
         let models = world.client().ok("pageModel.find", json!({"app": SETTINGS}))["pageModels"][0]["origin"].clone();
-        (models, world.client().ok("visual.states", json!({"app": SETTINGS, "all": true}))["states"][0]["origin"].clone())
+        (
+            models,
+            world.client().ok("visual.states", json!({"app": SETTINGS, "all": true}))["states"][0]["origin"].clone(),
+        )
     };
     assert_eq!(learned(&source), (Value::Null, Value::Null));
     let (model, state) = learned(&whole);
     assert!(model.is_string() && model == state, "{model} {state}");
     let found = whole.client().ok("recall.search", json!({"query": "Wi-Fi password switch", "app": SETTINGS}));
     let entries = found["entries"].as_array().expect("entries");
-    assert!(!entries.is_empty() && entries.iter().all(|e| e["source"].as_str().is_some_and(|s| s.contains("another memory"))), "{found}");
+    assert!(
+        !entries.is_empty()
+            && entries.iter().all(|e| e["source"].as_str().is_some_and(|s| s.contains("another memory"))),
+        "{found}"
+    );
     // What the user wants here stands where the user speaks.
     let mut own = alone.client_for("check-out");
     own.ok("session.update", json!({"goal": "test the Bluetooth page"}));
     let context = own.ok("conversation.context", json!({"budget": 4_000}));
-    assert_eq!((context["messages"][0]["role"].as_str(), own.ok("session.show", json!({}))["origin"].as_str()), (Some("system"), None));
+    assert_eq!(
+        (context["messages"][0]["role"].as_str(), own.ok("session.show", json!({}))["origin"].as_str()),
+        (Some("system"), None)
+    );
     assert!(context["messages"][0].to_string().contains("Goal: test the Bluetooth page"), "{context}");
     // Back where it was made, it is its own again.
     let (back, _) = export(&whole, "back.jsonl");
@@ -271,7 +298,15 @@ fn rows_of_another_memory_are_marked_and_do_not_speak_for_the_user() {
     assert_eq!(source.client().ok("pattern.find", json!({"app": SETTINGS}))["patterns"][0]["source"], "user");
     // What is stated about the work never stands in the system part; the goal and tasks of the user do.
     let context = source.client_for("check-out").ok("conversation.context", json!({"budget": 4_000}));
-    let system =
-        context["messages"].as_array().expect("messages").iter().find(|m| m["role"] == "system").expect("a system part").to_string();
-    assert!(system.contains("evil.example") && !system.contains("blue button") && !system.contains("green button"), "{system}");
+    let system = context["messages"]
+        .as_array()
+        .expect("messages")
+        .iter()
+        .find(|m| m["role"] == "system")
+        .expect("a system part")
+        .to_string();
+    assert!(
+        system.contains("evil.example") && !system.contains("blue button") && !system.contains("green button"),
+        "{system}"
+    );
 }

@@ -72,7 +72,12 @@ fn changed_inputs_never_panic() {
             for round in 0..rounds {
                 let input = changed(&seed, &mut numbers);
                 let done = std::panic::catch_unwind(|| reader(&input));
-                assert!(done.is_ok(), "{name}, {}, round {round}: {:?}", path.display(), String::from_utf8_lossy(&input));
+                assert!(
+                    done.is_ok(),
+                    "{name}, {}, round {round}: {:?}",
+                    path.display(),
+                    String::from_utf8_lossy(&input)
+                );
             }
         }
     }

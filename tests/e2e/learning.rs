@@ -6,13 +6,14 @@ use serde_json::{Value, json};
 
 const SETTINGS: &str = "com.android.settings";
 
-/// Returns the transitions known for the settings app: label of the target (else the verb), and the counts of successes,
-/// verifications and failures.
+/// Returns the transitions known for the settings app: label of the target (else the verb), and the counts of
+/// successes, verifications and failures.
 fn transitions(client: &mut Client) -> Vec<(String, i64, i64, i64)> {
     let known = client.ok("memory.experience", json!({"app": SETTINGS, "limit": 100}));
     let row = |t: &Value| {
         let n = |key: &str| t[key].as_i64().unwrap_or(-1);
-        let label = t["action"]["target"]["label"].as_str().or(t["action"]["verb"].as_str()).unwrap_or_default().to_owned();
+        let label =
+            t["action"]["target"]["label"].as_str().or(t["action"]["verb"].as_str()).unwrap_or_default().to_owned();
         (label, n("successCount"), n("verifiedCount"), n("failureCount"))
     };
     known["transitions"].as_array().expect("transitions").iter().map(row).collect()
@@ -29,7 +30,10 @@ fn passing_verify_counts_an_act_as_verified_once() {
     assert_eq!(transitions(&mut client), [("Wi-Fi, Connected".to_owned(), 1, 1, 0)]);
     let known = client.ok("memory.experience", json!({"app": SETTINGS}));
     let t = &known["transitions"][0];
-    assert_eq!((t["postActivity"].as_str(), t["verifyOp"].as_str()), (Some("com.android.settings/.SubSettings"), Some("textContains")));
+    assert_eq!(
+        (t["postActivity"].as_str(), t["verifyOp"].as_str()),
+        (Some("com.android.settings/.SubSettings"), Some("textContains"))
+    );
     assert!(t["lastSuccessAt"].as_i64().is_some_and(|at| at > 0));
 }
 
@@ -168,7 +172,10 @@ fn failed_recovery_counts_as_a_failure() {
     client.fails("act.tap", json!({"by": "text", "value": "Pluto"}), "TARGET_NOT_FOUND");
     client.fails("recover.relaunch", json!({"package": "org.nowhere.app"}), "DEVICE_ERROR");
     let known = client.ok("memory.experience", json!({"app": SETTINGS}));
-    assert_eq!((known["recoveries"][0]["successCount"].as_i64(), known["recoveries"][0]["failureCount"].as_i64()), (Some(0), Some(1)));
+    assert_eq!(
+        (known["recoveries"][0]["successCount"].as_i64(), known["recoveries"][0]["failureCount"].as_i64()),
+        (Some(0), Some(1))
+    );
 }
 
 #[test]
@@ -184,8 +191,12 @@ fn experience_is_ordered_by_page_then_activity_then_app() {
         client.ok("observe.page", json!({}));
     }
     let here = client.ok("memory.experience", json!({}));
-    let scopes: Vec<_> =
-        here["transitions"].as_array().expect("transitions").iter().map(|t| (t["matchScope"].clone(), t["preActivity"].clone())).collect();
+    let scopes: Vec<_> = here["transitions"]
+        .as_array()
+        .expect("transitions")
+        .iter()
+        .map(|t| (t["matchScope"].clone(), t["preActivity"].clone()))
+        .collect();
     let sub = json!("com.android.settings/.SubSettings");
     assert_eq!(
         scopes,
@@ -198,8 +209,15 @@ fn experience_is_ordered_by_page_then_activity_then_app() {
     );
     let fingerprint = client.ok("memory.context", json!({}))["pageFingerprint"].clone();
     let by_page = client.ok("memory.experience", json!({"pageFp": fingerprint}));
-    assert_eq!(by_page["transitions"].as_array().map(Vec::len), Some(1), "the page alone, whatever the mode in its fingerprint");
-    assert_eq!(client.ok("memory.experience", json!({"app": SETTINGS, "limit": 2}))["transitions"].as_array().map(Vec::len), Some(2));
+    assert_eq!(
+        by_page["transitions"].as_array().map(Vec::len),
+        Some(1),
+        "the page alone, whatever the mode in its fingerprint"
+    );
+    assert_eq!(
+        client.ok("memory.experience", json!({"app": SETTINGS, "limit": 2}))["transitions"].as_array().map(Vec::len),
+        Some(2)
+    );
 }
 
 #[test]
@@ -229,7 +247,11 @@ fn refs_replace_the_cached_fingerprint_of_a_screen_only_when_it_is_stale() {
     client.ok("observe.screen", json!({}));
     assert_eq!(client.ok("memory.context", json!({}))["fingerprintSource"], "screen");
     client.ok("observe.refs", json!({}));
-    assert_eq!(client.ok("memory.context", json!({}))["fingerprintSource"], "screen", "refs do not replace the fingerprint of a screen");
+    assert_eq!(
+        client.ok("memory.context", json!({}))["fingerprintSource"],
+        "screen",
+        "refs do not replace the fingerprint of a screen"
+    );
     client.ok("act.home", json!({}));
     assert_eq!(client.ok("memory.context", json!({}))["stale"], true);
     client.ok("observe.refs", json!({}));
@@ -244,7 +266,9 @@ fn refs_replace_the_cached_fingerprint_of_a_screen_only_when_it_is_stale() {
 fn verify_considers_only_visible_content() {
     let world = World::new();
     let mut client = world.client();
-    for invisible in ["onscreen", "clk", "LinearLayout", "recycler_view", "SYSTEM_API", "node_", "topActivity", "structural"] {
+    for invisible in
+        ["onscreen", "clk", "LinearLayout", "recycler_view", "SYSTEM_API", "node_", "topActivity", "structural"]
+    {
         client.fails("verify.textContains", json!({"text": invisible}), "ASSERTION_FAILED");
     }
     client.ok("verify.textContains", json!({"text": "wi-fi"}));
@@ -257,7 +281,11 @@ fn verify_considers_only_visible_content() {
     let alias = client.alias("Storage");
     client.ok("verify.nodeExists", json!({"by": "ref", "value": alias}));
     client.ok("verify.topActivity", json!({"expected": "com.android.settings/.Settings", "mode": "equals"}));
-    let error = client.fails("verify.topActivity", json!({"expected": "com.android.settings", "mode": "equals"}), "ASSERTION_FAILED");
+    let error = client.fails(
+        "verify.topActivity",
+        json!({"expected": "com.android.settings", "mode": "equals"}),
+        "ASSERTION_FAILED",
+    );
     assert_eq!(error.details["actual"], "com.android.settings/.Settings");
 }
 
@@ -266,15 +294,20 @@ pub fn rows(connection: &rusqlite::Connection, table: &str) -> Vec<Vec<String>> 
     let sql = format!("SELECT * FROM {table} ORDER BY uid");
     let mut statement = connection.prepare(&sql).expect("prepares");
     let skip = ["id", "updated_at", "transition_id"];
-    let skip: Vec<usize> = statement.column_names().iter().enumerate().filter(|(_, n)| skip.contains(n)).map(|(i, _)| i).collect();
+    let skip: Vec<usize> =
+        statement.column_names().iter().enumerate().filter(|(_, n)| skip.contains(n)).map(|(i, _)| i).collect();
     let columns = statement.column_count();
     let rows = statement.query_map([], |row| {
-        (0..columns).filter(|i| !skip.contains(i)).map(|i| row.get::<_, rusqlite::types::Value>(i).map(|v| format!("{v:?}"))).collect()
+        (0..columns)
+            .filter(|i| !skip.contains(i))
+            .map(|i| row.get::<_, rusqlite::types::Value>(i).map(|v| format!("{v:?}")))
+            .collect()
     });
     rows.expect("reads").collect::<Result<_, _>>().expect("rows")
 }
 
-/// Events of earlier schemas have no outcomes: an upgrade takes them from the observations, as the daemon does when they come.
+/// Events of earlier schemas have no outcomes: an upgrade takes them from the observations, as the daemon does when
+/// they come.
 #[test]
 fn outcomes_of_older_events_are_derived_from_observations() {
     let mut world = World::with(afd_tests::TestPhone::start(), "\n[observe]\nafter_act_ms = 0\n");
@@ -376,7 +409,8 @@ fn scrolled_page_is_the_same_state_with_the_same_ways_out() {
     let world = World::new();
     let mut client = world.client();
     client.ok("observe.page", json!({}));
-    let path = |client: &mut Client| client.ok("visual.states", json!({"app": SETTINGS, "all": true}))["states"].clone();
+    let path =
+        |client: &mut Client| client.ok("visual.states", json!({"app": SETTINGS, "all": true}))["states"].clone();
     for _ in 0..2 {
         client.ok("act.scroll", json!({"direction": "down", "amount": "large"}));
         client.ok("observe.page", json!({}));
@@ -391,7 +425,12 @@ fn scrolled_page_is_the_same_state_with_the_same_ways_out() {
     world.phone.scene(SETTINGS, None);
     world.phone.run(json!({"do": "scroll", "pixels": -9999}));
     let hints = client.ok("observe.page", json!({}))["hints"].clone();
-    let hint = hints.as_array().expect("hints").iter().find(|h| h["target"]["title"] == "System").unwrap_or_else(|| panic!("{hints}"));
+    let hint = hints
+        .as_array()
+        .expect("hints")
+        .iter()
+        .find(|h| h["target"]["title"] == "System")
+        .unwrap_or_else(|| panic!("{hints}"));
     assert_eq!((hint["first"].as_str(), hint.get("alias")), (Some("scroll"), None), "it is not in sight");
     assert!(hint["text"].as_str().is_some_and(|t| t.starts_with("after scrolling to it: ")), "{hint}");
 }

@@ -15,10 +15,16 @@ fn second_daemon_is_refused_by_socket_and_by_database() {
     assert!(why.contains("another daemon") && why.contains(&world.daemon.pid().to_string()), "{why}");
     // Another socket, the same database.
     let other = tempfile::tempdir().expect("a directory");
-    let output = daemon::command(world.dir()).env("AFD_LOG", "off").arg("--log").arg("off").stderr(Stdio::piped()).output();
+    let output =
+        daemon::command(world.dir()).env("AFD_LOG", "off").arg("--log").arg("off").stderr(Stdio::piped()).output();
     assert_eq!(output.expect("runs").status.code(), Some(3));
     let mut command = std::process::Command::new(afd_tests::programs::path("afd"));
-    command.env_clear().arg("--socket").arg(other.path().join("run/a.sock")).arg("--memory-db").arg(world.dir().join("memory.db"));
+    command
+        .env_clear()
+        .arg("--socket")
+        .arg(other.path().join("run/a.sock"))
+        .arg("--memory-db")
+        .arg(world.dir().join("memory.db"));
     command.arg("--config").arg(other.path().join("c.toml"));
     let output = command.output().expect("runs");
     assert_eq!(output.status.code(), Some(3));
@@ -88,7 +94,8 @@ fn changed_file_and_sighup_reload_the_devices() {
     let mut client = world.client();
     let config = world.dir().join("config.toml");
     let good = std::fs::read_to_string(&config).expect("reads");
-    let more = format!("{good}\n[device.second]\nurl = \"{}\"\ntoken = \"{}\"\n", second.url(), afd_tests::phone::TOKEN);
+    let more =
+        format!("{good}\n[device.second]\nurl = \"{}\"\ntoken = \"{}\"\n", second.url(), afd_tests::phone::TOKEN);
     let names = |client: &mut afd_tests::Client| -> Vec<String> {
         client.ok("device.list", json!({}))["devices"]
             .as_array()
@@ -188,8 +195,8 @@ fn inherited_socket_is_used_and_not_removed() {
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("inherited.sock");
     let listener = UnixListener::bind(&path).expect("binds");
-    // systemd passes the socket as descriptor 3 and the process id in the environment; a shell can do both, given the socket as its
-    // standard input.
+    // systemd passes the socket as descriptor 3 and the process id in the environment; a shell can do both, given the
+    // socket as its standard input.
     let script = r#"exec 3<&0 </dev/null; export LISTEN_FDS=1 LISTEN_PID=$$; exec "$0" "$@""#;
     let mut command = std::process::Command::new("sh");
     command.arg("-c").arg(script).arg(afd_tests::programs::path("afd"));
@@ -200,8 +207,10 @@ fn inherited_socket_is_used_and_not_removed() {
         .arg(dir.path().join("m.db"))
         .arg("--config")
         .arg(dir.path().join("c.toml"));
-    let mut child = command.stdin(Stdio::from(std::os::fd::OwnedFd::from(listener))).stderr(Stdio::null()).spawn().expect("runs");
-    let mut connection = afctl::connection::Connection::open(&path).expect("the backlog accepts it before the daemon is ready");
+    let mut child =
+        command.stdin(Stdio::from(std::os::fd::OwnedFd::from(listener))).stderr(Stdio::null()).spawn().expect("runs");
+    let mut connection =
+        afctl::connection::Connection::open(&path).expect("the backlog accepts it before the daemon is ready");
     let version = connection.call("daemon.version", json!({})).expect("succeeds");
     assert_eq!(version["pid"], json!(child.id()));
     connection.call("daemon.shutdown", json!({})).expect("succeeds");

@@ -59,7 +59,10 @@ fn oversized_messages_are_refused_on_every_framing() {
     assert_eq!(parse_json(&text)["error"]["data"]["code"], "LIMIT_EXCEEDED");
 
     let response = post(&world, &format!("[{}]", " ".repeat(3000)));
-    assert_eq!((response.status, parse_json(&response.body)["error"]["data"]["code"].as_str()), (413, Some("LIMIT_EXCEEDED")));
+    assert_eq!(
+        (response.status, parse_json(&response.body)["error"]["data"]["code"].as_str()),
+        (413, Some("LIMIT_EXCEEDED"))
+    );
 
     let mut ws = open_websocket(&world);
     // A text frame of 5000 masked bytes.
@@ -117,13 +120,16 @@ fn connections_beyond_the_limit_are_refused_in_their_own_framing() {
     let held: Vec<UnixStream> = (0..6).map(|_| open(&world)).collect();
     // A recently active connection keeps its slot.
     for mut kept in &held {
-        writeln!(kept, "{}", json!({"jsonrpc": "2.0", "id": 1, "method": "daemon.version", "params": {}})).expect("writes");
+        writeln!(kept, "{}", json!({"jsonrpc": "2.0", "id": 1, "method": "daemon.version", "params": {}}))
+            .expect("writes");
         let mut line = String::new();
         BufReader::new(kept).read_line(&mut line).expect("a response");
     }
-    for (hello, status) in
-        [("{}\n", 0), ("Content-Length: 2\r\n\r\n{}", 0), ("POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}", 503)]
-    {
+    for (hello, status) in [
+        ("{}\n", 0),
+        ("Content-Length: 2\r\n\r\n{}", 0),
+        ("POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}", 503),
+    ] {
         let text = wait::until("a refusal", || {
             let mut stream = open(&world);
             stream.write_all(hello.as_bytes()).expect("writes");
@@ -139,7 +145,9 @@ fn connections_beyond_the_limit_are_refused_in_their_own_framing() {
     // The admin methods are served nevertheless.
     assert!(world.daemon.connect().call("daemon.status", json!({})).is_ok());
     let refused = world.daemon.connect().call("device.list", json!({}));
-    assert!(matches!(refused, Err(afd_tests::CallError::Rpc { data, .. }) if data["code"] == "LIMIT_EXCEEDED" && data["hint"].is_string()));
+    assert!(
+        matches!(refused, Err(afd_tests::CallError::Rpc { data, .. }) if data["code"] == "LIMIT_EXCEEDED" && data["hint"].is_string())
+    );
     drop(held);
     wait::until("a free slot", || world.daemon.connect().call("device.list", json!({})).ok());
 }
@@ -163,7 +171,10 @@ fn greedy_client_is_throttled_and_gets_all_responses() {
     let writer = greedy.try_clone().expect("clones");
     let flood = std::thread::spawn(move || {
         let mut writer = writer;
-        let call = format!("{}\n", json!({"jsonrpc": "2.0", "id": 1, "method": "verify.textContains", "params": {"text": "Wi-Fi"}}));
+        let call = format!(
+            "{}\n",
+            json!({"jsonrpc": "2.0", "id": 1, "method": "verify.textContains", "params": {"text": "Wi-Fi"}})
+        );
         for _ in 0..60 {
             if writer.write_all(call.as_bytes()).is_err() {
                 return;
@@ -185,8 +196,11 @@ fn greedy_client_is_throttled_and_gets_all_responses() {
 #[test]
 fn deep_and_unusual_json_gets_a_response() {
     let world = World::new();
-    let deep =
-        format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"daemon.version\",\"params\":{}1{}}}", "[".repeat(5000), "]".repeat(5000));
+    let deep = format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"daemon.version\",\"params\":{}1{}}}",
+        "[".repeat(5000),
+        "]".repeat(5000)
+    );
     assert!(parse_json(&post(&world, &deep).body)["error"]["code"].is_i64());
     for id in ["null", "\"\u{1F600}\"", "18446744073709551615"] {
         let text = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"daemon.version\"}}");
@@ -219,7 +233,10 @@ fn thousand_clients_are_served_or_refused() {
             } else {
                 refused += 1
             }
-            assert!(response["result"].is_object() || response["error"]["data"]["code"] == "LIMIT_EXCEEDED", "{response}");
+            assert!(
+                response["result"].is_object() || response["error"]["data"]["code"] == "LIMIT_EXCEEDED",
+                "{response}"
+            );
         }
     }
     assert!(served >= 500 && served + refused <= CLIENTS, "{served} were served, {refused} refused");

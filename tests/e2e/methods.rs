@@ -19,14 +19,19 @@ fn example_params(method: &Value) -> Map<String, Value> {
 /// Returns a value whose type a parameter does not accept.
 fn wrong_value(schema: &Value) -> Value {
     let text = schema.to_string();
-    if text.contains("\"string\"") || text.contains("\"boolean\"") || text.contains("$ref") { json!(12.5) } else { json!("twelve") }
+    if text.contains("\"string\"") || text.contains("\"boolean\"") || text.contains("$ref") {
+        json!(12.5)
+    } else {
+        json!("twelve")
+    }
 }
 
 #[test]
 fn daemon_serves_the_methods_of_the_table() {
     let world = World::new();
     let mut client = world.client();
-    let served: Vec<String> = discover_methods(&mut client).iter().map(|m| m["name"].as_str().expect("a name").to_owned()).collect();
+    let served: Vec<String> =
+        discover_methods(&mut client).iter().map(|m| m["name"].as_str().expect("a name").to_owned()).collect();
     let table: Vec<String> = afd_proto::methods().map(|m| m.name.to_owned()).collect();
     assert_eq!(served, table);
     let core_methods = [
@@ -128,14 +133,20 @@ fn documented_bounds_hold() {
                 params.insert(field.to_owned(), value.clone());
                 checked += 1;
                 match client.connection.call(name, Value::Object(params)) {
-                    Err(afd_tests::CallError::Rpc { number: -32602, data, .. }) if data["details"]["path"] == field => {}
+                    Err(afd_tests::CallError::Rpc { number: -32602, data, .. }) if data["details"]["path"] == field => {
+                    }
                     other => wrong.push(format!("{name} {field} {value:.40}: {other:?}")),
                 }
             }
         }
     }
     assert!(checked > 150, "{checked} values were checked");
-    assert!(wrong.is_empty(), "{} of {checked} were taken, or refused in another way:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} of {checked} were taken, or refused in another way:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
 }
 
 #[test]
@@ -158,7 +169,8 @@ fn every_example_is_valid() {
         {
             continue;
         }
-        if let Err(afd_tests::CallError::Rpc { number, message, .. }) = client.connection.call(name, Value::Object(example_params(&method)))
+        if let Err(afd_tests::CallError::Rpc { number, message, .. }) =
+            client.connection.call(name, Value::Object(example_params(&method)))
         {
             assert!(number != -32602 && number != -32601, "{name}: {message}");
         }

@@ -79,19 +79,23 @@ fn topic_matches_and_complete_matches_rank_first() {
 fn chain_keeps_its_order_when_a_note_is_deleted() {
     let world = World::new();
     let mut client = world.client();
-    let ids: Vec<i64> = (1..=3).map(|n| save(&mut client, "nav/x", &format!("step {n}"))["note"]["id"].as_i64().expect("an id")).collect();
+    let ids: Vec<i64> = (1..=3)
+        .map(|n| save(&mut client, "nav/x", &format!("step {n}"))["note"]["id"].as_i64().expect("an id"))
+        .collect();
     client.ok("memory.delete", json!({"id": ids[1]}));
     let last = save(&mut client, "nav/x", "step 4");
     assert_eq!((&last["note"]["position"], &last["chainLength"]), (&json!(4), &json!(3)));
     let found = client.ok("memory.search", json!({"topic": "nav/", "app": "com.a"}));
-    let positions: Vec<i64> = found["notes"].as_array().expect("notes").iter().map(|n| n["position"].as_i64().expect("a number")).collect();
+    let positions: Vec<i64> =
+        found["notes"].as_array().expect("notes").iter().map(|n| n["position"].as_i64().expect("a number")).collect();
     assert_eq!(positions, [4, 3, 1]);
     assert_eq!(topics(&search(&mut client, "2")), Vec::<&str>::new(), "deleted notes are not found");
     client.fails("memory.delete", json!({"id": ids[1]}), "NOT_FOUND");
     client.fails("memory.delete", json!({}), "INVALID_PARAMS");
     // The content is also deleted from the database file.
     let database = rusqlite::Connection::open(world.dir().join("memory.db")).expect("opens");
-    let left: i64 = database.query_row("SELECT count(*) FROM notes WHERE content LIKE 'step 2%'", [], |r| r.get(0)).expect("reads");
+    let left: i64 =
+        database.query_row("SELECT count(*) FROM notes WHERE content LIKE 'step 2%'", [], |r| r.get(0)).expect("reads");
     assert_eq!(left, 0);
 }
 
@@ -106,10 +110,15 @@ fn saving_a_note_returns_similar_ones() {
     assert_eq!(similar.len(), 1, "{saved}");
     assert_eq!(similar[0]["topic"], "nav/wifi");
     assert!(similar[0]["similarity"].as_f64().expect("a number") > 0.7);
-    let other = client.ok("memory.save", json!({"app": "com.b", "topic": "t", "content": "the back button closes the keyboard first"}));
+    let other = client.ok(
+        "memory.save",
+        json!({"app": "com.b", "topic": "t", "content": "the back button closes the keyboard first"}),
+    );
     assert_eq!(other["similar"][0]["topic"], "nav/general", "a note without an app applies to every app");
-    let foreign =
-        client.ok("memory.save", json!({"app": "com.c", "topic": "t", "content": "Open settings, tap network, then tap the wifi switch"}));
+    let foreign = client.ok(
+        "memory.save",
+        json!({"app": "com.c", "topic": "t", "content": "Open settings, tap network, then tap the wifi switch"}),
+    );
     assert_eq!(foreign["similar"], json!([]), "notes of another app are not shown");
 }
 

@@ -169,7 +169,9 @@ fn health_reports_whether_the_token_is_accepted() {
 fn version_of_refs_grows_when_their_content_differs() {
     let world = World::new();
     let mut client = world.client();
-    let version = |client: &mut Client| client.ok("observe.refs", json!({"hints": false}))["refVersion"].as_i64().expect("a number");
+    let version = |client: &mut Client| {
+        client.ok("observe.refs", json!({"hints": false}))["refVersion"].as_i64().expect("a number")
+    };
     assert_eq!((version(&mut client), version(&mut client)), (1, 1), "the same content");
     world.phone.scene("com.android.settings", Some("network"));
     assert_eq!(version(&mut client), 2);

@@ -1,5 +1,5 @@
-//! What came of actions: late pages, no change, several outcomes, failures and recoveries. Pages that the practice phone does not
-//! show by itself are set from outside; the daemon's clock is advanced instead of waiting.
+//! What came of actions: late pages, no change, several outcomes, failures and recoveries. Pages that the practice
+//! phone does not show by itself are set from outside; the daemon's clock is advanced instead of waiting.
 
 use afd_tests::{Client, World};
 use serde_json::{Value, json};
@@ -19,7 +19,12 @@ fn look(client: &mut Client) -> Value {
 /// Returns the experience with an action on a row of the settings app.
 fn known(client: &mut Client, title: &str) -> Value {
     let all = client.ok("memory.experience", json!({"app": SETTINGS, "limit": 100}));
-    let found = all["transitions"].as_array().expect("transitions").iter().find(|t| t["action"]["target"]["title"] == title).cloned();
+    let found = all["transitions"]
+        .as_array()
+        .expect("transitions")
+        .iter()
+        .find(|t| t["action"]["target"]["title"] == title)
+        .cloned();
     found.unwrap_or_else(|| panic!("nothing is known of {title}: {all}"))
 }
 
@@ -103,7 +108,11 @@ fn check_that_came_too_early_is_not_held_against_a_late_page() {
     world.phone.scene(SETTINGS, Some("storage"));
     client.ok("verify.textContains", json!({"text": "GB"}));
     let font_size = known(&mut client, "Font size");
-    assert_eq!((font_size["failureCount"].as_i64(), font_size["verifiedCount"].as_i64()), (Some(0), Some(1)), "{font_size}");
+    assert_eq!(
+        (font_size["failureCount"].as_i64(), font_size["verifiedCount"].as_i64()),
+        (Some(0), Some(1)),
+        "{font_size}"
+    );
 }
 
 #[test]
@@ -127,7 +136,10 @@ fn row_that_does_nothing_is_known_to_do_nothing_and_ranks_last() {
     let hints = hints(&mut client);
     assert_eq!(
         hints,
-        ["tap row \"Screen timeout\" leads to a dialog \"Screen timeout\" (1 of 1)", "tap row \"Font size\" did nothing 3 of 3 times"]
+        [
+            "tap row \"Screen timeout\" leads to a dialog \"Screen timeout\" (1 of 1)",
+            "tap row \"Font size\" did nothing 3 of 3 times"
+        ]
     );
     // It is no edge of the state graph.
     let edges = client.ok("visual.transitions", json!({"app": SETTINGS}));
@@ -193,9 +205,11 @@ fn recovery_after_which_the_same_fails_again_did_not_work() {
     look(&mut client);
     let counts = |client: &mut Client, verb: &str| {
         let known = client.ok("memory.experience", json!({"failureCause": "TARGET_NOT_FOUND"}));
-        let of_verb = known["recoveries"].as_array().expect("recoveries").iter().filter(|r| r["recovery"]["verb"] == verb);
+        let of_verb =
+            known["recoveries"].as_array().expect("recoveries").iter().filter(|r| r["recovery"]["verb"] == verb);
         let found: Vec<&Value> = of_verb.collect();
-        ["successCount", "failureCount", "undecidedCount"].map(|key| found.iter().map(|r| r[key].as_i64().expect("a count")).sum::<i64>())
+        ["successCount", "failureCount", "undecidedCount"]
+            .map(|key| found.iter().map(|r| r[key].as_i64().expect("a count")).sum::<i64>())
     };
     client.fails("act.tap", json!({"by": "text", "value": "Screen timeout"}), "TARGET_NOT_FOUND");
     client.ok("recover.back", json!({}));
@@ -308,7 +322,8 @@ fn modal_dialog_is_told_and_what_lies_behind_it_is_not_offered() {
     tap(&mut client, "Forget");
     let page = look(&mut client);
     assert_eq!(page["dialog"], "Forget network?");
-    let labels: Vec<&str> = page["refs"]["rows"].as_array().expect("rows").iter().filter_map(|r| r["label"].as_str()).collect();
+    let labels: Vec<&str> =
+        page["refs"]["rows"].as_array().expect("rows").iter().filter_map(|r| r["label"].as_str()).collect();
     assert!(labels.contains(&"Cancel") && !labels.contains(&"Navigate up"), "{labels:?}");
 }
 
@@ -323,7 +338,8 @@ fn path_leads_to_the_page_behind_a_row_even_if_it_was_seen_once() {
     look(&mut client);
     let path = client.ok("visual.path", json!({"to": "storage"}));
     assert_eq!((path["known"].as_bool(), path["to"]["name"].as_str()), (Some(true), Some("Storage")), "{path}");
-    let steps: Vec<&str> = path["route"]["steps"].as_array().expect("steps").iter().filter_map(|s| s["action"].as_str()).collect();
+    let steps: Vec<&str> =
+        path["route"]["steps"].as_array().expect("steps").iter().filter_map(|s| s["action"].as_str()).collect();
     assert_eq!(steps, ["tap row \"Storage\""]);
 }
 
@@ -347,12 +363,17 @@ fn pop_up_is_transparent_from_its_first_coming() {
     world.phone.scene(shop, Some("me"));
     look(&mut client);
     let path = client.ok("visual.path", json!({"to": "Help"}));
-    let steps: Vec<&str> = path["route"]["steps"].as_array().expect("steps").iter().filter_map(|s| s["action"].as_str()).collect();
+    let steps: Vec<&str> =
+        path["route"]["steps"].as_array().expect("steps").iter().filter_map(|s| s["action"].as_str()).collect();
     assert_eq!(steps.len(), 1, "{path}");
     assert!(steps[0].contains("Help"), "{path}");
     let all = client.ok("memory.experience", json!({"app": shop, "limit": 100}));
-    let help =
-        all["transitions"].as_array().expect("transitions").iter().find(|t| t["action"]["target"]["title"] == "Help").expect("known");
+    let help = all["transitions"]
+        .as_array()
+        .expect("transitions")
+        .iter()
+        .find(|t| t["action"]["target"]["title"] == "Help")
+        .expect("known");
     assert_eq!(outcomes(help), [outcome("page", "Help", 1)], "not the dialog that came by itself: {help}");
 }
 

@@ -47,8 +47,19 @@ fn show(world: &World, labels: &[&str]) {
 
 /// Shows a page with these nodes.
 fn show_nodes(world: &World, children: Vec<Node>) {
-    let root = Node { children, ..Node::new("android.widget.FrameLayout", Rect::new(0, 0, 1080, 2400)).id("org.example.app:id/content") };
-    let window = Window { id: 1, kind: "APPLICATION", pkg: "org.example.app".into(), title: None, layer: 0, focused: true, root };
+    let root = Node {
+        children,
+        ..Node::new("android.widget.FrameLayout", Rect::new(0, 0, 1080, 2400)).id("org.example.app:id/content")
+    };
+    let window = Window {
+        id: 1,
+        kind: "APPLICATION",
+        pkg: "org.example.app".into(),
+        title: None,
+        layer: 0,
+        focused: true,
+        root,
+    };
     let scene = Scene { windows: vec![window], width: 1080, height: 2400, density: 420 };
     let mut phone = world.phone.lock();
     phone.shown = Some((scene, "org.example.app/.Main".into()));
@@ -69,7 +80,11 @@ fn outline_is_short_and_has_everything_that_can_be_acted_on() {
         let own = refs.iter().filter(|r| r["window"].is_null());
         for row in own {
             let alias = row["ref"].as_str().expect("an alias");
-            assert!(text.lines().any(|l| l.split_whitespace().next() == Some(alias)), "{alias} {} is not in\n{text}", row["label"]);
+            assert!(
+                text.lines().any(|l| l.split_whitespace().next() == Some(alias)),
+                "{alias} {} is not in\n{text}",
+                row["label"]
+            );
         }
         before += count;
         now += tokens(text);
@@ -129,7 +144,11 @@ fn difference_has_only_what_changed_and_aliases_stay() {
     assert!(tokens(changes) - tokens(&rows) <= 40, "{changes}");
     for (alias, label) in [(four, "Four"), (three, "Three")] {
         client.ok("act.tap", json!({"by": "ref", "value": alias}));
-        assert_eq!(world.phone.hits("tap").pop().as_deref(), Some(label), "an alias that was not told again is still that of its element");
+        assert_eq!(
+            world.phone.hits("tap").pop().as_deref(),
+            Some(label),
+            "an alias that was not told again is still that of its element"
+        );
     }
     // Of an observation that is not the newest one, and of another page, all is told.
     let old = client.ok("observe.page", json!({"since": "0190"}));
@@ -176,7 +195,10 @@ fn action_returns_the_page_that_it_led_to() {
     let again = act(&mut client, "act.tap", json!({"by": "text", "value": "Display"}));
     assert_eq!(again["expected"], "-> \"Display\" 1/1", "{again}");
     let page = act(&mut client, "recover.back", json!({"then": "page"}));
-    assert!(page["refs"]["rows"].as_array().is_some_and(|r| r.len() > 5) && page["observation"]["outline"].is_null(), "{page}");
+    assert!(
+        page["refs"]["rows"].as_array().is_some_and(|r| r.len() > 5) && page["observation"]["outline"].is_null(),
+        "{page}"
+    );
 }
 
 #[test]
@@ -186,7 +208,10 @@ fn action_that_changes_nothing_says_so() {
     outline(&mut client);
     let look = act(&mut client, "act.scroll", json!({"direction": "up", "then": "diff"}));
     assert_eq!(look["changed"], false, "{look}");
-    assert!(look["note"].as_str().is_some_and(|n| n.contains("end")) && look["waitedMs"].as_i64() >= Some(1_000), "{look}");
+    assert!(
+        look["note"].as_str().is_some_and(|n| n.contains("end")) && look["waitedMs"].as_i64() >= Some(1_000),
+        "{look}"
+    );
     let look = act(&mut client, "act.text", json!({"text": "hunter2"}));
     assert!(look["changed"] == false && look["note"].as_str().is_some_and(|n| n.contains("focus")), "{look}");
     assert!(!look.to_string().contains("hunter2"));
@@ -216,13 +241,17 @@ fn show_rows(world: &World, rows: &[(&str, Option<&str>)]) {
         let top = 200 + 200 * i;
         let button = button.map(|label| Node {
             clickable: true,
-            ..Node::new("android.widget.Button", Rect::new(800, top + 20, 1000, top + 120)).id("org.example.app:id/act").text(label)
+            ..Node::new("android.widget.Button", Rect::new(800, top + 20, 1000, top + 120))
+                .id("org.example.app:id/act")
+                .text(label)
         });
         Node {
             clickable: true,
-            children: std::iter::once(Node::new("android.widget.TextView", Rect::new(20, top, 700, top + 100)).text(*title))
-                .chain(button)
-                .collect(),
+            children: std::iter::once(
+                Node::new("android.widget.TextView", Rect::new(20, top, 700, top + 100)).text(*title),
+            )
+            .chain(button)
+            .collect(),
             ..Node::new("android.widget.LinearLayout", Rect::new(0, top, 1080, top + 190)).id("org.example.app:id/row")
         }
     };
@@ -239,7 +268,8 @@ fn show_texts(world: &World, rows: &[(&str, Option<&str>)]) {
 
 /// Returns the vertical positions that were tapped, as numbers of rows.
 fn tapped_rows(world: &World) -> Vec<i32> {
-    let top = |detail: &str| detail.split(',').nth(1).and_then(|y| y.parse::<f64>().ok()).map(|y| (y as i32 - 200) / 200);
+    let top =
+        |detail: &str| detail.split(',').nth(1).and_then(|y| y.parse::<f64>().ok()).map(|y| (y as i32 - 200) / 200);
     world.phone.lock().inputs.iter().filter_map(|i| top(&i.detail)).collect()
 }
 
@@ -327,10 +357,14 @@ fn selectors_of_errors_hints_and_paths_can_be_used_as_they_are() {
     let step = path["route"]["steps"][0]["selector"].clone();
     assert_eq!(step, json!({"by": "label", "value": "Sound"}), "{path}");
     let page = client.ok("observe.page", json!({}));
-    let hint = page["hints"].as_array().into_iter().flatten().find(|h| h["target"]["title"] == "Sound").expect("a hint");
+    let hint =
+        page["hints"].as_array().into_iter().flatten().find(|h| h["target"]["title"] == "Sound").expect("a hint");
     assert_eq!(hint["selector"], step);
     let there = client.ok("act.tap", json!({"by": step["by"], "value": step["value"], "then": "outline"}));
-    assert!(there["look"]["observation"]["outline"].as_str().is_some_and(|o| o.starts_with("page \"Sound\"")), "{there}");
+    assert!(
+        there["look"]["observation"]["outline"].as_str().is_some_and(|o| o.starts_with("page \"Sound\"")),
+        "{there}"
+    );
     show(&world, &["Delete", "Keep", "Delete"]);
     let refused = client.call("act.tap", json!({"value": "Delete"})).expect_err("two are called so");
     assert_eq!(refused.code, "TARGET_AMBIGUOUS");
@@ -344,10 +378,17 @@ fn selectors_of_errors_hints_and_paths_can_be_used_as_they_are() {
 #[test]
 fn disabled_button_in_a_card_is_told() {
     let world = World::new();
-    let button = Node { disabled: true, clickable: true, ..Node::new("android.widget.Button", Rect::new(600, 200, 1000, 300)).text("Buy") };
+    let button = Node {
+        disabled: true,
+        clickable: true,
+        ..Node::new("android.widget.Button", Rect::new(600, 200, 1000, 300)).text("Buy")
+    };
     let title = Node::new("android.widget.TextView", Rect::new(40, 200, 500, 300)).text("Lamp");
-    let card =
-        Node { clickable: true, children: vec![title, button], ..Node::new("android.widget.FrameLayout", Rect::new(0, 180, 1080, 320)) };
+    let card = Node {
+        clickable: true,
+        children: vec![title, button],
+        ..Node::new("android.widget.FrameLayout", Rect::new(0, 180, 1080, 320))
+    };
     show_nodes(&world, vec![card]);
     let page = outline(&mut world.client());
     assert!(page.lines().any(|line| line.trim() == "button \"Buy\" disabled"), "{page}");

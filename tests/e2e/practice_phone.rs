@@ -11,7 +11,13 @@ fn get(phone: &TestPhone, path: &str) -> Response {
 
 fn post(phone: &TestPhone, path: &str, body: &Value) -> Response {
     let auth = format!("Bearer {TOKEN}");
-    request(&phone.url(), "POST", path, &[("authorization", &auth), ("content-type", "application/json")], &body.to_string())
+    request(
+        &phone.url(),
+        "POST",
+        path,
+        &[("authorization", &auth), ("content-type", "application/json")],
+        &body.to_string(),
+    )
 }
 
 /// Returns the data of a successful envelope.
@@ -33,10 +39,16 @@ fn http_errors_bypass_the_envelope() {
     let plain = |r: Response| (r.status, r.header("content-type").map(str::to_owned), r.body);
     let text = Some("text/plain; charset=UTF-8".to_owned());
     let healthy = request(&url, "GET", "/health", &[], "");
-    assert_eq!(plain(healthy), (200, Some("application/json".into()), r#"{"status":"healthy","type":"service"}"#.into()));
+    assert_eq!(
+        plain(healthy),
+        (200, Some("application/json".into()), r#"{"status":"healthy","type":"service"}"#.into())
+    );
     let missing = "Missing or invalid Authorization header";
     assert_eq!(plain(request(&url, "GET", "/health?x=1", &[], "")), (401, text.clone(), missing.into()));
-    assert_eq!(plain(request(&url, "GET", "/api/screen", &[("authorization", "bearer x")], "")), (401, text.clone(), missing.into()));
+    assert_eq!(
+        plain(request(&url, "GET", "/api/screen", &[("authorization", "bearer x")], "")),
+        (401, text.clone(), missing.into())
+    );
     assert_eq!(
         plain(request(&url, "GET", "/api/screen", &[("authorization", "Bearer x")], "")),
         (401, text.clone(), "Invalid bearer token".into())
@@ -67,7 +79,12 @@ fn envelopes_keep_the_key_order_and_include_nulls() {
 #[test]
 fn dialects_differ_like_the_versions_of_the_service() {
     let phone = TestPhone::start();
-    assert!(data(&get(&phone, "/api/screen")).lines().nth(1).is_some_and(|l| l == "[topActivity: com.android.settings/.Settings]"));
+    assert!(
+        data(&get(&phone, "/api/screen"))
+            .lines()
+            .nth(1)
+            .is_some_and(|l| l == "[topActivity: com.android.settings/.Settings]")
+    );
     assert!(data(&get(&phone, "/api/screen/refs")).ends_with(r#","topActivity":"com.android.settings/.Settings"}"#));
     phone.run(json!({"do": "dialect", "dialect": 1}));
     assert!(data(&get(&phone, "/api/screen")).lines().nth(1).is_some_and(|l| l.starts_with("note:")));
@@ -150,9 +167,13 @@ fn semantic_taps_ignore_ancestors_and_marks_list_texts_first() {
     let found = data(&post(&phone, "/api/nodes/find", &json!({"by": "text", "value": "nope"})));
     assert_eq!(found, "No nodes found matching text='nope'");
     let marks: Value = serde_json::from_str(&data(&get(&phone, "/api/mark?interactive_only=false"))).expect("JSON");
-    let labels: Vec<&str> = marks["marks"].as_array().expect("marks").iter().map(|m| m["label"].as_str().expect("a label")).collect();
+    let labels: Vec<&str> =
+        marks["marks"].as_array().expect("marks").iter().map(|m| m["label"].as_str().expect("a label")).collect();
     let first_control = labels.iter().position(|l| l.starts_with('C')).expect("controls");
-    assert!(labels[..first_control].iter().all(|l| l.starts_with('T')) && labels[first_control..].iter().all(|l| l.starts_with('C')));
+    assert!(
+        labels[..first_control].iter().all(|l| l.starts_with('T'))
+            && labels[first_control..].iter().all(|l| l.starts_with('C'))
+    );
     let overlay = data(&post(&phone, "/api/overlay", &json!({"enabled": true, "refresh_interval_ms": 1})));
     let overlay: Value = serde_json::from_str(&overlay).expect("JSON");
     assert_eq!((overlay["enabled"].as_bool(), overlay["refreshIntervalMs"].as_i64()), (Some(true), Some(200)));
@@ -169,7 +190,8 @@ fn same_seed_gives_the_same_phone() {
 fn control_interface_sets_the_scene_and_the_shop_shows_pop_ups() {
     let phone = TestPhone::start();
     let control = phone.control_url();
-    let control_request = |path: &str, body: Value| request(&control, "POST", &format!("/{path}"), &[], &body.to_string());
+    let control_request =
+        |path: &str, body: Value| request(&control, "POST", &format!("/{path}"), &[], &body.to_string());
     let scene = control_request("scene", json!({"app": "org.example.shop", "page": "reviews"}));
     assert_eq!(scene.status, 200, "{}", scene.body);
     let popup = control_request("popup", json!({"dialog": "permission"}));

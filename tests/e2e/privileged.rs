@@ -6,7 +6,9 @@ use serde_json::json;
 /// Allows something for the phone in the configuration file, as its owner does.
 fn allow(world: &World, client: &mut Client, setting: &str) {
     let file = world.dir().join("config.toml");
-    let text = std::fs::read_to_string(&file).expect("reads").replace("[device.pixel]\n", &format!("[device.pixel]\n{setting} = true\n"));
+    let text = std::fs::read_to_string(&file)
+        .expect("reads")
+        .replace("[device.pixel]\n", &format!("[device.pixel]\n{setting} = true\n"));
     std::fs::write(file, text).expect("writes");
     client.ok("daemon.reload", json!({}));
 }
@@ -66,7 +68,8 @@ fn intent_needs_permission_and_rejects_shell_metacharacters() {
     allow(&world, &mut client, "allow_intent");
     let done = client.ok("act.intent", view);
     assert!(done["result"].as_str().is_some_and(|r| r.contains("act=android.intent.action.VIEW")), "{done}");
-    let error = client.fails("act.intent", json!({"component": "com.android.settings/.Settings;reboot"}), "INVALID_PARAMS");
+    let error =
+        client.fails("act.intent", json!({"component": "com.android.settings/.Settings;reboot"}), "INVALID_PARAMS");
     assert_eq!(error.details["path"], "component");
     client.fails("act.intent", json!({"package": "com.a"}), "INVALID_PARAMS");
     client.ok("act.intent", json!({"component": "com.android.settings/.Settings", "extras": {"key": "some text"}}));

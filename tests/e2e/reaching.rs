@@ -1,5 +1,5 @@
-//! How `afctl` reaches a daemon: one that was killed, is shutting down, hangs, is older, or belongs to another user; and terminal
-//! safety of its output.
+//! How `afctl` reaches a daemon: one that was killed, is shutting down, hangs, is older, or belongs to another user;
+//! and terminal safety of its output.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -58,11 +58,12 @@ impl Drop for Home {
 fn command_after_a_kill_starts_a_new_daemon() {
     let home = Home::new();
     home.ok(&["observe", "top"]);
-    for (round, next) in [vec!["observe", "top"], vec!["act", "home"], vec!["memory", "save", "--topic", "t", "--content", "c"]]
-        .into_iter()
-        .cycle()
-        .take(9)
-        .enumerate()
+    for (round, next) in
+        [vec!["observe", "top"], vec!["act", "home"], vec!["memory", "save", "--topic", "t", "--content", "c"]]
+            .into_iter()
+            .cycle()
+            .take(9)
+            .enumerate()
     {
         send_signal(home.pid().expect("a daemon"), "KILL");
         let (output, code) = home.run(&next);
@@ -82,7 +83,9 @@ fn removed_socket_is_made_again_with_its_directory_and_its_lock() {
         let is_dir = removed.is_dir();
         if is_dir { std::fs::remove_dir_all(&removed) } else { std::fs::remove_file(&removed) }.expect("removes");
         assert_eq!(home.pid(), Some(pid), "after {} was removed", removed.display());
-        wait::until("all of it", || (run.join("afd.sock").exists() && run.join("afd.sock.lock").exists()).then_some(()));
+        wait::until("all of it", || {
+            (run.join("afd.sock").exists() && run.join("afd.sock.lock").exists()).then_some(())
+        });
         assert_eq!(std::fs::metadata(&run).expect("a directory").permissions().mode() & 0o777, 0o700);
     }
     std::fs::remove_dir_all(&run).expect("removes");
@@ -184,9 +187,11 @@ fn enabled_systemd_unit_does_not_apply_to_an_explicit_socket() {
     assert!(output["error"]["hint"].as_str().is_some_and(|h| h.contains("systemd")), "{output}");
     let socket = home.path().join("run/mine/own.sock");
     let socket = socket.to_str().expect("text");
-    let (output, code) = envelope(&afctl(home.path()).args(["--socket", socket, "memory", "log"]).output().expect("runs"));
+    let (output, code) =
+        envelope(&afctl(home.path()).args(["--socket", socket, "memory", "log"]).output().expect("runs"));
     assert_eq!(code, 0, "{output}");
-    let (_, code) = envelope(&afctl(home.path()).args(["--socket", socket, "daemon", "shutdown"]).output().expect("runs"));
+    let (_, code) =
+        envelope(&afctl(home.path()).args(["--socket", socket, "daemon", "shutdown"]).output().expect("runs"));
     assert_eq!(code, 0);
 }
 
@@ -239,8 +244,7 @@ fn older_daemon_is_reported() {
     // As today's daemon words it: the hint depends on it.
     let world = World::new();
     let refused = world.client().fails("memory.log", json!({"unheard": 1}), "INVALID_PARAMS");
-    let unknown_parameter =
-        json!({"code": -32602, "message": refused.message, "data": {"code": refused.code, "retryable": false, "details": refused.details}});
+    let unknown_parameter = json!({"code": -32602, "message": refused.message, "data": {"code": refused.code, "retryable": false, "details": refused.details}});
     for error in [json!({"code": -32601, "message": "no such method"}), unknown_parameter] {
         let home = temporary_home();
         let dir = home.path().join("run/afd");
@@ -277,8 +281,12 @@ fn interrupted_write_is_repeated_with_its_request_key() {
                         break;
                     }
                 }
-                writeln!(writer, "{}", json!({"jsonrpc": "2.0", "id": call["id"], "result": {"version": "x", "note": {}}}))
-                    .expect("writes");
+                writeln!(
+                    writer,
+                    "{}",
+                    json!({"jsonrpc": "2.0", "id": call["id"], "result": {"version": "x", "note": {}}})
+                )
+                .expect("writes");
             }
         }
         keys
@@ -297,10 +305,20 @@ fn socket_directory_writable_by_others_is_not_trusted() {
     std::fs::create_dir(&dir).expect("creates the directory");
     let daemon = UnixListener::bind(dir.join("afd.sock")).expect("binds");
     std::fs::set_permissions(&dir, std::fs::Permissions::from_mode(0o777)).expect("sets the mode");
-    let run = || envelope(&afctl(home.path()).args(["--url", "http://h", "--token", "SECRET", "observe", "top"]).output().expect("runs"));
+    let run = || {
+        envelope(
+            &afctl(home.path())
+                .args(["--url", "http://h", "--token", "SECRET", "observe", "top"])
+                .output()
+                .expect("runs"),
+        )
+    };
     let (output, code) = run();
     assert_eq!((output["error"]["code"].as_str(), code), (Some("NO_DAEMON"), 3), "{output}");
-    assert!(output["error"]["message"].as_str().is_some_and(|m| m.contains("not trusted") && m.contains("777")), "{output}");
+    assert!(
+        output["error"]["message"].as_str().is_some_and(|m| m.contains("not trusted") && m.contains("777")),
+        "{output}"
+    );
     std::fs::rename(&dir, home.path().join("elsewhere")).expect("moves");
     std::os::unix::fs::symlink(home.path().join("elsewhere"), &dir).expect("creates the link");
     assert!(run().0["error"]["message"].as_str().is_some_and(|m| m.contains("symbolic link")));
@@ -357,8 +375,8 @@ fn socket_of_another_user_gets_no_token() {
 /// A text with control sequences and characters that would manipulate a terminal.
 const HOSTILE: &str = "x\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m\u{85}\u{202e}y\u{2066}z";
 
-/// Runs a command with each output format, as on a terminal: styles are not stripped, and neither are other control sequences.
-/// Asserts that none of those of [`HOSTILE`] is printed.
+/// Runs a command with each output format, as on a terminal: styles are not stripped, and neither are other control
+/// sequences. Asserts that none of those of [`HOSTILE`] is printed.
 fn assert_prints_no_control_sequences(world: &World, command: &[&str], succeeds: bool) {
     for output in ["human", "json", "text"] {
         let mut run = afctl(world.dir());
@@ -377,7 +395,10 @@ fn assert_prints_no_control_sequences(world: &World, command: &[&str], succeeds:
 fn text_from_a_phone_cannot_control_the_terminal() {
     let world = World::new();
     let body = json!({"ok": false, "data": null, "error": HOSTILE}).to_string();
-    world.phone.fault_always("/api/press/home", Kind::Status { status: 500, body, content_type: Some("application/json".into()) });
+    world.phone.fault_always(
+        "/api/press/home",
+        Kind::Status { status: 500, body, content_type: Some("application/json".into()) },
+    );
     assert_prints_no_control_sequences(&world, &["act", "home"], false);
     let screen = format!(
         "[mode: SYSTEM_API]\n[topActivity: org.example.odd/.Main]\nscreen:1080x2400 density:420 orientation:portrait\n\
@@ -386,7 +407,9 @@ fn text_from_a_phone_cannot_control_the_terminal() {
          node_1\tButton\t{HOSTILE}\t-\torg.example.odd:id/b\t0,0,400,400\ton,clk,ena\nhierarchy:\nnode_1\n"
     );
     let body = json!({"ok": true, "data": screen, "error": null}).to_string();
-    world.phone.fault_always("/api/screen", Kind::Status { status: 200, body, content_type: Some("application/json".into()) });
+    world
+        .phone
+        .fault_always("/api/screen", Kind::Status { status: 200, body, content_type: Some("application/json".into()) });
     assert_prints_no_control_sequences(&world, &["observe", "refs"], true);
     assert_prints_no_control_sequences(&world, &["act", "tap", "--by", "resid", "--value", "b"], true);
     assert_prints_no_control_sequences(&world, &["memory", "log"], true);
@@ -398,7 +421,9 @@ fn stored_text_cannot_control_the_terminal() {
     let world = World::new();
     world.client().ok("memory.save", json!({"topic": "t", "content": HOSTILE}));
     world.client().ok("session.task.add", json!({"session": "s", "description": HOSTILE}));
-    world.client().ok("conversation.append", json!({"session": "s", "messages": [{"role": "user", "content": HOSTILE}]}));
+    world
+        .client()
+        .ok("conversation.append", json!({"session": "s", "messages": [{"role": "user", "content": HOSTILE}]}));
     let shown = [
         &["memory", "search", "--query", "x"][..],
         &["session", "show", "-s", "s"],

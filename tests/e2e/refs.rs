@@ -19,8 +19,12 @@ fn row_without_text_is_labelled_by_its_subtree() {
         .clone();
     assert_eq!((row["text"].as_str(), row["class"].as_str()), (None, Some("LinearLayout")));
     let screen = client.ok("observe.screen", json!({"full": true}));
-    let same =
-        screen["rows"].as_array().expect("rows").iter().find(|r| r["id"] == row["nodeId"]).expect("refs and screen rows share node ids");
+    let same = screen["rows"]
+        .as_array()
+        .expect("rows")
+        .iter()
+        .find(|r| r["id"] == row["nodeId"])
+        .expect("refs and screen rows share node ids");
     assert_eq!(same["bounds"], row["bounds"]);
     client.ok("act.tap", json!({"by": "ref", "value": row["ref"]}));
     assert_eq!(world.phone.page(), "wifi");
@@ -84,7 +88,8 @@ fn identical_elements_can_be_tapped_while_the_page_is_unchanged() {
     let mut client = world.client();
     world.phone.scene(LAB, Some("bare"));
     let refs = client.ok("observe.refs", json!({}));
-    let cells: Vec<_> = refs["rows"].as_array().expect("rows").iter().filter(|r| r["resId"] == "org.example.lab:id/cell").collect();
+    let cells: Vec<_> =
+        refs["rows"].as_array().expect("rows").iter().filter(|r| r["resId"] == "org.example.lab:id/cell").collect();
     assert_eq!(cells.len(), 9);
     client.ok("act.tap", json!({"by": "ref", "value": cells[4]["ref"]}));
     assert_eq!(world.phone.hits("tap").len(), 1);
@@ -108,7 +113,11 @@ fn aliases_belong_to_the_newest_observation_that_returned_them() {
     // Observing the screen without refs does not change the aliases.
     client.ok("observe.screen", json!({}));
     let newest = client.ok("observe.refs", json!({}));
-    client.fails("act.tap", json!({"by": "ref", "value": "@n2", "observationId": refs["observationId"]}), "REF_ALIAS_STALE");
+    client.fails(
+        "act.tap",
+        json!({"by": "ref", "value": "@n2", "observationId": refs["observationId"]}),
+        "REF_ALIAS_STALE",
+    );
     client.ok("act.tap", json!({"by": "ref", "value": "@n2", "observationId": newest["observationId"]}));
 }
 
@@ -142,7 +151,10 @@ fn alternating_sessions_never_tap_each_others_elements() {
     let mut clients = [world.client_for("ann"), world.client_for("ben")];
     let mut landed = 0;
     for round in 0..100 {
-        let pages = [("com.android.settings", ["Bluetooth", "Battery", "Sound", "Storage"]), (LAB, ["Ann", "Ben", "Cid", "Guest 1,"])];
+        let pages = [
+            ("com.android.settings", ["Bluetooth", "Battery", "Sound", "Storage"]),
+            (LAB, ["Ann", "Ben", "Cid", "Guest 1,"]),
+        ];
         let labels: Vec<String> = (0..2)
             .map(|session| {
                 let (app, rows) = pages[session];
@@ -179,7 +191,13 @@ fn detail_may_change_where_the_title_is_unique() {
     let mut client = world.client();
     world.phone.scene(LAB, Some("feed"));
     let refs = client.ok("observe.refs", json!({}));
-    let row = refs["rows"].as_array().expect("rows").iter().find(|r| r["title"] == "Ben").expect("a row with a title").clone();
+    let row = refs["rows"]
+        .as_array()
+        .expect("rows")
+        .iter()
+        .find(|r| r["title"] == "Ben")
+        .expect("a row with a title")
+        .clone();
     assert_eq!((row["label"].as_str(), row["detail"].as_str()), (Some("Ben, 2 min ago"), Some("2 min ago")));
     world.phone.run(json!({"do": "set", "app": LAB, "name": "ago", "value": "very many"}));
     client.ok("act.tap", json!({"by": "ref", "value": row["ref"]}));

@@ -63,7 +63,9 @@ fn pruning_keeps_what_was_learned() {
         (known, client.ok("session.show", json!({"session": "default"}))["statistics"].clone())
     };
     let known = asked(&mut client);
-    let pages = |client: &mut Client| client.ok("session.show", json!({"session": "default"}))["pages"].as_array().map(Vec::len);
+    let pages = |client: &mut Client| {
+        client.ok("session.show", json!({"session": "default"}))["pages"].as_array().map(Vec::len)
+    };
     let visited = pages(&mut client);
 
     let dry = client.ok("memory.prune", json!({"older": "90d", "dryRun": true}));
@@ -99,7 +101,8 @@ fn pruning_in_steps_ends_where_pruning_at_once_does() {
     world.daemon.stop();
     let before = counters(&open(&world));
     let clock = world.dir().join("clock");
-    world.daemon = afd_tests::Daemon::start_with_env(world.dir(), &[("AFD_TEST_CLOCK", clock.to_str().expect("a path in UTF-8"))]);
+    world.daemon =
+        afd_tests::Daemon::start_with_env(world.dir(), &[("AFD_TEST_CLOCK", clock.to_str().expect("a path in UTF-8"))]);
     let mut client = world.client();
     world.advance(400 * DAY_MS);
     for days in [470, 450, 440, 410] {
@@ -167,15 +170,23 @@ fn vacuum_gives_space_back() {
     let mut client = world.client();
     let empty = client.ok("memory.vacuum", json!({}))["afterBytes"].as_u64().expect("a size");
     let text = "a long note ".repeat(4000);
-    let ids: Vec<Value> =
-        (0..40).map(|i| client.ok("memory.save", json!({"topic": format!("t/{i}"), "content": text}))["note"]["id"].clone()).collect();
+    let ids: Vec<Value> = (0..40)
+        .map(|i| client.ok("memory.save", json!({"topic": format!("t/{i}"), "content": text}))["note"]["id"].clone())
+        .collect();
     for id in ids {
         client.ok("memory.delete", json!({"id": id}));
     }
     // The job was asked for by each deletion, and may have been done already.
     client.ok("job.run", json!({"name": "memory-limits"}));
-    let pragma = |name: &str| open(&world).query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, i64>(0)).expect("a number");
-    assert!(pragma("freelist_count") <= pragma("page_count") / 10, "{} of {}", pragma("freelist_count"), pragma("page_count"));
+    let pragma = |name: &str| {
+        open(&world).query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, i64>(0)).expect("a number")
+    };
+    assert!(
+        pragma("freelist_count") <= pragma("page_count") / 10,
+        "{} of {}",
+        pragma("freelist_count"),
+        pragma("page_count")
+    );
     let done = client.ok("memory.vacuum", json!({}));
     assert!(done["afterBytes"].as_u64() <= done["beforeBytes"].as_u64(), "{done}");
     assert!(done["afterBytes"].as_u64().is_some_and(|size| size < empty + (256 << 10)), "{done}, empty {empty}");

@@ -15,7 +15,10 @@ fn screenshot_reports_its_size_and_scale() {
     let shot = client.ok("observe.screenshot", json!({"maxDim": 300}));
     let read = read_image(&shot);
     assert_eq!((read.width(), read.height()), (135, 300));
-    assert_eq!((shot["width"].as_u64(), shot["height"].as_u64(), shot["scale"].as_f64()), (Some(135), Some(300), Some(0.125)));
+    assert_eq!(
+        (shot["width"].as_u64(), shot["height"].as_u64(), shot["scale"].as_f64()),
+        (Some(135), Some(300), Some(0.125))
+    );
     assert_eq!((shot["deviceWidth"].as_u64(), shot["deviceHeight"].as_u64()), (Some(1080), Some(2400)));
     let whole = client.ok("observe.screenshot", json!({"maxDim": 20_000}));
     assert_eq!((whole["width"].as_u64(), whole["scale"].as_f64()), (Some(1080), Some(1.0)));
@@ -24,7 +27,9 @@ fn screenshot_reports_its_size_and_scale() {
     assert!(shot["screenshotBase64"].is_null());
     let inline = client.ok("observe.screenshot", json!({"maxDim": 100, "inline": true}));
     assert!(inline["screenshotBase64"].as_str().is_some_and(|b| b.starts_with("/9j/")));
-    for bad in [json!({"quality": 0}), json!({"maxDim": 0}), json!({"maxMarks": 3}), json!({"annotate": true, "maxMarks": 0})] {
+    for bad in
+        [json!({"quality": 0}), json!({"maxDim": 0}), json!({"maxMarks": 3}), json!({"annotate": true, "maxMarks": 0})]
+    {
         client.fails("observe.screenshot", bad, "INVALID_PARAMS");
     }
 }
@@ -46,7 +51,8 @@ fn image_format_follows_the_file_name() {
 /// Returns the bounds of a ref in pixels of the image: left, top, right, bottom.
 fn image_bounds(shot: &Value, row: &Value) -> [f64; 4] {
     let scale = shot["scale"].as_f64().expect("a scale");
-    let mut sides = row["bounds"].as_str().expect("bounds").split(',').map(|v| v.parse::<f64>().expect("a number") * scale);
+    let mut sides =
+        row["bounds"].as_str().expect("bounds").split(',').map(|v| v.parse::<f64>().expect("a number") * scale);
     std::array::from_fn(|_| sides.next().expect("four numbers"))
 }
 
@@ -80,7 +86,13 @@ fn marks_are_drawn_on_their_elements_and_their_aliases_work() {
     }
     let plain = client.ok("observe.screenshot", json!({"format": "png"}));
     let shot = client.ok("observe.screenshot", json!({"annotate": true, "format": "png"}));
-    let wifi = shot["refs"]["rows"].as_array().expect("refs").iter().find(|r| r["label"] == "Wi-Fi, Connected").expect("a row").clone();
+    let wifi = shot["refs"]["rows"]
+        .as_array()
+        .expect("refs")
+        .iter()
+        .find(|r| r["label"] == "Wi-Fi, Connected")
+        .expect("a row")
+        .clone();
     assert!(!has_mark(&read_image(&plain), image_bounds(&shot, &wifi)), "without `annotate` nothing is drawn");
     client.ok("act.tap", json!({"by": "ref", "value": wifi["ref"], "observationId": shot["observationId"]}));
     assert_eq!(world.phone.hits("tap").last().map(String::as_str), Some("Wi-Fi, Connected"));
@@ -109,9 +121,14 @@ fn overlay_of_the_phone_can_be_set_and_shown() {
     let mut client = world.client();
     let off = client.ok("observe.overlayGet", json!({}));
     assert_eq!((off["available"].as_bool(), off["enabled"].as_bool()), (Some(true), Some(false)));
-    let on = client
-        .ok("observe.overlaySet", json!({"enabled": true, "maxMarks": 5, "markScope": "interactive", "autoRefresh": false, "offsetX": 3}));
-    assert_eq!((on["enabled"].as_bool(), on["markCount"].as_u64(), on["offsetX"].as_i64()), (Some(true), Some(5), Some(3)));
+    let on = client.ok(
+        "observe.overlaySet",
+        json!({"enabled": true, "maxMarks": 5, "markScope": "interactive", "autoRefresh": false, "offsetX": 3}),
+    );
+    assert_eq!(
+        (on["enabled"].as_bool(), on["markCount"].as_u64(), on["offsetX"].as_i64()),
+        (Some(true), Some(5), Some(3))
+    );
     let shot = |client: &mut afd_tests::Client, hide: bool| {
         read_image(&client.ok("observe.screenshot", json!({"hideOverlay": hide, "format": "png"})))
     };

@@ -23,20 +23,28 @@ fn typed_text_is_in_no_response_log_or_database() {
     keep(format!("{:?}", client.fails("verify.textContains", json!({"text": SECRET}), "ASSERTION_FAILED")));
     keep(format!("{:?}", client.call("act.tap", json!({"by": "text", "value": SECRET})).map_err(|e| e.details)));
     // A service that quotes the typed text in its error, also without the line end that was typed.
-    world
-        .phone
-        .fault("/api/text", afd_phone::fault::Kind::Status { status: 500, body: format!("cannot type {SECRET}"), content_type: None });
+    world.phone.fault(
+        "/api/text",
+        afd_phone::fault::Kind::Status { status: 500, body: format!("cannot type {SECRET}"), content_type: None },
+    );
     keep(format!("{:?}", client.fails("act.text", json!({"text": SECRET}), "DEVICE_ERROR")));
-    world
-        .phone
-        .fault("/api/text", afd_phone::fault::Kind::Status { status: 500, body: format!("cannot type: {SECRET}"), content_type: None });
+    world.phone.fault(
+        "/api/text",
+        afd_phone::fault::Kind::Status { status: 500, body: format!("cannot type: {SECRET}"), content_type: None },
+    );
     keep(format!("{:?}", client.fails("act.text", json!({"text": format!("{SECRET}\n")}), "DEVICE_ERROR")));
     // Another session that searches for it, and one after a restart.
-    keep(format!("{:?}", world.client_for("other").fails("verify.textContains", json!({"text": SECRET}), "ASSERTION_FAILED")));
+    keep(format!(
+        "{:?}",
+        world.client_for("other").fails("verify.textContains", json!({"text": SECRET}), "ASSERTION_FAILED")
+    ));
     world.daemon.stop();
     world.daemon = afd_tests::Daemon::start(world.dir());
     let mut client = world.client();
-    keep(format!("{:?}", client.fails("verify.nodeExists", json!({"by": "text", "value": SECRET}), "ASSERTION_FAILED")));
+    keep(format!(
+        "{:?}",
+        client.fails("verify.nodeExists", json!({"by": "text", "value": SECRET}), "ASSERTION_FAILED")
+    ));
     client.ok("act.key", json!({"keyCode": 66}));
     client.ok("act.tap", json!({"by": "resId", "value": "login_button"}));
     assert_eq!(world.phone.page(), "accounts", "the right text arrived");
@@ -60,7 +68,9 @@ fn typed_text_is_in_no_response_log_or_database() {
         }
     }
     let mode = |name: &str| {
-        std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(world.dir().join(name)).expect("exists").permissions()) & 0o777
+        std::os::unix::fs::PermissionsExt::mode(
+            &std::fs::metadata(world.dir().join(name)).expect("exists").permissions(),
+        ) & 0o777
     };
     assert_eq!((mode("memory.db"), mode("memory.db.key")), (0o600, 0o600));
 }
@@ -87,7 +97,13 @@ fn password_field_shows_neither_text_nor_length() {
     world.phone.scene("org.example.bank", None);
     let field = |client: &mut afd_tests::Client| {
         let screen = client.ok("observe.screen", json!({"full": true}));
-        screen["rows"].as_array().expect("rows").iter().find(|r| r["resId"] == "org.example.bank:id/password_field").expect("the field")["text"].clone()
+        screen["rows"]
+            .as_array()
+            .expect("rows")
+            .iter()
+            .find(|r| r["resId"] == "org.example.bank:id/password_field")
+            .expect("the field")["text"]
+            .clone()
     };
     assert_eq!(field(&mut client), "Password", "an empty field shows its hint");
     world.phone.run(json!({"do": "set", "app": "org.example.bank", "name": "password", "value": "ab"}));

@@ -34,18 +34,25 @@ fn doctor_says_what_works_and_what_to_do() {
     let events = world.client().ok("memory.log", json!({}))["events"].clone();
     assert_eq!(events, json!([]), "checks leave no trace");
 
-    world.phone.fault_always("/api", Kind::Status { status: 401, body: "Invalid bearer token".into(), content_type: None });
+    world
+        .phone
+        .fault_always("/api", Kind::Status { status: 401, body: "Invalid bearer token".into(), content_type: None });
     let (told, code) = run_afctl(&world, &["doctor"]);
     assert_eq!((told["data"]["ok"].as_bool(), code), (Some(false), 1), "{told}");
     let device = finding(&told["data"], "device pixel");
     assert!(device["level"] == "error" && device["advice"].as_str().is_some_and(|a| a.contains("token")), "{device}");
 
-    std::fs::write(&config, "[device.pixel]\nurl = \"http://127.0.0.1:1\"\nodd = 1\n[backup]\ndir = \"/proc/none\"\n").expect("writes");
+    std::fs::write(&config, "[device.pixel]\nurl = \"http://127.0.0.1:1\"\nodd = 1\n[backup]\ndir = \"/proc/none\"\n")
+        .expect("writes");
     world.client().ok("daemon.reload", json!({}));
     let (told, _) = run_afctl(&world, &["doctor"]);
     let settings = finding(&told["data"], "settings");
     assert!(settings["message"].as_str().is_some_and(|m| m.contains("odd")), "{settings}");
-    assert_eq!(finding(&told["data"], "directory of backups")["level"], "error", "nobody can write there, root neither");
+    assert_eq!(
+        finding(&told["data"], "directory of backups")["level"],
+        "error",
+        "nobody can write there, root neither"
+    );
 }
 
 #[test]
@@ -57,7 +64,10 @@ fn doctor_explains_a_daemon_that_does_not_start() {
     let (told, code) = envelope(&afctl(home.path()).arg("doctor").output().expect("runs"));
     assert_eq!(code, 1);
     let daemon = finding(&told["data"], "daemon");
-    assert!(daemon["level"] == "error" && daemon["message"].as_str().is_some_and(|m| m.contains("memory.db")), "{daemon}");
+    assert!(
+        daemon["level"] == "error" && daemon["message"].as_str().is_some_and(|m| m.contains("memory.db")),
+        "{daemon}"
+    );
 }
 
 #[test]
@@ -71,7 +81,8 @@ fn units_are_accepted_and_sandboxed() {
     let afd = afd_tests::programs::path("afd");
     for unit in ["afd.service", "afd.socket"] {
         let text = std::fs::read_to_string(repository(&format!("systemd/{unit}"))).expect("reads");
-        std::fs::write(dir.path().join(unit), text.replace("%h/.local/bin/afd", afd.to_str().expect("a path"))).expect("writes");
+        std::fs::write(dir.path().join(unit), text.replace("%h/.local/bin/afd", afd.to_str().expect("a path")))
+            .expect("writes");
     }
     let analyze = |arguments: &[&str]| {
         let mut command = Command::new("systemd-analyze");
@@ -83,7 +94,9 @@ fn units_are_accepted_and_sandboxed() {
     let text = String::from_utf8_lossy(&security.stdout).into_owned();
     let exposure: f64 = text
         .lines()
-        .find_map(|line| line.split_once("Overall exposure level for afd.service: ")?.1.split_whitespace().next()?.parse().ok())
+        .find_map(|line| {
+            line.split_once("Overall exposure level for afd.service: ")?.1.split_whitespace().next()?.parse().ok()
+        })
         .unwrap_or_else(|| panic!("no figure in {text}"));
     assert!(exposure <= 2.5, "{text}");
 }
@@ -126,7 +139,12 @@ fn socket_activation_with_the_tool_of_systemd() {
     let mut command = Command::new("systemd-socket-activate");
     let plain = afd_tests::daemon::command(dir.path());
     command.arg("--listen").arg(&path).arg("--setenv").arg(format!("HOME={}", dir.path().display()));
-    command.arg(plain.get_program()).args(plain.get_args()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+        .arg(plain.get_program())
+        .args(plain.get_args())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     let Ok(mut child) = command.spawn() else {
         eprintln!("systemd-socket-activate is not installed: activation by it is not tested");
         return;
@@ -231,7 +249,8 @@ fn token_can_be_in_a_file_or_a_credential() {
     let diagnosis = without.connect().call("daemon.doctor", json!({})).expect("answers");
     let settings = finding(&diagnosis, "settings");
     assert!(
-        settings["level"] == "error" && settings["message"].as_str().is_some_and(|m| m.contains("device.pixel.token_file")),
+        settings["level"] == "error"
+            && settings["message"].as_str().is_some_and(|m| m.contains("device.pixel.token_file")),
         "{settings}"
     );
     without.stop();
@@ -253,7 +272,10 @@ fn log_has_actions_without_their_texts() {
     let log = world.daemon.log();
     let lines: Vec<&str> = log.lines().filter(|line| line.contains(" INFO ") && line.contains("action")).collect();
     assert!(lines.iter().any(|line| line.contains("op=\"tap\"") && line.contains("status=ok")), "{lines:?}");
-    assert!(!log.contains("s3cretword") && !lines.iter().any(|line| line.to_lowercase().contains("bluetooth")), "{lines:?}");
+    assert!(
+        !log.contains("s3cretword") && !lines.iter().any(|line| line.to_lowercase().contains("bluetooth")),
+        "{lines:?}"
+    );
     assert!(Path::new(&world.dir().join("afd.log")).exists());
 }
 
@@ -277,7 +299,13 @@ fn metrics_are_figures_in_the_format_of_prometheus() {
         let value = line.rsplit_once(' ').map(|(_, value)| value.parse::<f64>());
         assert!(matches!(value, Some(Ok(_))), "{line}");
     }
-    let tap = metrics["methods"].as_array().into_iter().flatten().find(|m| m["name"] == "act.tap").expect("was called").clone();
+    let tap = metrics["methods"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .find(|m| m["name"] == "act.tap")
+        .expect("was called")
+        .clone();
     assert!(tap["errors"] == 1 && tap["maxUs"].as_u64() >= tap["meanUs"].as_u64(), "{tap}");
 }
 

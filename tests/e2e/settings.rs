@@ -9,9 +9,18 @@ fn list_shows_the_source_of_each_value_and_no_token() {
     let world = World::new();
     let list = world.client().ok("config.list", json!({}));
     let of = |key: &str| {
-        list["settings"].as_array().expect("settings").iter().find(|s| s["key"] == key).unwrap_or_else(|| panic!("no {key}")).clone()
+        list["settings"]
+            .as_array()
+            .expect("settings")
+            .iter()
+            .find(|s| s["key"] == key)
+            .unwrap_or_else(|| panic!("no {key}"))
+            .clone()
     };
-    assert_eq!((of("memory.db")["source"].as_str(), of("memory.db")["needsRestart"].as_bool()), (Some("flag"), Some(true)));
+    assert_eq!(
+        (of("memory.db")["source"].as_str(), of("memory.db")["needsRestart"].as_bool()),
+        (Some("flag"), Some(true))
+    );
     assert_eq!(
         (of("artifacts.max_age_days")["value"].as_u64(), of("artifacts.max_age_days")["source"].as_str()),
         (Some(30), Some("default"))
@@ -102,7 +111,9 @@ fn replaced_file_adds_changes_and_removes_devices() {
     wait::until("the change", || (devices(&mut client) == [format!("pixel {}", second.url())]).then_some(()));
     client.ok("observe.top", json!({}));
     replace("[device.pixel]\nurl = 5\n".to_owned());
-    wait::until("the configuration error", || client.ok("daemon.status", json!({}))["configError"].is_string().then_some(()));
+    wait::until("the configuration error", || {
+        client.ok("daemon.status", json!({}))["configError"].is_string().then_some(())
+    });
     client.ok("observe.top", json!({}));
 }
 
@@ -127,8 +138,14 @@ fn call_in_flight_finishes_with_the_old_settings() {
 #[test]
 fn concurrent_changes_do_not_overwrite_each_other() {
     let world = World::new();
-    let keys =
-        ["limits.batch", "limits.in_flight", "daemon.drain_ms", "artifacts.max_bytes", "artifacts.max_age_days", "limits.inline_bytes"];
+    let keys = [
+        "limits.batch",
+        "limits.in_flight",
+        "daemon.drain_ms",
+        "artifacts.max_bytes",
+        "artifacts.max_age_days",
+        "limits.inline_bytes",
+    ];
     std::thread::scope(|scope| {
         for (n, key) in keys.iter().enumerate() {
             let world = &world;
@@ -178,7 +195,9 @@ fn changed_database_needs_a_restart_and_artifacts_stay_with_the_current_one() {
     assert_eq!(client.ok("daemon.reload", json!({}))["changed"], json!([]));
     let shot = client.ok("observe.screenshot", json!({}));
     assert!(
-        shot["artifact"]["savedFile"].as_str().is_some_and(|f| f.starts_with(world.dir().join("artifacts").to_str().expect("text"))),
+        shot["artifact"]["savedFile"]
+            .as_str()
+            .is_some_and(|f| f.starts_with(world.dir().join("artifacts").to_str().expect("text"))),
         "{shot}"
     );
 }
@@ -212,8 +231,12 @@ fn settings_change_is_logged_once() {
     let new = world.dir().join("config.new");
     std::fs::write(&new, text).expect("writes");
     std::fs::rename(&new, &path).expect("replaces");
-    wait::until("the change to take effect", || (client.ok("config.get", json!({"key": "limits.batch"}))["value"] == 10).then_some(()));
-    wait::until("both changes to be logged", || (world.daemon.log().matches("settings reloaded").count() == 2).then_some(()));
+    wait::until("the change to take effect", || {
+        (client.ok("config.get", json!({"key": "limits.batch"}))["value"] == 10).then_some(())
+    });
+    wait::until("both changes to be logged", || {
+        (world.daemon.log().matches("settings reloaded").count() == 2).then_some(())
+    });
 }
 
 #[test]

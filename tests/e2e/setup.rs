@@ -53,13 +53,28 @@ const FILES: &[(&str, &str, &str, &str)] = &[
         "model=\"x\"\r\n\r\n[mcp_servers.foo]\r\n",
     ),
     ("codex", ".codex/config.toml", "mcp_servers.foo.command = \"y\"", "[mcp_servers.afd]"),
-    ("vscode", "project/.vscode/mcp.json", "{\n  // mine\n  \"servers\": {\n    \"notes\": { \"type\": \"http\" },\n  },\n}\n", "// mine"),
+    (
+        "vscode",
+        "project/.vscode/mcp.json",
+        "{\n  // mine\n  \"servers\": {\n    \"notes\": { \"type\": \"http\" },\n  },\n}\n",
+        "// mine",
+    ),
     ("cursor", "project/.cursor/mcp.json", "\u{feff}{\"mcpServers\":{\"a\":{\"command\":\"x\"}}}", "\u{feff}{"),
     ("claude-code", "project/.mcp.json", "{\t\"mcpServers\": {}\n}", "{\t\"mcpServers\""),
     ("gemini-cli", "project/.gemini/settings.json", "{ // theme\n \"theme\": \"x\",\n}\n", "// theme"),
-    ("windsurf", ".codeium/windsurf/mcp_config.json", "{\r\n  \"mcpServers\": {\r\n    \"b\": {}\r\n  }\r\n}\r\n", "\"b\": {},\r\n"),
+    (
+        "windsurf",
+        ".codeium/windsurf/mcp_config.json",
+        "{\r\n  \"mcpServers\": {\r\n    \"b\": {}\r\n  }\r\n}\r\n",
+        "\"b\": {},\r\n",
+    ),
     ("zed", ".config/zed/settings.json", "// Zed\n{\n  \"context_servers\": {\n    // none\n  }\n}\n", "// none"),
-    ("opencode", "project/opencode.jsonc", "{\n  \"mcp\": {\n    \"x\": {\"type\": \"local\"}, // x\n  },\n}\n", "\"type\": \"local\""),
+    (
+        "opencode",
+        "project/opencode.jsonc",
+        "{\n  \"mcp\": {\n    \"x\": {\"type\": \"local\"}, // x\n  },\n}\n",
+        "\"type\": \"local\"",
+    ),
     ("claude-desktop", ".config/Claude/claude_desktop_config.json", "{}\n", "mcpServers"),
     (
         "cline",
@@ -84,7 +99,11 @@ fn settings_are_edited_and_restored_to_the_byte() {
         let again = place.setup(&[program]);
         assert!(again.status.success() && text(&again).contains("already set up"), "{program}: {}", text(&again));
         let other = place.setup(&[program, "--toolsets", "testing,devices"]);
-        assert!(other.status.success() && std::fs::read_to_string(&file).is_ok_and(|t| t.contains("testing,devices")), "{}", text(&other));
+        assert!(
+            other.status.success() && std::fs::read_to_string(&file).is_ok_and(|t| t.contains("testing,devices")),
+            "{}",
+            text(&other)
+        );
         assert!(place.setup(&[program, "--undo"]).status.success());
         assert_eq!(std::fs::read_to_string(&file).as_deref().ok(), Some(*before), "{program}");
         assert!(text(&place.setup(&[program, "--undo"])).contains("nothing to undo"));
@@ -99,15 +118,32 @@ fn files(directory: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn each_program_is_set_up_where_there_is_no_file_yet() {
-    let programs =
-        ["claude-code", "claude-desktop", "cline", "codex", "cursor", "gemini-cli", "goose", "opencode", "vscode", "windsurf", "zed"];
+    let programs = [
+        "claude-code",
+        "claude-desktop",
+        "cline",
+        "codex",
+        "cursor",
+        "gemini-cli",
+        "goose",
+        "opencode",
+        "vscode",
+        "windsurf",
+        "zed",
+    ];
     for program in programs {
         let place = Place::new();
         let done = place.setup(&[program]);
         assert!(done.status.success(), "{program}: {}", text(&done));
         let made = files(&place.home());
-        let settings = made.iter().filter(|path| !path.ends_with("SKILL.md")).map(|path| std::fs::read_to_string(path).expect("reads"));
-        assert!(settings.into_iter().any(|text| text.contains("afctl") && text.contains("\"mcp\"")), "{program}: {made:?}");
+        let settings = made
+            .iter()
+            .filter(|path| !path.ends_with("SKILL.md"))
+            .map(|path| std::fs::read_to_string(path).expect("reads"));
+        assert!(
+            settings.into_iter().any(|text| text.contains("afctl") && text.contains("\"mcp\"")),
+            "{program}: {made:?}"
+        );
         assert!(text(&place.setup(&[program])).contains("already set up"), "{program}");
         assert_eq!(files(&place.home()), made, "{program}: a second setup changes nothing");
         assert!(place.setup(&[program, "--undo"]).status.success(), "{program}");
@@ -127,7 +163,8 @@ fn undo_removes_what_setup_made_and_nothing_else() {
     let file = project.join(".cursor/mcp.json");
     place.write(&file, "{\n  \"mcpServers\": {}\n}\n");
     assert!(place.setup(&["cursor"]).status.success());
-    let changed = std::fs::read_to_string(&file).expect("reads").replace("\"mcpServers\"", "\"theme\": 1,\n  \"mcpServers\"");
+    let changed =
+        std::fs::read_to_string(&file).expect("reads").replace("\"mcpServers\"", "\"theme\": 1,\n  \"mcpServers\"");
     place.write(&file, &changed);
     assert!(place.setup(&["cursor", "--undo"]).status.success());
     let left = std::fs::read_to_string(&file).expect("reads");

@@ -68,7 +68,8 @@ fn pipelined_calls_act_in_their_order() {
 fn identical_queued_reads_share_one_response() {
     let world = World::new();
     world.phone.fault("/api/press/home", Kind::Hold);
-    let waiting = |c: &mut afd_tests::Client| c.ok("device.list", json!({}))["devices"][0]["waiting"].as_u64().unwrap_or(0);
+    let waiting =
+        |c: &mut afd_tests::Client| c.ok("device.list", json!({}))["devices"][0]["waiting"].as_u64().unwrap_or(0);
     std::thread::scope(|scope| {
         let slow = scope.spawn(|| world.client_for("ann").ok("act.home", json!({})));
         wait::until("the action to be in flight", || (!world.phone.hits("home").is_empty()).then_some(()));
@@ -119,9 +120,15 @@ fn calls_reach_the_device_they_name() {
     client.fails("device.add", json!({"name": "second", "url": "http://127.0.0.1:1"}), "CONFLICT");
     client.fails("device.add", json!({"name": "a b", "url": "http://127.0.0.1:1"}), "INVALID_PARAMS");
     client.fails("device.add", json!({"name": "x", "url": "ftp://127.0.0.1"}), "INVALID_PARAMS");
-    let unknown = client.fails("device.add", json!({"name": "x", "kind": "toaster", "url": "http://127.0.0.1:1"}), "INVALID_PARAMS");
+    let unknown = client.fails(
+        "device.add",
+        json!({"name": "x", "kind": "toaster", "url": "http://127.0.0.1:1"}),
+        "INVALID_PARAMS",
+    );
     assert!(
-        unknown.details["path"] == "kind" && unknown.message.contains("autofish") && unknown.message.contains("toaster"),
+        unknown.details["path"] == "kind"
+            && unknown.message.contains("autofish")
+            && unknown.message.contains("toaster"),
         "{unknown:?}"
     );
     client.ok("device.remove", json!({"name": "second"}));

@@ -18,7 +18,14 @@ fn different_database_is_a_conflict_that_names_both() {
     let world = World::new();
     let other = world.dir().join("other.db");
     let observe_with = |db: &Path| {
-        envelope(&afctl(world.dir()).env("AFD_SOCKET", world.socket()).env("AF_DB", db).args(["observe", "top"]).output().expect("runs"))
+        envelope(
+            &afctl(world.dir())
+                .env("AFD_SOCKET", world.socket())
+                .env("AF_DB", db)
+                .args(["observe", "top"])
+                .output()
+                .expect("runs"),
+        )
     };
     let (response, code) = observe_with(&other);
     assert_eq!((response["error"]["code"].as_str(), code), (Some("CONFLICT"), 1));
@@ -35,7 +42,11 @@ fn concurrent_commands_start_the_daemon_once() {
     let callers: Vec<_> = (0..20)
         .map(|_| {
             let mut command = afctl(home.path());
-            command.args(["observe", "top"]).env("AF_URL", phone.url()).env("AF_TOKEN", afd_tests::phone::TOKEN).stdout(Stdio::piped());
+            command
+                .args(["observe", "top"])
+                .env("AF_URL", phone.url())
+                .env("AF_TOKEN", afd_tests::phone::TOKEN)
+                .stdout(Stdio::piped());
             command.spawn().expect("runs")
         })
         .collect();
@@ -46,12 +57,16 @@ fn concurrent_commands_start_the_daemon_once() {
     let (status, _) = envelope(&afctl(home.path()).arg("status").output().expect("runs"));
     let pid = status["data"]["pid"].as_u64().expect("a pid");
     assert_eq!(status["data"]["database"], json!(home.path().join(".local/share/afd/memory.db")));
-    let started =
-        std::fs::read_to_string(home.path().join(".local/state/afd/afd.log")).expect("a log").matches("INFO afd::lifecycle: ready").count();
+    let started = std::fs::read_to_string(home.path().join(".local/state/afd/afd.log"))
+        .expect("a log")
+        .matches("INFO afd::lifecycle: ready")
+        .count();
     assert_eq!(started, 1);
     let (response, code) = envelope(&afctl(home.path()).args(["daemon", "shutdown"]).output().expect("runs"));
     assert_eq!((response["status"].as_str(), code), (Some("ok"), 0));
-    wait::until("the daemon to exit", || (!Path::new(&format!("/proc/{pid}")).exists() || is_zombie(pid)).then_some(()));
+    wait::until("the daemon to exit", || {
+        (!Path::new(&format!("/proc/{pid}")).exists() || is_zombie(pid)).then_some(())
+    });
     let (gone, code) = envelope(&afctl(home.path()).args(["daemon", "shutdown"]).output().expect("runs"));
     assert_eq!((gone["error"]["code"].as_str(), code), (Some("NO_DAEMON"), 3), "a shutdown does not start a daemon");
 }
@@ -76,7 +91,8 @@ fn database_of_af_is_not_used_as_the_daemons_own() {
         INSERT INTO notes VALUES (1, 'a', 't', 'c', 's', '2026-05-01T10:00:00Z');";
     rusqlite::Connection::open(&af_database).and_then(|c| c.execute_batch(schema)).expect("creates the database");
     let before = std::fs::read(&af_database).expect("reads");
-    let call = |args: &[&str]| envelope(&afctl(home.path()).env("AF_DB", &af_database).args(args).output().expect("runs"));
+    let call =
+        |args: &[&str]| envelope(&afctl(home.path()).env("AF_DB", &af_database).args(args).output().expect("runs"));
     let (refused, code) = call(&["memory", "stats"]);
     assert_eq!(code, 3);
     assert!(refused["error"]["message"].as_str().is_some_and(|m| m.contains("import af")), "{refused}");
@@ -153,7 +169,10 @@ fn daemon_is_found_by_its_memory() {
 fn without_a_home_directory_nothing_is_read_or_written() {
     let stranger = || {
         let mut command = std::process::Command::new("setpriv");
-        command.args(["--reuid", "23457", "--regid", "23457", "--clear-groups"]).arg(afd_tests::programs::path("afctl")).env_clear();
+        command
+            .args(["--reuid", "23457", "--regid", "23457", "--clear-groups"])
+            .arg(afd_tests::programs::path("afctl"))
+            .env_clear();
         command
     };
     let home = temporary_home();

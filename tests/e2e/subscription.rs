@@ -30,8 +30,12 @@ fn line_client_gets_past_events_first_and_misses_none() {
     }
     let first = client.ok("memory.log", json!({"limit": 3}))["events"][2]["cursor"].as_i64().expect("a number");
     let mut stream = open(&world);
-    writeln!(stream, "{}", json!({"jsonrpc": "2.0", "id": 1, "method": "events.subscribe", "params": {"since": first, "session": "ann"}}))
-        .expect("writes");
+    writeln!(
+        stream,
+        "{}",
+        json!({"jsonrpc": "2.0", "id": 1, "method": "events.subscribe", "params": {"since": first, "session": "ann"}})
+    )
+    .expect("writes");
     let mut lines = BufReader::new(stream.try_clone().expect("clones"))
         .lines()
         .map(|l| serde_json::from_str::<Value>(&l.expect("a line")).expect("JSON"));
@@ -47,8 +51,12 @@ fn line_client_gets_past_events_first_and_misses_none() {
         .take(3)
         .collect();
     assert_eq!(ops, ["home", "home", "back"], "two past events, then the new one, and none of other sessions");
-    writeln!(stream, "{}", json!({"jsonrpc": "2.0", "id": 2, "method": "events.unsubscribe", "params": {"subscription": id}}))
-        .expect("writes");
+    writeln!(
+        stream,
+        "{}",
+        json!({"jsonrpc": "2.0", "id": 2, "method": "events.unsubscribe", "params": {"subscription": id}})
+    )
+    .expect("writes");
     let ended = lines.find(|m| m["id"] == 2).expect("a response");
     assert_eq!(ended["result"], true);
 }
@@ -57,11 +65,15 @@ fn line_client_gets_past_events_first_and_misses_none() {
 fn observations_and_device_states_are_published() {
     let mut world = World::new();
     let mut stream = open(&world);
-    writeln!(stream, "{}", json!({"jsonrpc": "2.0", "id": 1, "method": "events.subscribe", "params": {}})).expect("writes");
-    let mut lines = BufReader::new(stream).lines().map(|l| serde_json::from_str::<Value>(&l.expect("a line")).expect("JSON"));
+    writeln!(stream, "{}", json!({"jsonrpc": "2.0", "id": 1, "method": "events.subscribe", "params": {}}))
+        .expect("writes");
+    let mut lines =
+        BufReader::new(stream).lines().map(|l| serde_json::from_str::<Value>(&l.expect("a line")).expect("JSON"));
     lines.next();
     let seen = world.client().ok("observe.page", json!({}));
-    let mut next = |kind: &str| lines.by_ref().map(|m| m["params"]["result"].clone()).find(|m| m["kind"] == kind).expect("a message");
+    let mut next = |kind: &str| {
+        lines.by_ref().map(|m| m["params"]["result"].clone()).find(|m| m["kind"] == kind).expect("a message")
+    };
     assert_eq!(next("device"), json!({"kind": "device", "device": "pixel", "state": "ready", "cursor": 0}));
     assert_eq!(next("observation")["observationId"], seen["observationId"]);
     world.phone.turn_off();
@@ -69,7 +81,8 @@ fn observations_and_device_states_are_published() {
     assert_eq!(next("device")["state"], "unreachable");
 }
 
-/// Regression: a verification was numbered after it had read the screen, so that an act in between seemed to be what it judged.
+/// Regression: a verification was numbered after it had read the screen, so that an act in between seemed to be what it
+/// judged.
 #[test]
 fn verify_has_the_sequence_number_of_the_screen_it_judged() {
     let world = World::new();

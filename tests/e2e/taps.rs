@@ -1,8 +1,8 @@
 //! Taps by label, alias and text on random screens: none lands on anything but the element that the answer names.
 //!
-//! A screen has rows, buttons that overlap, parts that lie off the screen, equal labels, bars of the system, and at times a dialog, a banner,
-//! a keyboard, or an overlay that stands first in the tree. What is drawn above what is up to the phone, whose own log tells what was hit.
-//! `AFD_TAPS` sets the number of taps, by default 200.
+//! A screen has rows, buttons that overlap, parts that lie off the screen, equal labels, bars of the system, and at
+//! times a dialog, a banner, a keyboard, or an overlay that stands first in the tree. What is drawn above what is up to
+//! the phone, whose own log tells what was hit. `AFD_TAPS` sets the number of taps, by default 200.
 
 use afd_phone::layout::Rng;
 use afd_phone::scene::{Node, Rect, Scene, Window};
@@ -52,7 +52,10 @@ impl Screens {
 
     fn node(&mut self, class: &str, bounds: Rect) -> Node {
         self.next += 1;
-        Node { res_id: Some(format!("org.example.random:id/n{}", self.next)), ..Node::new(&format!("android.widget.{class}"), bounds) }
+        Node {
+            res_id: Some(format!("org.example.random:id/n{}", self.next)),
+            ..Node::new(&format!("android.widget.{class}"), bounds)
+        }
     }
 
     fn text(&mut self, bounds: Rect) -> Node {
@@ -97,7 +100,12 @@ impl Screens {
             let bounds = self.anywhere();
             let mut button = self.button(bounds);
             if self.chance(25) {
-                let inner = Rect::new(bounds.l + 5, bounds.t + 5, bounds.l + 25 + self.below(200), bounds.t + 25 + self.below(100));
+                let inner = Rect::new(
+                    bounds.l + 5,
+                    bounds.t + 5,
+                    bounds.l + 25 + self.below(200),
+                    bounds.t + 25 + self.below(100),
+                );
                 button.children.push(self.button(inner));
             }
             children.push(button);
@@ -107,8 +115,13 @@ impl Screens {
             children.push(self.text(bounds));
         }
         if self.chance(15) {
-            let close = Node { desc: Some("Close".to_owned()), clickable: true, ..self.node("ImageButton", Rect::new(960, 63, 1080, 183)) };
-            let offer = vec![close, self.text(Rect::new(60, 500, 900, 600)), self.button(Rect::new(60, 1700, 1000, 1850))];
+            let close = Node {
+                desc: Some("Close".to_owned()),
+                clickable: true,
+                ..self.node("ImageButton", Rect::new(960, 63, 1080, 183))
+            };
+            let offer =
+                vec![close, self.text(Rect::new(60, 500, 900, 600)), self.button(Rect::new(60, 1700, 1000, 1850))];
             let mut overlay = self.node("RelativeLayout", Rect::new(0, 0, WIDTH, HEIGHT));
             overlay.res_id = overlay.res_id.map(|id| format!("{id}_overlay"));
             let overlay = Node { clickable: true, elevated: true, children: offer, ..overlay };
@@ -124,7 +137,11 @@ impl Screens {
     fn bars(&mut self) -> [Window; 2] {
         let clock = self.text(Rect::new(20, 5, 200, 55));
         let top = Node { children: vec![clock], ..self.node("FrameLayout", Rect::new(0, 0, WIDTH, 60)) };
-        let home = Node { desc: Some("Home".to_owned()), clickable: true, ..self.node("ImageView", Rect::new(450, 2280, 630, 2400)) };
+        let home = Node {
+            desc: Some("Home".to_owned()),
+            clickable: true,
+            ..self.node("ImageView", Rect::new(450, 2280, 630, 2400))
+        };
         let bottom = Node { children: vec![home], ..self.node("FrameLayout", Rect::new(0, 2280, WIDTH, HEIGHT)) };
         [Self::window(3, "SYSTEM", 20, false, top), Self::window(4, "SYSTEM", 19, false, bottom)]
     }
@@ -136,8 +153,10 @@ impl Screens {
         match self.below(10) {
             0 | 1 => {
                 let top = 600 + self.below(600);
-                let buttons =
-                    vec![self.text(Rect::new(120, top + 30, 900, top + 100)), self.button(Rect::new(120, top + 200, 900, top + 300))];
+                let buttons = vec![
+                    self.text(Rect::new(120, top + 30, 900, top + 100)),
+                    self.button(Rect::new(120, top + 200, 900, top + 300)),
+                ];
                 let panel = Node { children: buttons, ..self.node("FrameLayout", Rect::new(90, top, 990, top + 400)) };
                 let kind = if self.chance(50) { "SYSTEM" } else { "APPLICATION" };
                 windows.push(Self::window(30, kind, 5, true, panel));
@@ -165,7 +184,9 @@ impl Screens {
 fn values(client: &mut Client, scene: &Scene) -> Vec<Value> {
     let refs = client.ok("observe.refs", json!({"full": true, "hints": false}));
     let rows = refs["rows"].as_array().cloned().unwrap_or_default();
-    let named = |key: &str| rows.iter().map(|r| r[key].clone()).filter(|v| v.as_str().is_some_and(|v| !v.is_empty())).collect::<Vec<_>>();
+    let named = |key: &str| {
+        rows.iter().map(|r| r[key].clone()).filter(|v| v.as_str().is_some_and(|v| !v.is_empty())).collect::<Vec<_>>()
+    };
     let texts = scene.flat().into_iter().filter_map(|f| f.node.text.clone()).map(Value::String);
     [named("ref"), named("label")].concat().into_iter().chain(texts).collect()
 }
@@ -206,7 +227,8 @@ fn no_tap_lands_on_anything_but_what_the_answer_names() {
                     // A text that takes no taps is touched where it is drawn.
                     let unmarked = done["unmarked"] == true && named == input.drawn_id.as_deref();
                     // What takes no taps itself, as a list, is where the tap lands all the same.
-                    let node = scene.flat().into_iter().find(|f| f.node.res_id.as_deref() == named).map(|f| f.node.clone());
+                    let node =
+                        scene.flat().into_iter().find(|f| f.node.res_id.as_deref() == named).map(|f| f.node.clone());
                     let untouchable = node.is_some_and(|n| !n.clickable && contains(&n, input.drawn_id.as_deref()));
                     assert!(
                         named == input.hit_id.as_deref() || unmarked || untouchable,

@@ -1,4 +1,5 @@
-//! Scores of page identification on recordings: a small synthetic one, and those in the directory that `AFD_UI_TRACES` names.
+//! Scores of page identification on recordings: a small synthetic one, and those in the directory that `AFD_UI_TRACES`
+//! names.
 
 use std::path::Path;
 
@@ -9,7 +10,16 @@ use serde_json::{Value, json};
 
 /// Returns a node in the format of the recordings.
 fn node(id: i64, parent: i64, class: &str, res_id: Option<&str>, text: Option<&str>, top: i64, flags: &str) -> Value {
-    json!([id, parent, class, res_id.map(|r| format!("org.example:id/{r}")), text, null, [0, top, 1080, top + 100], flags])
+    json!([
+        id,
+        parent,
+        class,
+        res_id.map(|r| format!("org.example:id/{r}")),
+        text,
+        null,
+        [0, top, 1080, top + 100],
+        flags
+    ])
 }
 
 /// Returns a screen of one activity: a bar, elements with the given ids, a list and a footer.
@@ -44,7 +54,11 @@ fn pages_of_one_activity_are_distinguished_and_keep_their_state() {
     let dir = tempfile::tempdir().expect("a directory");
     let first = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta"];
     let second = ["one", "two", "three", "four", "five", "six", "seven", "eight"];
-    let states = [screen("a", &first, &["x 1", "y 2"]), screen("a", &first, &["z 3", "q 4", "w 5"]), screen("b", &second, &["x 1"])];
+    let states = [
+        screen("a", &first, &["x 1", "y 2"]),
+        screen("a", &first, &["z 3", "q 4", "w 5"]),
+        screen("b", &second, &["x 1"]),
+    ];
     let steps: Vec<(&str, &str)> = [("a2", "b1"), ("b1", "a3"), ("a3", "b1"), ("b1", "a2")].repeat(10);
     write_recording(dir.path(), &states, &steps);
     let recordings = traces::read(dir.path()).expect("reads");
@@ -66,7 +80,8 @@ fn recordings_of_real_apps_reach_the_required_scores() {
     assert!(mean.robust >= 0.9, "{mean:?}");
 }
 
-/// Pages with few ids, in the order in which the screens were written; `held` was never looked at while the rules were made.
+/// Pages with few ids, in the order in which the screens were written; `held` was never looked at while the rules were
+/// made.
 #[test]
 fn pages_with_few_ids_are_told_apart() {
     for (half, most_split) in [("tuned", 0.055), ("held", 0.08)] {

@@ -64,16 +64,25 @@ fn every_earlier_schema_is_upgraded_and_keeps_its_rows() {
         let world = upgraded(schema);
         let mut client = world.client();
         let store = client.ok("daemon.status", json!({}))["store"].clone();
-        assert_eq!((store["schema"].as_u64(), store["writable"].as_bool()), (Some(current), Some(true)), "schema {schema}");
+        assert_eq!(
+            (store["schema"].as_u64(), store["writable"].as_bool()),
+            (Some(current), Some(true)),
+            "schema {schema}"
+        );
         assert_eq!(count(&client.ok("memory.log", json!({"limit": 100})), "events"), EVENTS, "schema {schema}");
         assert_eq!(count(&client.ok("session.list", json!({})), "sessions"), SESSIONS, "schema {schema}");
         // Experience is silent until it is rebuilt.
         wait::until("the rebuilt experience", || {
             let known = client.ok("memory.experience", json!({"app": "com.android.settings"}));
-            (count(&known, "transitions") > 0).then(|| assert_eq!(count(&known, "transitions"), TRANSITIONS, "schema {schema}"))
+            (count(&known, "transitions") > 0)
+                .then(|| assert_eq!(count(&known, "transitions"), TRANSITIONS, "schema {schema}"))
         });
         if schema >= 2 {
-            assert_eq!(count(&client.ok("memory.search", json!({"query": "wifi switch"})), "notes"), 1, "schema {schema}");
+            assert_eq!(
+                count(&client.ok("memory.search", json!({"query": "wifi switch"})), "notes"),
+                1,
+                "schema {schema}"
+            );
         }
         if schema >= 3 {
             let states = client.ok("visual.states", json!({"app": "com.android.settings", "all": true}));
@@ -100,20 +109,27 @@ fn text_of_a_tool_leaves_the_statements_of_the_user() {
     let first = "SELECT id, conversation_id, position FROM message_facts ORDER BY position LIMIT 1";
     let (fact, conversation, position): (i64, i64, i64) =
         connection.query_row(first, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).expect("a statement");
-    connection.execute("UPDATE message_facts SET about = 'pay 500', position = ?1 WHERE id = ?2", (position + 1, fact)).expect("sets it");
     connection
-        .execute("UPDATE messages SET role = 'tool' WHERE conversation_id = ?1 AND position = ?2", (conversation, position))
+        .execute("UPDATE message_facts SET about = 'pay 500', position = ?1 WHERE id = ?2", (position + 1, fact))
+        .expect("sets it");
+    connection
+        .execute(
+            "UPDATE messages SET role = 'tool' WHERE conversation_id = ?1 AND position = ?2",
+            (conversation, position),
+        )
         .expect("a tool said it");
     drop(connection);
     world.daemon = Daemon::start(world.dir());
     world.daemon.stop();
     let connection = rusqlite::Connection::open(&file).expect("opens");
-    let about: Option<String> =
-        connection.query_row("SELECT about FROM message_facts WHERE id = ?1", [fact], |row| row.get(0)).expect("the statement");
+    let about: Option<String> = connection
+        .query_row("SELECT about FROM message_facts WHERE id = ?1", [fact], |row| row.get(0))
+        .expect("the statement");
     assert_eq!(about, None);
 }
 
-/// A version of schema 9 had a full-text index of messages instead of two tables; it may have been upgraded to schema 10 since.
+/// A version of schema 9 had a full-text index of messages instead of two tables; it may have been upgraded to schema
+/// 10 since.
 #[test]
 fn messages_of_the_other_schema_9_are_found_after_the_upgrade() {
     let at_9 = "ALTER TABLE sessions DROP COLUMN elsewhere; ALTER TABLE tested_elements DROP COLUMN list_rows; PRAGMA user_version = 9";
@@ -132,8 +148,12 @@ fn messages_of_the_other_schema_9_are_found_after_the_upgrade() {
         world.daemon = Daemon::start(world.dir());
         let mut client = world.client();
         let said = client.ok("conversation.list", json!({"session": "wifi-test"}))["messages"].clone();
-        let words =
-            said.as_array().expect("messages").iter().find_map(|m| m["content"].as_str().filter(|t| !t.is_empty())).expect("a text");
+        let words = said
+            .as_array()
+            .expect("messages")
+            .iter()
+            .find_map(|m| m["content"].as_str().filter(|t| !t.is_empty()))
+            .expect("a text");
         wait::until("the search entries", || {
             let found = client.ok("conversation.search", json!({"session": "wifi-test", "query": words}));
             found["messages"].as_array().is_some_and(|list| !list.is_empty()).then_some(())
@@ -155,35 +175,46 @@ fn acts_of_schema_6_that_did_nothing_are_told_as_such() {
     }
     client.ok("memory.stats", json!({}));
     world.daemon.stop();
-    // As an upgrade to schema 6 left it: the content of the page before the act is unknown, and its outcome was taken for a change.
+    // As an upgrade to schema 6 left it: the content of the page before the act is unknown, and its outcome was taken
+    // for a change.
     let connection = rusqlite::Connection::open(world.dir().join("memory.db")).expect("opens");
     let changed = connection
-        .execute("UPDATE events SET content_hash = NULL, outcome = 'same' WHERE category = 'act' AND before_uid IS NOT NULL", [])
+        .execute(
+            "UPDATE events SET content_hash = NULL, outcome = 'same' WHERE category = 'act' AND before_uid IS NOT NULL",
+            [],
+        )
         .expect("updates");
     assert_eq!(changed, 3);
     let before_8 = "DROP INDEX patterns_once; ALTER TABLE patterns DROP COLUMN scope;
         CREATE UNIQUE INDEX patterns_once ON patterns (kind, app, page, text) WHERE deleted_at IS NULL;";
     let before_10 = "ALTER TABLE sessions DROP COLUMN elsewhere; ALTER TABLE tested_elements DROP COLUMN list_rows;";
-    let before_9 = "DROP TABLE message_words; DROP TABLE message_subjects; DROP TABLE message_facts; DROP TABLE message_terms;
+    let before_9 =
+        "DROP TABLE message_words; DROP TABLE message_subjects; DROP TABLE message_facts; DROP TABLE message_terms;
         DROP TABLE summaries; DROP TABLE messages; DROP TABLE conversations;
         DROP INDEX bugs_by_page; DROP INDEX test_results_by_page; DROP INDEX patterns_by_confidence;";
     let sessions = std::fs::read_to_string(repository("migrations/04-sessions/up.sql")).expect("reads");
     let begin = sessions.find("CREATE TABLE conversations").expect("the tables of conversations");
     let end = sessions.find("CREATE TABLE patterns").expect("the tables after them");
     connection
-        .execute_batch(&format!("{BACK_TO_11} {before_10} {before_9} {} {before_8} PRAGMA user_version = 6", &sessions[begin..end]))
+        .execute_batch(&format!(
+            "{BACK_TO_11} {before_10} {before_9} {} {before_8} PRAGMA user_version = 6",
+            &sessions[begin..end]
+        ))
         .expect("sets the version");
     drop(connection);
     world.daemon = Daemon::start(world.dir());
     let mut client = world.client();
     let text = wait::until("the rebuilt experience", || {
         let known = client.ok("memory.experience", json!({"app": "com.android.settings"}));
-        known["transitions"].as_array()?.iter().find(|t| t["action"]["verb"] == "tap")?["text"].as_str().map(str::to_owned)
+        known["transitions"].as_array()?.iter().find(|t| t["action"]["verb"] == "tap")?["text"]
+            .as_str()
+            .map(str::to_owned)
     });
     assert!(text.contains("did nothing 3 of 3 times"), "{text}");
 }
 
-/// The database is from a version that identified pages with few ids by their classes alone. In it, a tap on "Add recipe" led to the form, three times.
+/// The database is from a version that identified pages with few ids by their classes alone. In it, a tap on "Add
+/// recipe" led to the form, three times.
 #[test]
 fn pages_with_few_ids_keep_their_states_and_outcomes() {
     let world = with_database("tests/fixtures/pages-with-few-ids.db.gz");

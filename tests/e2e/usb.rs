@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::runtime::tasks::restarts;
 
-/// Starts a world whose daemon has no devices, and an `adb` to which the phone is attached. Returns them with the serial of the
-/// phone.
+/// Starts a world whose daemon has no devices, and an `adb` to which the phone is attached. Returns them with the
+/// serial of the phone.
 fn start_with_usb() -> (World, Adb, String) {
     let adb = Adb::start();
     let mut phone = TestPhone::start();
@@ -22,7 +22,10 @@ fn start_with_usb() -> (World, Adb, String) {
 /// Connects the phone over USB and sets its token.
 fn connect(client: &mut Client) -> Value {
     let connected = client.ok("device.connectUsb", json!({}));
-    client.ok("config.set", json!({"key": format!("device.{}.token", connected["device"].as_str().expect("a name")), "value": TOKEN}));
+    client.ok(
+        "config.set",
+        json!({"key": format!("device.{}.token", connected["device"].as_str().expect("a name")), "value": TOKEN}),
+    );
     connected
 }
 
@@ -43,7 +46,8 @@ fn usb_connection_adds_a_device_and_one_forward_until_removed() {
     );
     assert_eq!(adb.forwards(), Vec::<String>::new());
     let connected = connect(&mut client);
-    let (local, remote) = (connected["localPort"].as_u64().expect("a port"), connected["devicePort"].as_u64().expect("a port"));
+    let (local, remote) =
+        (connected["localPort"].as_u64().expect("a port"), connected["devicePort"].as_u64().expect("a port"));
     assert_eq!((connected["device"].as_str(), connected["transport"].as_str()), (Some("default"), Some("usb-forward")));
     assert_eq!(
         (connected["forwarded"].as_bool(), connected["reused"].as_bool(), connected["tokenConfigured"].as_bool()),

@@ -20,7 +20,8 @@ fn wait_ends_when_its_condition_is_met() {
             let mut client = world.client_for(until);
             scope.spawn(move || client.ok("observe.wait", json!({"until": until, "text": text, "timeoutMs": 30_000})))
         };
-        let waiting = [waits("gone", "Battery"), waits("activity", "SubSettings"), waits("text", "Network preferences")];
+        let waiting =
+            [waits("gone", "Battery"), waits("activity", "SubSettings"), waits("text", "Network preferences")];
         world.client_for("actor").ok("act.tap", json!({"by": "text", "value": "Wi-Fi"}));
         for waited in waiting {
             let waited = waited.join().expect("does not panic");
@@ -38,8 +39,9 @@ fn wait_times_out_and_blocks_no_other_call() {
     assert_eq!(error.details["topActivity"], "com.android.settings/.Settings");
     client.fails("observe.wait", json!({"until": "gone", "text": "Wi-Fi", "timeoutMs": 300}), "TIMEOUT");
     std::thread::scope(|scope| {
-        let waiting =
-            scope.spawn(|| world.client_for("w").call("observe.wait", json!({"until": "text", "text": "Pluto", "timeoutMs": 4000})));
+        let waiting = scope.spawn(|| {
+            world.client_for("w").call("observe.wait", json!({"until": "text", "text": "Pluto", "timeoutMs": 4000}))
+        });
         wait::until("the wait to observe", || (world.phone.requests("/api/screen") > 5).then_some(()));
         // The device is free during the wait.
         let start = std::time::Instant::now();
@@ -49,7 +51,11 @@ fn wait_times_out_and_blocks_no_other_call() {
         assert!(start.elapsed() < std::time::Duration::from_secs(3));
         assert_eq!(waiting.join().expect("does not panic").map_err(|e| e.code), Err("TIMEOUT".to_owned()));
     });
-    for bad in [json!({"until": "text"}), json!({"until": "settled", "text": "x"}), json!({"until": "settled", "timeoutMs": 0})] {
+    for bad in [
+        json!({"until": "text"}),
+        json!({"until": "settled", "text": "x"}),
+        json!({"until": "settled", "timeoutMs": 0}),
+    ] {
         client.fails("observe.wait", bad, "INVALID_PARAMS");
     }
 }
@@ -60,12 +66,17 @@ fn wait_ignores_observations_from_before_the_call() {
     let mut client = world.client();
     std::thread::scope(|scope| {
         // Another wait keeps the stream of observations running.
-        scope.spawn(|| world.client_for("w").call("observe.wait", json!({"until": "text", "text": "Pluto", "timeoutMs": 1500})));
+        scope.spawn(|| {
+            world.client_for("w").call("observe.wait", json!({"until": "text", "text": "Pluto", "timeoutMs": 1500}))
+        });
         for _ in 0..5 {
             client.ok("observe.wait", json!({"until": "text", "text": "Battery"}));
             client.ok("act.tap", json!({"by": "text", "value": "Wi-Fi"}));
             let waited = client.ok("observe.wait", json!({"until": "settled"}));
-            assert_eq!(waited["topActivity"], "com.android.settings/.SubSettings", "the page after the tap is returned");
+            assert_eq!(
+                waited["topActivity"], "com.android.settings/.SubSettings",
+                "the page after the tap is returned"
+            );
             client.ok("act.back", json!({}));
         }
     });
@@ -85,7 +96,9 @@ fn many_waiting_clients_share_one_stream_of_observations() {
         })
         .collect();
     let mut client = world.client();
-    wait::until("all clients to wait", || (client.ok("daemon.status", json!({}))["callsInFlight"].as_u64() > Some(count)).then_some(()));
+    wait::until("all clients to wait", || {
+        (client.ok("daemon.status", json!({}))["callsInFlight"].as_u64() > Some(count)).then_some(())
+    });
     let (start, before) = (std::time::Instant::now(), world.phone.requests("/api/screen"));
     wait::until("some observations", || (world.phone.requests("/api/screen") >= before + 10).then_some(()));
     let (observations, elapsed) = (world.phone.requests("/api/screen") - before, start.elapsed());
@@ -100,7 +113,9 @@ fn many_waiting_clients_share_one_stream_of_observations() {
     }
     drop(streams);
     // Without waiting clients the stream ends.
-    wait::until("the daemon to be idle", || (client.ok("daemon.status", json!({}))["callsInFlight"].as_u64() == Some(1)).then_some(()));
+    wait::until("the daemon to be idle", || {
+        (client.ok("daemon.status", json!({}))["callsInFlight"].as_u64() == Some(1)).then_some(())
+    });
     let after = wait::until("the last observation", || {
         let now = world.phone.requests("/api/screen");
         client.ok("observe.top", json!({}));
@@ -116,7 +131,9 @@ fn wait_survives_transient_errors_and_reports_permanent_ones() {
     let mut client = world.client();
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| {
-            world.client_for("w").ok("observe.wait", json!({"until": "text", "text": "Network preferences", "timeoutMs": 30_000}))
+            world
+                .client_for("w")
+                .ok("observe.wait", json!({"until": "text", "text": "Network preferences", "timeoutMs": 30_000}))
         });
         wait::until("the wait to observe", || (world.phone.requests("/api/screen") > 2).then_some(()));
         world.phone.fault("/api/screen", Kind::Status { status: 500, body: "busy".into(), content_type: None });
@@ -179,7 +196,12 @@ fn device_lost_while_scrolling_has_an_unknown_outcome() {
     let world = World::new();
     let mut client = world.client();
     let skip = 8;
-    world.phone.lock().faults.push(afd_phone::fault::Fault { path: "/api/screen".into(), skip, times: u32::MAX, kind: Kind::DropBefore });
+    world.phone.lock().faults.push(afd_phone::fault::Fault {
+        path: "/api/screen".into(),
+        skip,
+        times: u32::MAX,
+        kind: Kind::DropBefore,
+    });
     let error = client.fails("act.scrollTo", json!({"text": "Pluto"}), "OUTCOME_UNKNOWN");
     assert!(error.message.contains("scrolls were done"), "{error:?}");
 }
@@ -187,9 +209,15 @@ fn device_lost_while_scrolling_has_an_unknown_outcome() {
 #[test]
 fn lease_taken_by_another_session_stops_scrolling() {
     let world = World::new();
-    world.phone.lock().faults.push(afd_phone::fault::Fault { path: "/api/swipe".into(), skip: 0, times: 1, kind: Kind::Hold });
+    world.phone.lock().faults.push(afd_phone::fault::Fault {
+        path: "/api/swipe".into(),
+        skip: 0,
+        times: 1,
+        kind: Kind::Hold,
+    });
     std::thread::scope(|scope| {
-        let scrolling = scope.spawn(|| world.client_for("ben").call("act.scrollTo", json!({"text": "Pluto"})).map_err(|e| e.code));
+        let scrolling =
+            scope.spawn(|| world.client_for("ben").call("act.scrollTo", json!({"text": "Pluto"})).map_err(|e| e.code));
         wait::until("the first swipe", || (!world.phone.hits("swipe").is_empty()).then_some(()));
         world.client_for("ann").ok("device.lease", json!({"ttlMs": 60_000}));
         world.phone.release();

@@ -29,7 +29,12 @@ impl Adb {
     /// Runs `adb` and returns its standard output.
     pub fn run(&self, args: &[&str]) -> String {
         let mut command = Command::new("adb");
-        command.arg("-P").arg(self.port.to_string()).args(args).env("HOME", self.home.path()).env("TMPDIR", self.home.path());
+        command
+            .arg("-P")
+            .arg(self.port.to_string())
+            .args(args)
+            .env("HOME", self.home.path())
+            .env("TMPDIR", self.home.path());
         let output = command.env_remove("ANDROID_SERIAL").output().expect("adb runs");
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
@@ -42,7 +47,9 @@ impl Adb {
     /// Stops the server and waits until nothing listens on its port: then its connections are closed, too.
     pub fn kill_server(&self) {
         self.run(&["kill-server"]);
-        crate::wait::until("the adb server to end", || std::net::TcpStream::connect(("127.0.0.1", self.port)).is_err().then_some(()));
+        crate::wait::until("the adb server to end", || {
+            std::net::TcpStream::connect(("127.0.0.1", self.port)).is_err().then_some(())
+        });
     }
 }
 

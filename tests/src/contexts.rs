@@ -1,7 +1,8 @@
 //! Scores of contexts: how many of the facts that a turn needs are in the messages that are sent for it.
 //!
-//! The conversations stand in `tests/conversations`: `tuned` was looked at while the rules were made, `held` was not. Both were written by
-//! people who had not seen the rules. A fact counts as kept if all its words stand within `NEAR` characters of each other.
+//! The conversations stand in `tests/conversations`: `tuned` was looked at while the rules were made, `held` was not.
+//! Both were written by people who had not seen the rules. A fact counts as kept if all its words stand within `NEAR`
+//! characters of each other.
 
 use std::path::Path;
 
@@ -57,9 +58,13 @@ pub struct Ask {
 /// If a file cannot be read.
 pub fn load(half: &str) -> Vec<Conversation> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("conversations").join(half);
-    let mut files: Vec<_> = std::fs::read_dir(&dir).expect("a directory").filter_map(Result::ok).map(|e| e.path()).collect();
+    let mut files: Vec<_> =
+        std::fs::read_dir(&dir).expect("a directory").filter_map(Result::ok).map(|e| e.path()).collect();
     files.sort();
-    files.iter().map(|file| serde_json::from_slice(&std::fs::read(file).expect("reads")).expect("a conversation")).collect()
+    files
+        .iter()
+        .map(|file| serde_json::from_slice(&std::fs::read(file).expect("reads")).expect("a conversation"))
+        .collect()
 }
 
 fn folded(text: &str) -> String {
@@ -89,7 +94,8 @@ impl Fact {
 pub fn text_of(messages: &[Value]) -> String {
     let one = |m: &Value| {
         let content = m["content"].as_str().unwrap_or_default();
-        let calls = m["toolCalls"].as_array().into_iter().flatten().map(|c| format!(" {} {}", c["name"], c["arguments"]));
+        let calls =
+            m["toolCalls"].as_array().into_iter().flatten().map(|c| format!(" {} {}", c["name"], c["arguments"]));
         format!("{content}{}\n", calls.collect::<String>())
     };
     messages.iter().map(one).collect()
@@ -149,7 +155,8 @@ impl Score {
         for (name, needed, kept) in &other.groups {
             (0..*needed).for_each(|i| self.count(name, i < *kept));
         }
-        self.least_used = if self.least_used == 0 { other.least_used } else { self.least_used.min(other.least_used.max(1)) };
+        self.least_used =
+            if self.least_used == 0 { other.least_used } else { self.least_used.min(other.least_used.max(1)) };
         self.missing.extend(other.missing.iter().cloned());
     }
 
@@ -197,7 +204,10 @@ pub fn score(client: &mut Client, conversation: &Conversation) -> Vec<Score> {
                 score.count(&fact.kind, kept);
                 score.count(&format!("by {}", fact.by), kept);
                 if !kept {
-                    score.missing.push(format!("{} {} after {}: {} {:?}", conversation.id, fact.id, ask.after, fact.kind, fact.need));
+                    score.missing.push(format!(
+                        "{} {} after {}: {} {:?}",
+                        conversation.id, fact.id, ask.after, fact.kind, fact.need
+                    ));
                 }
             }
         }

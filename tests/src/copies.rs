@@ -9,17 +9,21 @@ use serde_json::{Value, json};
 /// Apps that copies are spread over.
 const APPS: usize = 12;
 
-/// Returns a text with other uids, which were made `back` milliseconds before, as their first 48 bits say; those of the phone and of the memory
-/// that recorded it stay.
+/// Returns a text with other uids, which were made `back` milliseconds before, as their first 48 bits say; those of the
+/// phone and of the memory that recorded it stay.
 fn with_other_uids(text: &str, copy: usize, back: i64, kept: &[String]) -> String {
-    let is_uid =
-        |part: &[u8]| part.iter().enumerate().all(|(i, b)| if matches!(i, 8 | 13 | 18 | 23) { *b == b'-' } else { b.is_ascii_hexdigit() });
+    let is_uid = |part: &[u8]| {
+        part.iter()
+            .enumerate()
+            .all(|(i, b)| if matches!(i, 8 | 13 | 18 | 23) { *b == b'-' } else { b.is_ascii_hexdigit() })
+    };
     let mut bytes = text.as_bytes().to_vec();
     let mut at = 0;
     while at + 36 <= bytes.len() {
         if is_uid(&bytes[at..at + 36]) {
             if !kept.iter().any(|uid| &bytes[at..at + 36] == uid.as_bytes()) {
-                let made = i64::from_str_radix(&(text[at..at + 8].to_owned() + &text[at + 9..at + 13]), 16).expect("a time");
+                let made =
+                    i64::from_str_radix(&(text[at..at + 8].to_owned() + &text[at + 9..at + 13]), 16).expect("a time");
                 let made = format!("{:012x}", made - back);
                 bytes[at..at + 8].copy_from_slice(&made.as_bytes()[..8]);
                 bytes[at + 9..at + 13].copy_from_slice(&made.as_bytes()[8..]);
@@ -47,15 +51,21 @@ fn shift(value: &mut Value, by: i64) {
     }
 }
 
-/// Returns exported records as other ones: the copy has other uids, times `back` milliseconds before, sequence numbers of its own as the phone had
-/// them one after another, another name of the session, and mostly another app.
+/// Returns exported records as other ones: the copy has other uids, times `back` milliseconds before, sequence numbers
+/// of its own as the phone had them one after another, another name of the session, and mostly another app.
 fn another(lines: &[String], (app, session): (&str, &str), copy: usize, back: i64) -> Vec<String> {
     let seq = |record: &Value| record["seq"].as_i64();
-    let hour = lines.iter().filter_map(|line| seq(&serde_json::from_str(line).expect("JSON"))).max().expect("sequence numbers");
-    let other_app = if copy.is_multiple_of(APPS) { app.to_owned() } else { format!("com.vendor{}.settings", copy % APPS) };
+    let hour = lines
+        .iter()
+        .filter_map(|line| seq(&serde_json::from_str(line).expect("JSON")))
+        .max()
+        .expect("sequence numbers");
+    let other_app =
+        if copy.is_multiple_of(APPS) { app.to_owned() } else { format!("com.vendor{}.settings", copy % APPS) };
     let records = lines.iter().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
     let phone = records.into_iter().find(|record| record["type"] == "device").expect("a phone")["uid"].clone();
-    let origin = lines.iter().find_map(|line| Some(serde_json::from_str::<Value>(line).ok()?["origin"].as_str()?.to_owned()));
+    let origin =
+        lines.iter().find_map(|line| Some(serde_json::from_str::<Value>(line).ok()?["origin"].as_str()?.to_owned()));
     let kept = [phone.as_str().expect("a uid").to_owned(), origin.expect("an origin")];
     let told = |line: &String| {
         let text = line.replace(app, &other_app).replace(session, &format!("agent-{copy}"));
@@ -69,12 +79,18 @@ fn another(lines: &[String], (app, session): (&str, &str), copy: usize, back: i6
     lines.iter().map(told).collect()
 }
 
-/// Writes a file of `memory.export` with copies of the records of another one. `back` returns how many milliseconds before a copy was recorded;
-/// `names` are those of its app and its session. Returns the number of records.
+/// Writes a file of `memory.export` with copies of the records of another one. `back` returns how many milliseconds
+/// before a copy was recorded; `names` are those of its app and its session. Returns the number of records.
 ///
 /// # Panics
 /// When the file cannot be written.
-pub fn multiply(exported: &[String], names: (&str, &str), copies: Range<usize>, back: impl Fn(usize) -> i64, file: &Path) -> usize {
+pub fn multiply(
+    exported: &[String],
+    names: (&str, &str),
+    copies: Range<usize>,
+    back: impl Fn(usize) -> i64,
+    file: &Path,
+) -> usize {
     let records = &exported[1..exported.len() - 1];
     let mut out = std::io::BufWriter::new(std::fs::File::create(file).expect("creates"));
     writeln!(out, "{}", exported[0]).expect("writes");

@@ -79,7 +79,10 @@ impl Daemon {
     /// Starts a daemon inside this process. It has no process id, signals or log, and no environment of its own.
     pub fn host(dir: &Path) -> Self {
         let given = |value: PathBuf| Override { value, variable: None };
-        let values = [("memory.db", given(dir.join("memory.db"))), ("sessions.progress_dir", given(dir.join(".local/state/afd")))];
+        let values = [
+            ("memory.db", given(dir.join("memory.db"))),
+            ("sessions.progress_dir", given(dir.join(".local/state/afd"))),
+        ];
         let overrides = Overrides { socket: socket(dir), config: dir.join("config.toml"), values: values.into() };
         afd_base::model::embed::trial::use_program(programs::path("afd"));
         let hosted = Hosted::start(overrides).unwrap_or_else(|why| panic!("the daemon did not start: {why}"));
@@ -117,7 +120,10 @@ impl Daemon {
     pub fn try_start_with_descriptors(dir: &Path, descriptors: u32) -> Result<Self, String> {
         let afd = command(dir);
         let mut limited = Command::new("sh");
-        limited.args(["-c", &format!("ulimit -n {descriptors} && exec \"$@\""), "sh"]).arg(afd.get_program()).args(afd.get_args());
+        limited
+            .args(["-c", &format!("ulimit -n {descriptors} && exec \"$@\""), "sh"])
+            .arg(afd.get_program())
+            .args(afd.get_args());
         limited.env_clear().env("HOME", dir).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         Self::spawn(dir, limited)
     }
@@ -126,7 +132,10 @@ impl Daemon {
     pub fn start_with_stderr(dir: &Path, redirection: &str) -> Self {
         let afd = command(dir);
         let mut redirected = Command::new("sh");
-        redirected.args(["-c", &format!("exec \"$@\" {redirection}"), "sh"]).arg(afd.get_program()).args(afd.get_args());
+        redirected
+            .args(["-c", &format!("exec \"$@\" {redirection}"), "sh"])
+            .arg(afd.get_program())
+            .args(afd.get_args());
         redirected.env_clear().env("HOME", dir).env("AFD_LOG", "debug").stdin(Stdio::null()).stdout(Stdio::null());
         Self::spawn(dir, redirected).unwrap_or_else(|why| panic!("the daemon did not start: {why}"))
     }
@@ -140,7 +149,12 @@ impl Daemon {
         let afd = command(dir);
         let mut wrapped = Command::new("unshare");
         wrapped.args(["-rm", "sh", "-c", &format!("{prepare} && exec \"$@\""), "sh"]);
-        wrapped.arg(afd.get_program()).args(afd.get_args()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        wrapped
+            .arg(afd.get_program())
+            .args(afd.get_args())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         let kept = std::env::var_os("PATH").unwrap_or_default();
         wrapped.env_clear().env("PATH", kept).env("HOME", dir);
         Self::spawn(dir, wrapped)

@@ -42,12 +42,15 @@ pub fn with_section(page: &str, name: &str, section: &str) -> String {
 
 /// Returns the reference page of an OpenRPC document.
 pub fn method_reference(document: &Value) -> String {
-    let mut out = "# Methods\n\nGenerated from the OpenRPC document (`afctl rpc rpc.discover`); a test keeps it up to date.\n\n".to_owned();
+    let mut out =
+        "# Methods\n\nGenerated from the OpenRPC document (`afctl rpc rpc.discover`); a test keeps it up to date.\n\n"
+            .to_owned();
     out.push_str(
         "Parameters are one flat JSON object. Optional parameters may be left out or null. Effects: `read` only reads, `act` acts on the\n",
     );
     out.push_str("device, `admin` changes the daemon, its memory or its settings. Every method may also answer ");
-    let words = |codes: &[afd_proto::ErrorCode]| codes.iter().map(|code| format!("`{code}`")).collect::<Vec<_>>().join(", ");
+    let words =
+        |codes: &[afd_proto::ErrorCode]| codes.iter().map(|code| format!("`{code}`")).collect::<Vec<_>>().join(", ");
     let _ = writeln!(out, "{}; every", words(afd_proto::COMMON_ERRORS));
     let _ = writeln!(out, "method with a `requestKey` also {}.", words(afd_proto::WRITE_ERRORS));
     let mut namespace = "";
@@ -85,13 +88,20 @@ fn cell(schema: &Value) -> String {
 }
 
 fn method_section(name: &str, method: &Value) -> String {
-    let mut out = format!("\n### {name}\n\n{} Effect: `{}`.\n", cell_of(&method["summary"]), cell_of(&method["x-effect"]));
+    let mut out =
+        format!("\n### {name}\n\n{} Effect: `{}`.\n", cell_of(&method["summary"]), cell_of(&method["x-effect"]));
     let params = items(&method["params"]);
     if !params.is_empty() {
         out.push_str("\n| parameter | type | | meaning |\n|---|---|---|---|\n");
         for param in params {
             let required = if param["required"] == true { "required" } else { "" };
-            let _ = writeln!(out, "| `{}` | {} | {required} | {} |", cell_of(&param["name"]), type_of(&param["schema"]), cell(param));
+            let _ = writeln!(
+                out,
+                "| `{}` | {} | {required} | {} |",
+                cell_of(&param["name"]),
+                type_of(&param["schema"]),
+                cell(param)
+            );
         }
     }
     let _ = write!(out, "\nResult: {}.", type_of(&method["result"]["schema"]));
@@ -104,9 +114,15 @@ fn method_section(name: &str, method: &Value) -> String {
     if !errors.is_empty() {
         let _ = write!(out, " Errors: {}.", errors.join(", "));
     }
-    let example: serde_json::Map<String, Value> =
-        items(&method["examples"][0]["params"]).iter().map(|p| (cell_of(&p["name"]).to_owned(), p["value"].clone())).collect();
-    let _ = write!(out, "\n\n```json\n{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"{name}\",\"params\":{}}}\n```\n", Value::Object(example));
+    let example: serde_json::Map<String, Value> = items(&method["examples"][0]["params"])
+        .iter()
+        .map(|p| (cell_of(&p["name"]).to_owned(), p["value"].clone()))
+        .collect();
+    let _ = write!(
+        out,
+        "\n\n```json\n{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"{name}\",\"params\":{}}}\n```\n",
+        Value::Object(example)
+    );
     out
 }
 
@@ -132,7 +148,9 @@ fn type_of(schema: &Value) -> String {
     match types.as_slice() {
         [] => schema["const"].as_str().map_or_else(|| "any".to_owned(), |word| format!("`{word}`")),
         ["array"] => format!("list of {}", type_of(&schema["items"])),
-        ["object"] if schema["additionalProperties"].is_object() => format!("map of {}", type_of(&schema["additionalProperties"])),
+        ["object"] if schema["additionalProperties"].is_object() => {
+            format!("map of {}", type_of(&schema["additionalProperties"]))
+        }
         types => types.join(" or "),
     }
 }

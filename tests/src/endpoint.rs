@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 pub enum Reply {
     /// A completion with this text, in the format of the API that the request path belongs to.
     Text(String),
-    /// An embedding of each text of the request, with this number of components: texts that share words are near each other.
+    /// An embedding of each text of the request, with this number of components: texts that share words are near each
+    /// other.
     Embeddings(usize),
     /// A status with an empty JSON object.
     Status(u16),
@@ -132,7 +133,9 @@ fn serve(shared: &Shared, mut stream: TcpStream) {
         Reply::Malformed(body) => (200, body),
         Reply::Embeddings(size) => (200, embeddings(&input, size).to_string()),
         Reply::Text(text) if anthropic => (200, json!({"content": [{"type": "text", "text": text}]}).to_string()),
-        Reply::Text(text) => (200, json!({"choices": [{"message": {"role": "assistant", "content": text}}]}).to_string()),
+        Reply::Text(text) => {
+            (200, json!({"choices": [{"message": {"role": "assistant", "content": text}}]}).to_string())
+        }
     };
     let _ = write!(
         stream,
@@ -153,7 +156,9 @@ fn embeddings(input: &Value, size: usize) -> Value {
         vector
     };
     let texts = input.as_array().cloned().unwrap_or_default();
-    let data =
-        texts.iter().enumerate().map(|(index, text)| json!({"index": index, "embedding": vector(text.as_str().unwrap_or_default())}));
+    let data = texts
+        .iter()
+        .enumerate()
+        .map(|(index, text)| json!({"index": index, "embedding": vector(text.as_str().unwrap_or_default())}));
     json!({"object": "list", "data": data.collect::<Vec<_>>()})
 }

@@ -33,10 +33,18 @@ impl Response {
 }
 
 /// Sends a request over a stream and reads the response until the other side closes.
-pub fn exchange(stream: &mut (impl Read + Write), method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Response {
+pub fn exchange(
+    stream: &mut (impl Read + Write),
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> Response {
     let extra: String = headers.iter().map(|(n, v)| format!("{n}: {v}\r\n")).collect();
-    let request =
-        format!("{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{extra}content-length: {}\r\n\r\n{body}", body.len());
+    let request = format!(
+        "{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{extra}content-length: {}\r\n\r\n{body}",
+        body.len()
+    );
     // Who is refused by the first line may be answered and closed before the rest is written.
     let _ = stream.write_all(request.as_bytes());
     let mut bytes = Vec::new();

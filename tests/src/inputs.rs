@@ -1,4 +1,5 @@
-//! What comes from outside, given to the code that reads it: used by a test with small changes to good inputs, and by the fuzz targets.
+//! What comes from outside, given to the code that reads it: used by a test with small changes to good inputs, and by
+//! the fuzz targets.
 //!
 //! Each function returns normally whatever it is given; a panic is a fault.
 
@@ -15,8 +16,14 @@ const MAX_FRAME: usize = 4096;
 pub type Reader = fn(&[u8]);
 
 /// The readers, each with the name of its directory of seeds.
-pub const READERS: [(&str, Reader); 6] =
-    [("frame", frame), ("request", request), ("screen", screen), ("settings", settings), ("records", records), ("detections", detections)];
+pub const READERS: [(&str, Reader); 6] = [
+    ("frame", frame),
+    ("request", request),
+    ("screen", screen),
+    ("settings", settings),
+    ("records", records),
+    ("detections", detections),
+];
 
 /// Decodes frames, whole and in pieces.
 pub fn frame(bytes: &[u8]) {
@@ -77,7 +84,8 @@ static MEMORY: LazyLock<(tempfile::TempDir, tokio::runtime::Runtime, Store)> = L
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     let store = {
         let _inside = runtime.enter();
-        Store::open(&dir.path().join("memory.db"), &afd_base::task::Tasks::default(), |_, _| {}, |_| Ok(0)).expect("opens")
+        Store::open(&dir.path().join("memory.db"), &afd_base::task::Tasks::default(), |_, _| {}, |_| Ok(0))
+            .expect("opens")
     };
     (dir, runtime, store)
 });
@@ -86,7 +94,8 @@ static MEMORY: LazyLock<(tempfile::TempDir, tokio::runtime::Runtime, Store)> = L
 pub fn records(bytes: &[u8]) {
     let (_, runtime, store) = &*MEMORY;
     let bytes = bytes.to_vec();
-    let done = runtime.block_on(store.write(move |c| Ok(afd::control::transfer::import_dry_run(c, &bytes, true).is_ok())));
+    let done =
+        runtime.block_on(store.write(move |c| Ok(afd::control::transfer::import_dry_run(c, &bytes, true).is_ok())));
     done.expect("a file of somebody else is no failure of the database");
 }
 

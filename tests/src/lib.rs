@@ -1,5 +1,5 @@
-//! Harness of the end-to-end tests and benches: a [`World`] with a real daemon, the real database, and practice phones over
-//! real HTTP, all in a temporary directory and on loopback.
+//! Harness of the end-to-end tests and benches: a [`World`] with a real daemon, the real database, and practice phones
+//! over real HTTP, all in a temporary directory and on loopback.
 
 pub mod adb;
 pub mod clients;
@@ -44,7 +44,8 @@ impl World {
         Self::with(TestPhone::start(), "")
     }
 
-    /// Starts a daemon for this phone. The settings follow the phone's `[device.pixel]` table and may begin with more of its keys.
+    /// Starts a daemon for this phone. The settings follow the phone's `[device.pixel]` table and may begin with more
+    /// of its keys.
     pub fn with(phone: TestPhone, settings: &str) -> Self {
         let settings = with_phone(&phone, settings);
         Self::bare(phone, &settings)
@@ -74,8 +75,8 @@ impl World {
         Self { phone, daemon, dir }
     }
 
-    /// Starts a daemon whose database, artifacts and backups are on a disk of `kib` KiB of their own, and returns the path at which this
-    /// process sees that disk.
+    /// Starts a daemon whose database, artifacts and backups are on a disk of `kib` KiB of their own, and returns the
+    /// path at which this process sees that disk.
     pub fn on_disk(settings: &str, kib: u32) -> (Self, PathBuf) {
         let phone = TestPhone::start();
         let dir = tempfile::Builder::new().prefix("afd-").tempdir().expect("a temporary directory");
@@ -173,7 +174,11 @@ pub struct CallFailure {
 /// Checks that an error is one that the method's row in the contract has, and returns its code.
 fn documented<'a>(info: Option<&MethodInfo>, code: &'a Value) -> &'a Value {
     if let (Some(info), Some(code)) = (info, code.as_str()) {
-        assert!(info.all_errors().any(|c| c.name() == code), "{} answered {code}, which its row does not have", info.name);
+        assert!(
+            info.all_errors().any(|c| c.name() == code),
+            "{} answered {code}, which its row does not have",
+            info.name
+        );
     }
     code
 }
@@ -196,13 +201,18 @@ impl Client {
                 hint: data["hint"].as_str().map(str::to_owned),
                 details: data["details"].clone(),
             },
-            CallError::Io(error) => {
-                CallFailure { code: "BROKEN".into(), number: 0, message: error.to_string(), hint: None, details: Value::Null }
-            }
+            CallError::Io(error) => CallFailure {
+                code: "BROKEN".into(),
+                number: 0,
+                message: error.to_string(),
+                hint: None,
+                details: Value::Null,
+            },
         })
     }
 
-    /// Calls a method that must succeed, and returns its result. A context must obey the rules of the providers, see `provider_rules`.
+    /// Calls a method that must succeed, and returns its result. A context must obey the rules of the providers, see
+    /// `provider_rules`.
     pub fn ok(&mut self, method: &str, params: Value) -> Value {
         let result = match self.call(method, params.clone()) {
             Ok(result) => result,
@@ -235,5 +245,8 @@ impl Client {
 /// Returns the alias of the first ref of an observation whose label starts with `label`.
 pub fn find_alias(observation: &Value, label: &str) -> Option<String> {
     let rows = observation["refs"]["rows"].as_array().or_else(|| observation["rows"].as_array())?;
-    rows.iter().find(|r| r["label"].as_str().is_some_and(|l| l.starts_with(label))).and_then(|r| r["ref"].as_str()).map(str::to_owned)
+    rows.iter()
+        .find(|r| r["label"].as_str().is_some_and(|l| l.starts_with(label)))
+        .and_then(|r| r["ref"].as_str())
+        .map(str::to_owned)
 }

@@ -32,7 +32,8 @@ impl TestPhone {
     pub fn with(change: impl FnOnce(&mut Setup)) -> Self {
         let mut setup = Setup::new(TOKEN);
         change(&mut setup);
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
         let running = runtime.block_on(afd_phone::start(setup, 0, 0)).expect("listens");
         let phone = Self { running: Some(running), runtime };
         phone.scene("com.android.settings", None);

@@ -13,10 +13,15 @@ pub fn path(name: &str) -> PathBuf {
 /// Builds the programs, which is quick if nothing changed, and returns their directory.
 fn build() -> PathBuf {
     let exe = std::env::current_exe().expect("the path of this test");
-    let dir = exe.ancestors().find(|d| d.ends_with("debug") || d.ends_with("release")).expect("a target directory").to_owned();
+    let dir = exe
+        .ancestors()
+        .find(|d| d.ends_with("debug") || d.ends_with("release"))
+        .expect("a target directory")
+        .to_owned();
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(["build", "--quiet", "--workspace", "--bins"]).current_dir(env!("CARGO_MANIFEST_DIR"));
-    // With --tests, cargo selects the features that the libraries were just built with; without it, it would build them all again.
+    // With --tests, cargo selects the features that the libraries were just built with; without it, it would build them
+    // all again.
     command.arg(if dir.ends_with("release") { "--release" } else { "--tests" });
     let built = command.status().expect("cargo runs");
     assert!(built.success(), "cannot build the programs");

@@ -1,4 +1,5 @@
-//! Rules by which providers refuse a list of messages, as their references of chat completions and of messages state them.
+//! Rules by which providers refuse a list of messages, as their references of chat completions and of messages state
+//! them.
 
 use std::collections::BTreeSet;
 
@@ -24,8 +25,9 @@ pub(crate) fn check(client: &mut Client, params: &Value, context: &Value) {
     }
 }
 
-/// Checks a context of OpenAI's form. Rules of the reference of chat completions: `tool_call_id` names a call of the last assistant message
-/// with calls, ids have at most 40 characters, a message of a tool holds text only, and `messages` is not empty.
+/// Checks a context of OpenAI's form. Rules of the reference of chat completions: `tool_call_id` names a call of the
+/// last assistant message with calls, ids have at most 40 characters, a message of a tool holds text only, and
+/// `messages` is not empty.
 fn openai(context: &Value) {
     let messages = context["messages"].as_array().expect("messages");
     assert!(messages.iter().any(|m| m["role"] != "system"), "{context}");
@@ -48,8 +50,9 @@ fn openai(context: &Value) {
     assert!(open.is_empty(), "{open:?}");
 }
 
-/// Checks a context of Anthropic's form. Rules of the reference of messages: the first message is of the user, roles alternate, text blocks are
-/// not blank, ids match `^[a-zA-Z0-9_-]+$`, and the message after one with calls begins with the results of all of them.
+/// Checks a context of Anthropic's form. Rules of the reference of messages: the first message is of the user, roles
+/// alternate, text blocks are not blank, ids match `^[a-zA-Z0-9_-]+$`, and the message after one with calls begins with
+/// the results of all of them.
 fn anthropic(context: &Value) {
     let messages = context["messages"].as_array().expect("messages");
     assert!(messages.first().is_some_and(|m| m["role"] == "user"), "{context}");
@@ -69,7 +72,8 @@ fn anthropic(context: &Value) {
             }
         }
         let results = messages.get(i + 1).and_then(|next| next["content"].as_array()).into_iter().flatten();
-        let answered: Vec<&str> = results.take_while(|b| b["type"] == "tool_result").filter_map(|b| b["tool_use_id"].as_str()).collect();
+        let answered: Vec<&str> =
+            results.take_while(|b| b["type"] == "tool_result").filter_map(|b| b["tool_use_id"].as_str()).collect();
         assert!(wanted.iter().all(|id| answered.contains(&id.as_str())), "{wanted:?} {answered:?}");
     }
 }

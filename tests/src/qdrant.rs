@@ -1,4 +1,5 @@
-//! A Qdrant for tests: the one at `AFD_TEST_QDRANT_URL`, behind a gate that can be shut as if it were away. `tests/qdrant` is one.
+//! A Qdrant for tests: the one at `AFD_TEST_QDRANT_URL`, behind a gate that can be shut as if it were away.
+//! `tests/qdrant` is one.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -32,7 +33,10 @@ impl TestQdrant {
 
     /// Returns the settings of a daemon that uses it, as lines of the table `recall`.
     pub fn settings(&self) -> String {
-        format!("qdrant_url = \"http://127.0.0.1:{}\"\nqdrant_collection = \"{}\"\nqdrant_retry_ms = 20\n", self.gate.port, self.prefix)
+        format!(
+            "qdrant_url = \"http://127.0.0.1:{}\"\nqdrant_collection = \"{}\"\nqdrant_retry_ms = 20\n",
+            self.gate.port, self.prefix
+        )
     }
 
     /// Returns the URL at which daemons reach it.
@@ -55,7 +59,8 @@ impl TestQdrant {
 
     /// Calls it, past the gate, and returns status and body.
     pub fn call(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
-        let response = http::request(&self.url, method, path, &[("content-type", "application/json")], &body.to_string());
+        let response =
+            http::request(&self.url, method, path, &[("content-type", "application/json")], &body.to_string());
         (response.status, serde_json::from_str(&response.body).unwrap_or(Value::Null))
     }
 
@@ -63,15 +68,22 @@ impl TestQdrant {
     pub fn collections(&self) -> Vec<String> {
         let (_, all) = self.call("GET", "/collections", &Value::Null);
         let names = all["result"]["collections"].as_array().expect("collections").iter();
-        names.filter_map(|c| c["name"].as_str()).filter(|name| name.starts_with(&format!("{}-", self.prefix))).map(str::to_owned).collect()
+        names
+            .filter_map(|c| c["name"].as_str())
+            .filter(|name| name.starts_with(&format!("{}-", self.prefix)))
+            .map(str::to_owned)
+            .collect()
     }
 
     /// Returns the points of all its collections.
     pub fn points(&self) -> Vec<Value> {
         let mut points = Vec::new();
         for name in self.collections() {
-            let (status, found) =
-                self.call("POST", &format!("/collections/{name}/points/scroll"), &json!({"limit": 10_000, "with_payload": true}));
+            let (status, found) = self.call(
+                "POST",
+                &format!("/collections/{name}/points/scroll"),
+                &json!({"limit": 10_000, "with_payload": true}),
+            );
             assert_eq!(status, 200, "{found}");
             points.extend(found["result"]["points"].as_array().expect("points").iter().cloned());
         }
@@ -106,7 +118,11 @@ impl Gate {
     fn start(address: &str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("an address").port();
-        let shared = Arc::new(Shared { open: AtomicBool::new(true), stopped: AtomicBool::new(false), streams: Mutex::default() });
+        let shared = Arc::new(Shared {
+            open: AtomicBool::new(true),
+            stopped: AtomicBool::new(false),
+            streams: Mutex::default(),
+        });
         let (own, address) = (shared.clone(), address.to_owned());
         let thread = std::thread::spawn(move || {
             for near in listener.incoming().flatten() {

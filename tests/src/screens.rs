@@ -1,7 +1,8 @@
 //! Screens of apps whose pages have few resource ids, and how well the daemon tells their pages apart.
 //!
-//! Each app is a file of lines: the first names the app, each other line is a screen with the true name of its page. The screens were
-//! written by people who had not seen the rules. Those in `tuned` were looked at while the rules were made, those in `held` never.
+//! Each app is a file of lines: the first names the app, each other line is a screen with the true name of its page.
+//! The screens were written by people who had not seen the rules. Those in `tuned` were looked at while the rules were
+//! made, those in `held` never.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -99,7 +100,10 @@ impl RawScreen {
             root: w.root.scene(),
         });
         let (width, height) = self.size;
-        (Scene { windows: windows.collect(), width, height, density: DENSITY }, format!("{}/{}", self.app, self.activity))
+        (
+            Scene { windows: windows.collect(), width, height, density: DENSITY },
+            format!("{}/{}", self.app, self.activity),
+        )
     }
 
     /// Returns the structure that the daemon derives from the screen.
@@ -116,10 +120,14 @@ impl RawScreen {
 /// # Panics
 /// When a file cannot be read.
 pub fn read(dir: &Path) -> BTreeMap<String, Vec<Labelled>> {
-    let files = std::fs::read_dir(dir).unwrap_or_else(|e| panic!("{}: {e}", dir.display())).filter_map(Result::ok).map(|e| e.path());
+    let files = std::fs::read_dir(dir)
+        .unwrap_or_else(|e| panic!("{}: {e}", dir.display()))
+        .filter_map(Result::ok)
+        .map(|e| e.path());
     let app = |path: std::path::PathBuf| {
         let text = std::fs::read_to_string(&path).expect("reads");
-        let screens = text.lines().filter(|l| !l.is_empty()).map(|l| serde_json::from_str(l).expect("a screen")).collect();
+        let screens =
+            text.lines().filter(|l| !l.is_empty()).map(|l| serde_json::from_str(l).expect("a screen")).collect();
         (path.file_stem().expect("a name").to_string_lossy().into_owned(), screens)
     };
     files.filter(|p| p.extension().is_some_and(|e| e == "jsonl")).map(app).collect()
@@ -160,8 +168,8 @@ impl Pairs {
     }
 }
 
-/// Learns the screens of an app in this order, or shuffled by a seed other than 0, and compares the states that they become with their
-/// pages. Also returns which pages were told wrongly.
+/// Learns the screens of an app in this order, or shuffled by a seed other than 0, and compares the states that they
+/// become with their pages. Also returns which pages were told wrongly.
 pub fn score(screens: &[Labelled], seed: u64) -> (Pairs, BTreeMap<String, usize>) {
     let mut order: Vec<usize> = (0..screens.len()).collect();
     let mut rng = Rng::new(seed);

@@ -1,5 +1,5 @@
-//! Arguments of tools as models write them: names and words in any case, booleans and lists as text, keys by their names. The daemon reads
-//! numbers.
+//! Arguments of tools as models write them: names and words in any case, booleans and lists as text, keys by their
+//! names. The daemon reads numbers.
 
 use serde_json::{Map, Value, json};
 
@@ -7,17 +7,24 @@ use serde_json::{Map, Value, json};
 #[derive(Debug, PartialEq, Eq)]
 pub struct Refused(pub String);
 
-/// Returns the arguments of a call with the names and types of an input schema. What is not understood is left as it is: the daemon
-/// refuses it by name.
+/// Returns the arguments of a call with the names and types of an input schema. What is not understood is left as it
+/// is: the daemon refuses it by name.
 ///
 /// # Errors
 /// If the tool has no argument of a name, or if one is given twice.
-pub fn plain(tool: &str, schema: &Map<String, Value>, given: Map<String, Value>) -> Result<Map<String, Value>, Refused> {
+pub fn plain(
+    tool: &str,
+    schema: &Map<String, Value>,
+    given: Map<String, Value>,
+) -> Result<Map<String, Value>, Refused> {
     let properties = schema.get("properties").and_then(Value::as_object);
-    let required: Vec<&str> = schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+    let required: Vec<&str> =
+        schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
     let mut out = Map::new();
     for (name, value) in given {
-        let known = properties.and_then(|p| p.get_key_value(&name).or_else(|| p.iter().find(|(known, _)| folded(known) == folded(&name))));
+        let known = properties.and_then(|p| {
+            p.get_key_value(&name).or_else(|| p.iter().find(|(known, _)| folded(known) == folded(&name)))
+        });
         let Some((known, property)) = known else {
             let takes: Vec<String> = properties.into_iter().flatten().map(|(name, p)| described(name, p)).collect();
             let takes = if takes.is_empty() { "no arguments".to_owned() } else { takes.join(", ") };
@@ -75,10 +82,15 @@ fn converted(name: &str, property: &Value, value: Value, required: bool) -> Opti
 
 /// Returns the word of an enumeration that a text is, in any case.
 fn in_case(property: &Value, text: &str) -> Option<Value> {
-    property["enum"].as_array()?.iter().find(|word| word.as_str().is_some_and(|word| folded(word) == folded(text))).cloned()
+    property["enum"]
+        .as_array()?
+        .iter()
+        .find(|word| word.as_str().is_some_and(|word| folded(word) == folded(text)))
+        .cloned()
 }
 
-/// Returns the items of a list that was sent as text: as JSON, else one per line, or words of an enumeration between commas.
+/// Returns the items of a list that was sent as text: as JSON, else one per line, or words of an enumeration between
+/// commas.
 fn list(items: &Value, text: &str) -> Value {
     if let Ok(Value::Array(list)) = serde_json::from_str(text) {
         return Value::Array(list);

@@ -123,14 +123,27 @@ impl Daemon {
                 () = context.ct.cancelled(), if !interrupted.load(Ordering::Relaxed) => interrupted.store(true, Ordering::Relaxed),
             }
         };
-        let result = done.unwrap_or_else(|error| Err(Failure::new("INTERNAL", format!("the call was aborted: {error}"), FAILED)));
+        let result = done
+            .unwrap_or_else(|error| Err(Failure::new("INTERNAL", format!("the call was aborted: {error}"), FAILED)));
         let (category, op) = info.name.split_once('.').unwrap_or(("", info.name));
-        Outcome { category: category.to_owned(), op: human::kebab(op), result, render: human::render_of(info.name), only: None }
+        Outcome {
+            category: category.to_owned(),
+            op: human::kebab(op),
+            result,
+            render: human::render_of(info.name),
+            only: None,
+        }
     }
 
     /// Calls a method on the connection that keeps the leases of a client.
-    fn call_on(&self, leases: &Mutex<Option<Connection>>, info: &MethodInfo, params: &Value) -> Result<Box<RawValue>, Failure> {
-        let mut slot = leases.lock().map_err(|_| Failure::new("INTERNAL", "an earlier call for a lease was aborted", FAILED))?;
+    fn call_on(
+        &self,
+        leases: &Mutex<Option<Connection>>,
+        info: &MethodInfo,
+        params: &Value,
+    ) -> Result<Box<RawValue>, Failure> {
+        let mut slot =
+            leases.lock().map_err(|_| Failure::new("INTERNAL", "an earlier call for a lease was aborted", FAILED))?;
         let mut last = None;
         // The connection may be that of a daemon that has ended.
         for _ in 0..2 {

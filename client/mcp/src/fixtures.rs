@@ -1,5 +1,6 @@
-//! What the public conformance suite of MCP expects of a server under test: tools, resources and prompts of fixed content. They are offered
-//! beside those of the product if the variable [`VARIABLE`] is set, and touch no device and no memory.
+//! What the public conformance suite of MCP expects of a server under test: tools, resources and prompts of fixed
+//! content. They are offered beside those of the product if the variable [`VARIABLE`] is set, and touch no device and
+//! no memory.
 
 use rmcp::model::{CallToolResult, GetPromptResult, ProgressNotificationParam, ReadResourceResult, Tool};
 use rmcp::service::{RequestContext, RoleServer};
@@ -20,8 +21,7 @@ pub fn are_offered() -> bool {
 }
 
 fn content_of(tool: &str) -> Option<Value> {
-    let resource =
-        |uri: &str, kind: &str, text: &str| json!({"type": "resource", "resource": {"uri": uri, "mimeType": kind, "text": text}});
+    let resource = |uri: &str, kind: &str, text: &str| json!({"type": "resource", "resource": {"uri": uri, "mimeType": kind, "text": text}});
     let picture = json!({"type": "image", "data": PNG, "mimeType": "image/png"});
     Some(match tool {
         "test_simple_text" => json!([{"type": "text", "text": "A plain text."}]),
@@ -69,9 +69,13 @@ pub async fn call(name: &str, context: &RequestContext<RoleServer>) -> Option<Ca
 pub fn read(uri: &str) -> Option<ReadResourceResult> {
     let id = || uri.strip_prefix("test://template/")?.strip_suffix("/data");
     let content = match uri {
-        "test://static-text" | "test://watched-resource" => json!({"uri": uri, "mimeType": "text/plain", "text": "A fixed text."}),
+        "test://static-text" | "test://watched-resource" => {
+            json!({"uri": uri, "mimeType": "text/plain", "text": "A fixed text."})
+        }
         "test://static-binary" => json!({"uri": uri, "mimeType": "image/png", "blob": PNG}),
-        _ => json!({"uri": uri, "mimeType": "application/json", "text": json!({"id": id()?, "templateTest": true}).to_string()}),
+        _ => {
+            json!({"uri": uri, "mimeType": "application/json", "text": json!({"id": id()?, "templateTest": true}).to_string()})
+        }
     };
     parsed(json!({"contents": [content]}))
 }
@@ -82,7 +86,9 @@ pub fn prompt(name: &str, arguments: &Map<String, Value>) -> Option<GetPromptRes
     let text = |text: String| json!({"role": "user", "content": {"type": "text", "text": text}});
     let messages = match name {
         "test_simple_prompt" => json!([text("A plain prompt.".to_owned())]),
-        "test_prompt_with_arguments" => json!([text(format!("Prompt with arguments: arg1='{}', arg2='{}'", given("arg1"), given("arg2")))]),
+        "test_prompt_with_arguments" => {
+            json!([text(format!("Prompt with arguments: arg1='{}', arg2='{}'", given("arg1"), given("arg2")))])
+        }
         "test_prompt_with_embedded_resource" => {
             let resource = json!({"uri": given("resourceUri"), "mimeType": "text/plain", "text": "An embedded text."});
             json!([{"role": "user", "content": {"type": "resource", "resource": resource}}, text("Read it.".to_owned())])

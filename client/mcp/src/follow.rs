@@ -107,7 +107,9 @@ async fn listen(daemon: Arc<Daemon>, session: String, state: Arc<State>) {
             while let Ok(Some(line)) = lines.next_line().await {
                 let message: Value = serde_json::from_str(&line).unwrap_or_default();
                 match serde_json::from_value::<MessageWithCursor>(message["params"]["result"].clone()) {
-                    Ok(message) => state.note(|uri| resources::is_affected(uri, &message.message, daemon.device(), &session)),
+                    Ok(message) => {
+                        state.note(|uri| resources::is_affected(uri, &message.message, daemon.device(), &session))
+                    }
                     // A newer daemon tells something that this program does not know.
                     Err(_) if message["params"].is_object() => state.note(|_| true),
                     Err(_) => {}

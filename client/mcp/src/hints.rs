@@ -1,5 +1,5 @@
-//! Hints as an MCP client can follow them: they name tools and their arguments. The daemon's hints name commands and methods; where there
-//! is no tool for one of them, that part of a hint is left out.
+//! Hints as an MCP client can follow them: they name tools and their arguments. The daemon's hints name commands and
+//! methods; where there is no tool for one of them, that part of a hint is left out.
 
 use afctl::outcome::Failure;
 use afd_proto::MethodInfo;
@@ -24,10 +24,17 @@ const PHRASES: &[(&str, &str)] = &[
 ];
 
 /// Words that name what an MCP client does not have.
-const FOREIGN: &[&str] = &["`", "afctl", "rpc.", "observe.", "act.", "--", "AF_", "configuration", "settings", "setting ", "JSON-RPC"];
+const FOREIGN: &[&str] =
+    &["`", "afctl", "rpc.", "observe.", "act.", "--", "AF_", "configuration", "settings", "setting ", "JSON-RPC"];
 
-/// Makes the hint of a failure one that names tools; where the arguments of a call were wrong, it lists those that the tool takes.
-pub fn for_tools(failure: &mut Failure, tool: &Tool, schema: &Map<String, Value>, tools: &[(&'static Tool, &'static MethodInfo)]) {
+/// Makes the hint of a failure one that names tools; where the arguments of a call were wrong, it lists those that the
+/// tool takes.
+pub fn for_tools(
+    failure: &mut Failure,
+    tool: &Tool,
+    schema: &Map<String, Value>,
+    tools: &[(&'static Tool, &'static MethodInfo)],
+) {
     if failure.code == "INVALID_PARAMS" && failure.hint.as_deref().is_none_or(|hint| hint.contains("rpc.discover")) {
         let takes = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
         let takes: Vec<String> = takes.map(|(name, property)| arguments::described(name, property)).collect();
@@ -86,12 +93,20 @@ mod tests {
         let told = |hint: &str| in_tools(hint, &core());
         let of = |hint: &str| told(hint).unwrap_or_default();
         assert_eq!(of("observe the page to see what is there"), "call af_look to see what is there");
-        assert_eq!(of("use a whole label, a ref, or partial (afctl: --partial) to take such a match").matches("--").count(), 0);
+        assert_eq!(
+            of("use a whole label, a ref, or partial (afctl: --partial) to take such a match").matches("--").count(),
+            0
+        );
         assert_eq!(of("scroll to it first: scroll-to \"Display\""), "scroll to it first: af_scroll_to \"Display\"");
         assert_eq!(of("close the keyboard first: press Back"), "close the keyboard first: af_back");
-        assert_eq!(of("call af_look to see what happened; `afctl status` shows the state"), "call af_look to see what happened");
         assert_eq!(
-            of("`afctl recall search` finds entries with their uids; messages are in `afctl conversation list`").split("; ").count(),
+            of("call af_look to see what happened; `afctl status` shows the state"),
+            "call af_look to see what happened"
+        );
+        assert_eq!(
+            of("`afctl recall search` finds entries with their uids; messages are in `afctl conversation list`")
+                .split("; ")
+                .count(),
             1
         );
         assert_eq!(told("`afctl visual states` lists what is known"), None);
@@ -102,9 +117,13 @@ mod tests {
     #[test]
     fn wrong_arguments_are_answered_with_those_of_the_tool() {
         let (tool, info) = core().into_iter().find(|(tool, _)| tool.name == "af_recall").expect("a tool");
-        let mut failure = Failure::new("INVALID_PARAMS", "limit: expected a number", 1).with_hint("`rpc.discover` describes them");
+        let mut failure =
+            Failure::new("INVALID_PARAMS", "limit: expected a number", 1).with_hint("`rpc.discover` describes them");
         for_tools(&mut failure, tool, &crate::schema::of(tool, info), &core());
         let hint = failure.hint.expect("a hint");
-        assert!(hint.starts_with("af_recall takes ") && hint.contains("limit (number)") && !hint.contains("rpc."), "{hint}");
+        assert!(
+            hint.starts_with("af_recall takes ") && hint.contains("limit (number)") && !hint.contains("rpc."),
+            "{hint}"
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! Streamable HTTP on 127.0.0.1: a token is required, and the `Host` and `Origin` of a request must be of this machine, so that no web
-//! page can reach it. Clients of a protocol version without sessions are served request by request.
+//! Streamable HTTP on 127.0.0.1: a token is required, and the `Host` and `Origin` of a request must be of this machine,
+//! so that no web page can reach it. Clients of a protocol version without sessions are served request by request.
 
 use std::convert::Infallible;
 use std::io::{Read, Write};
@@ -29,7 +29,8 @@ use crate::uses::Uses;
 
 /// Maximum number of connections of clients that sent the token; more are refused.
 const MAX_CLIENTS: usize = 64;
-/// Maximum number of connections at a time; more are closed at once. Those without the token end with their first answer.
+/// Maximum number of connections at a time; more are closed at once. Those without the token end with their first
+/// answer.
 const MAX_CONNECTIONS: usize = 1_024;
 /// Maximum time until the body of a request has arrived, and its maximum length in bytes.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
@@ -51,10 +52,19 @@ const PATH: &str = "/mcp";
 ///
 /// # Errors
 /// If the token cannot be read, or if the port is taken.
-pub async fn serve(daemon: Arc<Daemon>, toolsets: Vec<Toolset>, port: u16, token_file: Option<PathBuf>) -> Result<(), String> {
-    let file = token_file.or_else(default_token_file).ok_or("cannot tell where to keep the token: set HOME, or use --token-file")?;
+pub async fn serve(
+    daemon: Arc<Daemon>,
+    toolsets: Vec<Toolset>,
+    port: u16,
+    token_file: Option<PathBuf>,
+) -> Result<(), String> {
+    let file = token_file
+        .or_else(default_token_file)
+        .ok_or("cannot tell where to keep the token: set HOME, or use --token-file")?;
     let token: Arc<str> = token(&file).map_err(|e| format!("cannot use the token in {}: {e}", file.display()))?.into();
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(|e| format!("cannot listen on port {port}: {e}"))?;
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))
+        .await
+        .map_err(|e| format!("cannot listen on port {port}: {e}"))?;
     let address = listener.local_addr().map_err(|e| e.to_string())?;
     eprintln!("serving MCP at http://{address}{PATH} with the token in {}", file.display());
     let mut manager = LocalSessionManager::default();
@@ -67,7 +77,10 @@ pub async fn serve(daemon: Arc<Daemon>, toolsets: Vec<Toolset>, port: u16, token
     let config = StreamableHttpServerConfig::default()
         .with_sse_keep_alive(None)
         .with_allowed_hosts([format!("127.0.0.1:{}", address.port()), format!("localhost:{}", address.port())])
-        .with_allowed_origins([format!("http://127.0.0.1:{}", address.port()), format!("http://localhost:{}", address.port())])
+        .with_allowed_origins([
+            format!("http://127.0.0.1:{}", address.port()),
+            format!("http://localhost:{}", address.port()),
+        ])
         .enforce_origin_validation();
     let uses = Uses::default();
     tokio::spawn(end_idle(manager.clone(), uses.clone()));
@@ -127,7 +140,12 @@ async fn answer(serving: Arc<Serving>, place: Place, request: Request<Incoming>)
     if place.get().is_none() {
         match serving.clients.clone().try_acquire_owned() {
             Ok(permit) => drop(place.set(permit)),
-            Err(_) => return Ok(closing(refusal(StatusCode::SERVICE_UNAVAILABLE, "64 connections are open: close some of them\n"))),
+            Err(_) => {
+                return Ok(closing(refusal(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    "64 connections are open: close some of them\n",
+                )));
+            }
         }
     }
     let session = header(request.headers(), SESSION_HEADER);
@@ -165,8 +183,12 @@ fn header(headers: &hyper::HeaderMap, name: &str) -> Option<String> {
 async fn with_body(request: Request<Incoming>) -> Result<Request<Full<Bytes>>, Answer> {
     let (parts, body) = request.into_parts();
     let read = tokio::time::timeout(BODY_TIMEOUT, Limited::new(body, MAX_BODY).collect()).await;
-    let Ok(read) = read else { return Err(closing(refusal(StatusCode::REQUEST_TIMEOUT, "the body did not arrive within 30 s\n"))) };
-    let Ok(read) = read else { return Err(closing(refusal(StatusCode::PAYLOAD_TOO_LARGE, "expected a body of at most 8 MiB\n"))) };
+    let Ok(read) = read else {
+        return Err(closing(refusal(StatusCode::REQUEST_TIMEOUT, "the body did not arrive within 30 s\n")));
+    };
+    let Ok(read) = read else {
+        return Err(closing(refusal(StatusCode::PAYLOAD_TOO_LARGE, "expected a body of at most 8 MiB\n")));
+    };
     let mut bytes = read.to_bytes();
     if parts.method == Method::POST {
         match input::read(&bytes) {
@@ -232,7 +254,9 @@ fn token(file: &Path) -> std::io::Result<String> {
             open.take(MAX_TOKEN).read_to_string(&mut text)?;
             let token = text.trim();
             if token.len() < 16 || !token.bytes().all(|b| b.is_ascii_graphic()) {
-                return Err(std::io::Error::other("expected 16 to 4096 printable characters; delete it to have a new one made"));
+                return Err(std::io::Error::other(
+                    "expected 16 to 4096 printable characters; delete it to have a new one made",
+                ));
             }
             Ok(token.to_owned())
         }

@@ -1,4 +1,5 @@
-//! Messages as clients send them, before they are read: half characters are replaced, and what is no message gets an answer that says why.
+//! Messages as clients send them, before they are read: half characters are replaced, and what is no message gets an
+//! answer that says why.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -45,7 +46,11 @@ pub fn read(bytes: &[u8]) -> Result<Message, Value> {
         let envelope: Envelope = serde_json::from_str(&text).unwrap_or_default();
         let why = error.to_string();
         return Err(if why.starts_with("recursion limit") {
-            answer(&envelope.id.unwrap_or_default(), NO_REQUEST, "the message is nested too deep: expected at most 127 levels")
+            answer(
+                &envelope.id.unwrap_or_default(),
+                NO_REQUEST,
+                "the message is nested too deep: expected at most 127 levels",
+            )
         } else {
             answer(&Value::Null, NOT_JSON, &format!("expected one message as JSON on one line: {why}"))
         });
@@ -53,7 +58,8 @@ pub fn read(bytes: &[u8]) -> Result<Message, Value> {
     if text.trim_start().starts_with('[') {
         return Ok(Message { text, method: None, is_request: false, id: Value::Null });
     }
-    let no_object = || answer(&Value::Null, NO_REQUEST, "expected a JSON object with \"jsonrpc\", \"id\" and \"method\"");
+    let no_object =
+        || answer(&Value::Null, NO_REQUEST, "expected a JSON object with \"jsonrpc\", \"id\" and \"method\"");
     let envelope: Envelope = serde_json::from_str(&text).map_err(|_| no_object())?;
     let id = envelope.id.clone().unwrap_or_default();
     let is_response = envelope.result.is_some() || envelope.error.is_some();
@@ -80,7 +86,11 @@ pub fn answer(id: &Value, code: i64, message: &str) -> Value {
 /// Returns the answer to a request that comes before `initialize`.
 pub fn too_early(message: &Message) -> Value {
     let method = message.method.as_deref().unwrap_or_default();
-    answer(&message.id, NO_REQUEST, &format!("{method:?} came before \"initialize\": send that first, then \"notifications/initialized\""))
+    answer(
+        &message.id,
+        NO_REQUEST,
+        &format!("{method:?} came before \"initialize\": send that first, then \"notifications/initialized\""),
+    )
 }
 
 fn kind(value: &Value) -> &'static str {
@@ -143,12 +153,18 @@ mod tests {
     fn what_is_no_message_gets_an_answer() {
         let error = |text: &str| read(text.as_bytes()).expect_err("no message");
         assert_eq!(error("hello")["error"]["code"], NOT_JSON);
-        let deep = format!(r#"{{"jsonrpc":"2.0","id":7,"method":"ping","params":{}{}}}"#, "[".repeat(500), "]".repeat(500));
+        let deep =
+            format!(r#"{{"jsonrpc":"2.0","id":7,"method":"ping","params":{}{}}}"#, "[".repeat(500), "]".repeat(500));
         assert_eq!((&error(&deep)["id"], &error(&deep)["error"]["code"]), (&json!(7), &json!(NO_REQUEST)));
         assert_eq!(error("3")["error"]["code"], NO_REQUEST);
         let version = error(r#"{"jsonrpc":"2.0","id":"a","method":"initialize","params":{"protocolVersion":3}}"#);
         assert_eq!(version["id"], "a");
-        assert!(version["error"]["message"].as_str().is_some_and(|m| m.contains("protocolVersion") && m.contains("a number")), "{version}");
+        assert!(
+            version["error"]["message"]
+                .as_str()
+                .is_some_and(|m| m.contains("protocolVersion") && m.contains("a number")),
+            "{version}"
+        );
         let ping = read(br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#).expect("a message");
         assert!(ping.is_request && ping.method.as_deref() == Some("ping"));
         assert!(!read(br#"{"jsonrpc":"2.0","id":1,"result":{}}"#).expect("a response").is_request);

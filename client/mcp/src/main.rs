@@ -1,11 +1,12 @@
-//! `afmcp`: lets clients of the Model Context Protocol use afd, over standard input and output or over HTTP on 127.0.0.1. `afctl mcp`
-//! executes it.
+//! `afmcp`: lets clients of the Model Context Protocol use afd, over standard input and output or over HTTP on
+//! 127.0.0.1. `afctl mcp` executes it.
 //!
-//! It is thin: [`schema`] makes the tools from the marked rows of the method table, [`server`] answers the client, [`daemon`] forwards calls
-//! to the daemon, which it starts when needed and finds again after a restart. [`resources`] and [`prompts`] offer what the daemon
-//! remembers, [`follow`] tells which of it has changed, and [`names`] gives each client a session. [`stdio`] serves one client and [`http`]
-//! several; [`input`] checks their messages, [`arguments`] reads what models write, and [`hints`] says in tools what to do next.
-//! [`fixtures`] is what the public conformance suite expects.
+//! It is thin: [`schema`] makes the tools from the marked rows of the method table, [`server`] answers the client,
+//! [`daemon`] forwards calls to the daemon, which it starts when needed and finds again after a restart. [`resources`]
+//! and [`prompts`] offer what the daemon remembers, [`follow`] tells which of it has changed, and [`names`] gives each
+//! client a session. [`stdio`] serves one client and [`http`] several; [`input`] checks their messages, [`arguments`]
+//! reads what models write, and [`hints`] says in tools what to do next. [`fixtures`] is what the public conformance
+//! suite expects.
 
 mod arguments;
 mod daemon;

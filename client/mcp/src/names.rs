@@ -1,5 +1,5 @@
-//! Names of sessions: clients that are connected at the same time have one each, also those of other processes. A name is taken by a lock
-//! on a file, which ends with the process, however that ends.
+//! Names of sessions: clients that are connected at the same time have one each, also those of other processes. A name
+//! is taken by a lock on a file, which ends with the process, however that ends.
 
 use std::fs::{File, TryLockError};
 use std::path::Path;
@@ -27,16 +27,16 @@ impl Name {
     }
 }
 
-/// Returns the name of the session of a client in a directory: the program, the last part of the path for people to read, and a hash of
-/// the whole path, so that two directories never share what each keeps to itself.
+/// Returns the name of the session of a client in a directory: the program, the last part of the path for people to
+/// read, and a hash of the whole path, so that two directories never share what each keeps to itself.
 pub fn of(client: &str, directory: Option<&Path>) -> String {
     let hash = directory.map(|d| format!("{:08x}", fnv::hash(d.as_os_str().as_encoded_bytes()) >> 32));
     joined(&["mcp".into(), plain(client), last_part(directory), hash.unwrap_or_default()])
 }
 
-/// Takes the name of a client in a directory, or the first that is free of it with a number behind. Where no lock can be had, clients
-/// share it. A session that was named after the last part of the path alone goes on under its old name, with the first directory that
-/// comes: `known` returns whether there is such a session.
+/// Takes the name of a client in a directory, or the first that is free of it with a number behind. Where no lock can
+/// be had, clients share it. A session that was named after the last part of the path alone goes on under its old name,
+/// with the first directory that comes: `known` returns whether there is such a session.
 pub fn free(client: &str, directory: Option<&Path>, known: impl Fn(&str) -> bool) -> Name {
     let name = of(client, directory);
     let locks = afd_proto::paths::state_dir().join("mcp-sessions");
@@ -56,11 +56,14 @@ pub fn free(client: &str, directory: Option<&Path>, known: impl Fn(&str) -> bool
     Name::given(&name)
 }
 
-/// Returns the name that earlier versions gave to a client in a directory, if it belongs to this directory. The first directory that asks
-/// for a session of that name gets it for good: a file says which it was.
+/// Returns the name that earlier versions gave to a client in a directory, if it belongs to this directory. The first
+/// directory that asks for a session of that name gets it for good: a file says which it was.
 fn adopted(locks: &Path, client: &str, directory: &Path, known: impl Fn(&str) -> bool) -> Option<String> {
     let ascii = |text: &str| -> String {
-        text.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' }).take(MAX_PART).collect()
+        text.chars()
+            .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' })
+            .take(MAX_PART)
+            .collect()
     };
     let last = directory.file_name()?.to_string_lossy().into_owned();
     // Names of other scripts were all alike.
@@ -85,7 +88,10 @@ const MAX_PART: usize = 40;
 
 /// Returns a text with what is no letter or digit of any script as dashes.
 fn plain(text: &str) -> String {
-    text.chars().map(|c| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' }).take(MAX_PART).collect()
+    text.chars()
+        .map(|c| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' })
+        .take(MAX_PART)
+        .collect()
 }
 
 fn last_part(directory: Option<&Path>) -> String {
@@ -105,7 +111,11 @@ mod tests {
         let name = |path: &str| of("editor", Some(Path::new(path)));
         assert_ne!(name("/one/app"), name("/two/app"));
         assert_ne!(name("/x/\u{9879}\u{76ee}"), name("/x/\u{5de5}\u{5177}"));
-        assert!(name("/x/\u{9879}\u{76ee}").starts_with("mcp-editor-\u{9879}\u{76ee}-"), "{}", name("/x/\u{9879}\u{76ee}"));
+        assert!(
+            name("/x/\u{9879}\u{76ee}").starts_with("mcp-editor-\u{9879}\u{76ee}-"),
+            "{}",
+            name("/x/\u{9879}\u{76ee}")
+        );
         assert_eq!(name("/one/app"), name("/one/app"));
         assert_eq!(of("", None), "mcp");
     }

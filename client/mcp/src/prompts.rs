@@ -53,8 +53,9 @@ const PROMPTS: &[Entry] = &[
 
 /// Returns the prompts.
 pub fn list() -> Vec<Prompt> {
-    let argument =
-        |(name, about, required): &(&str, &str, bool)| PromptArgument::new(*name).with_description(*about).with_required(*required);
+    let argument = |(name, about, required): &(&str, &str, bool)| {
+        PromptArgument::new(*name).with_description(*about).with_required(*required)
+    };
     let prompt = |entry: &Entry| {
         let arguments = entry.arguments.iter().map(argument).collect::<Vec<_>>();
         Prompt::new(entry.name, Some(entry.about), (!arguments.is_empty()).then_some(arguments)).with_title(entry.title)
@@ -73,11 +74,17 @@ pub fn get(name: &str, arguments: &Map<String, Value>) -> Result<(GetPromptResul
     let mut text = entry.text.to_owned();
     for (argument, about, required) in entry.arguments {
         // On one line, so that it cannot pass for a part of the prompt.
-        let value = arguments.get(*argument).and_then(Value::as_str).map(|v| v.split_whitespace().collect::<Vec<_>>().join(" "));
+        let value = arguments
+            .get(*argument)
+            .and_then(Value::as_str)
+            .map(|v| v.split_whitespace().collect::<Vec<_>>().join(" "));
         let value = value.filter(|v| !v.is_empty());
         let is_package = |v: &String| v.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_'));
         if *argument == "app" && value.as_ref().is_some_and(|v| !is_package(v)) {
-            return Err(ErrorData::invalid_params(format!("argument {argument:?}: expected a {}", about.to_lowercase()), None));
+            return Err(ErrorData::invalid_params(
+                format!("argument {argument:?}: expected a {}", about.to_lowercase()),
+                None,
+            ));
         }
         if value.is_none() && *required {
             return Err(ErrorData::invalid_params(format!("missing argument {argument:?}: {about}"), None));

@@ -43,9 +43,15 @@ pub struct Source {
 
 /// Returns the resources without variables.
 pub fn list() -> Vec<Resource> {
-    let resource = |uri: &str, name: &str, about: &str| Resource::new(uri, name).with_description(about).with_mime_type("text/plain");
+    let resource = |uri: &str, name: &str, about: &str| {
+        Resource::new(uri, name).with_description(about).with_mime_type("text/plain")
+    };
     vec![
-        resource(SCREEN, "screen", "The page that was observed last on the phone, as an outline; reading it does not read the phone"),
+        resource(
+            SCREEN,
+            "screen",
+            "The page that was observed last on the phone, as an outline; reading it does not read the phone",
+        ),
         resource(NOTES, "notes", "The notes about all apps"),
         resource(SESSION, "session", "The record of this session: goal, tasks, findings, last actions"),
         resource(SESSIONS, "sessions", "All sessions"),
@@ -57,10 +63,18 @@ pub fn list() -> Vec<Resource> {
 pub fn templates() -> Vec<ResourceTemplate> {
     let template = |uri: String, name: &str, about: &str| ResourceTemplate::new(uri, name).with_description(about);
     vec![
-        template(format!("{SCREEN}/{{device}}"), "screen of a device", "The page that was observed last on a device, by its name"),
+        template(
+            format!("{SCREEN}/{{device}}"),
+            "screen of a device",
+            "The page that was observed last on a device, by its name",
+        ),
         template(format!("{NOTES}/{{app}}"), "notes of an app", "The notes about an app, by its package name"),
         template(format!("{SESSIONS}/{{session}}"), "a session", "The record of a session, by its name"),
-        template(format!("{GRAPH}/{{app}}"), "state graph", "The pages of an app and what leads from one to another, as a Mermaid graph"),
+        template(
+            format!("{GRAPH}/{{app}}"),
+            "state graph",
+            "The pages of an app and what leads from one to another, as a Mermaid graph",
+        ),
         template(format!("{ARTIFACTS}/{{id}}"), "an artifact", "The content of a stored file, by its id"),
     ]
 }
@@ -86,7 +100,9 @@ pub fn source(uri: &str) -> Option<Source> {
         let rest = uri.strip_prefix(base)?.strip_prefix('/').filter(|rest| !rest.is_empty())?;
         percent_encoding::percent_decode_str(rest).decode_utf8().ok().filter(|name| !name.chars().any(char::is_control))
     };
-    let is_app = |name: &str| name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_')) && !name.contains("..");
+    let is_app = |name: &str| {
+        name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_')) && !name.contains("..")
+    };
     if let Some(device) = part(SCREEN) {
         return of(ObserveLast::INFO, json!({"device": device}));
     }
@@ -99,18 +115,22 @@ pub fn source(uri: &str) -> Option<Source> {
     if let Some(app) = part(GRAPH).filter(|app| is_app(app)) {
         return of(VisualGraph::INFO, json!({"app": app, "format": "mermaid"}));
     }
-    let id: i64 = part(ARTIFACTS).filter(|id| id.bytes().all(|b| b.is_ascii_digit()) && !id.starts_with('0'))?.parse().ok()?;
+    let id: i64 =
+        part(ARTIFACTS).filter(|id| id.bytes().all(|b| b.is_ascii_digit()) && !id.starts_with('0'))?.parse().ok()?;
     of(ArtifactGet::INFO, json!({"id": id, "content": true}))
 }
 
-/// Returns whether a message of the daemon means that a resource has changed. `device` is the device of the command line, `session` the
-/// client's own.
+/// Returns whether a message of the daemon means that a resource has changed. `device` is the device of the command
+/// line, `session` the client's own.
 pub fn is_affected(uri: &str, message: &Message, device: Option<&str>, session: &str) -> bool {
     let is = |base: &str| uri == base || uri.strip_prefix(base).is_some_and(|rest| rest.starts_with('/'));
-    let of_session = |name: &str| uri == SESSIONS || (uri == SESSION && name == session) || uri == format!("{SESSIONS}/{name}");
+    let of_session =
+        |name: &str| uri == SESSIONS || (uri == SESSION && name == session) || uri == format!("{SESSIONS}/{name}");
     match message {
         Message::Observation(seen) => {
-            is(ARTIFACTS) || (uri == SCREEN && device.is_none_or(|d| d == seen.device)) || uri == format!("{SCREEN}/{}", seen.device)
+            is(ARTIFACTS)
+                || (uri == SCREEN && device.is_none_or(|d| d == seen.device))
+                || uri == format!("{SCREEN}/{}", seen.device)
         }
         Message::Event(event) => is(GRAPH) || of_session(&event.session),
         Message::Visual(_) => is(GRAPH),
@@ -134,7 +154,10 @@ mod tests {
     fn each_address_has_its_method() {
         let read = |uri: &str| source(uri).map(|s| (s.info.name, Value::Object(s.params)));
         assert_eq!(read("afd://screen"), Some(("observe.last", json!({}))));
-        assert_eq!(read("afd://notes/org.example.shop"), Some(("memory.search", json!({"app": "org.example.shop", "limit": 200}))));
+        assert_eq!(
+            read("afd://notes/org.example.shop"),
+            Some(("memory.search", json!({"app": "org.example.shop", "limit": 200})))
+        );
         assert_eq!(read("afd://artifacts/7"), Some(("artifact.get", json!({"id": 7, "content": true}))));
         for none in [
             "afd://",
@@ -157,7 +180,10 @@ mod tests {
 
     #[test]
     fn messages_concern_their_resources_only() {
-        let changed = |method: &str, session: Option<&str>| Message::Changed { method: method.into(), session: session.map(Into::into) };
+        let changed = |method: &str, session: Option<&str>| Message::Changed {
+            method: method.into(),
+            session: session.map(Into::into),
+        };
         let affected = |uri: &str, message: &Message| is_affected(uri, message, None, "mine");
         assert!(affected("afd://notes/a", &changed("memory.save", Some("other"))));
         assert!(!affected("afd://screen", &changed("memory.save", None)));

@@ -1,5 +1,5 @@
-//! Input schemas of tools, made from the schemas of the method table: only the parameters that a tool takes, without references and
-//! without unions of null, as models read them.
+//! Input schemas of tools, made from the schemas of the method table: only the parameters that a tool takes, without
+//! references and without unions of null, as models read them.
 
 use afd_proto::schema::{resolved, tidy_all};
 use afd_proto::tool::Tool;
@@ -21,8 +21,12 @@ pub fn of(tool: &Tool, info: &MethodInfo) -> Map<String, Value> {
             properties.insert(name.to_owned(), plain(property, &definitions));
         }
     }
-    let required: Vec<&Value> =
-        whole["required"].as_array().into_iter().flatten().filter(|n| n.as_str().is_some_and(|n| properties.contains_key(n))).collect();
+    let required: Vec<&Value> = whole["required"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter(|n| n.as_str().is_some_and(|n| properties.contains_key(n)))
+        .collect();
     let mut out = json!({"type": "object", "additionalProperties": false, "properties": {}});
     if !required.is_empty() {
         out["required"] = json!(required);
@@ -41,7 +45,8 @@ fn plain(schema: &Value, definitions: &Map<String, Value>) -> Value {
         out.entry(key.clone()).or_insert_with(|| value.clone());
     }
     ["allOf", "$ref", "title"].iter().for_each(|key| drop(out.remove(*key)));
-    // Each word costs tokens in every request: what the description says is not told twice, and words of a list speak for themselves.
+    // Each word costs tokens in every request: what the description says is not told twice, and words of a list speak
+    // for themselves.
     if out.get("description").and_then(Value::as_str).is_some_and(|text| text.contains("by default")) {
         out.remove("default");
     }
@@ -67,11 +72,19 @@ mod tests {
         for (tool, info) in tools() {
             let schema = of(tool, info);
             let text = Value::Object(schema.clone()).to_string();
-            assert!(!text.contains("$ref") && !text.contains("null") && !text.contains("anyOf"), "{}: {text}", tool.name);
+            assert!(
+                !text.contains("$ref") && !text.contains("null") && !text.contains("anyOf"),
+                "{}: {text}",
+                tool.name
+            );
             assert!(!text.contains("\"array\"") || text.contains("\"items\""), "{}: {text}", tool.name);
             for name in tool.takes {
                 let property = &schema["properties"][*name];
-                assert!(property["type"].is_string() && property["description"].is_string(), "{}.{name}: {text}", tool.name);
+                assert!(
+                    property["type"].is_string() && property["description"].is_string(),
+                    "{}.{name}: {text}",
+                    tool.name
+                );
             }
             assert!(serde_json::from_str::<Map<String, Value>>(tool.sends).is_ok());
         }

@@ -14,10 +14,11 @@ use afd_proto::session::{SessionReport, SessionShow};
 use afd_proto::tool::{INSTRUCTIONS, Tool, Toolset};
 use afd_proto::{Effect, Method, MethodInfo};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, GetPromptRequestParams, GetPromptResponse, Implementation,
-    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams, PromptMessage,
-    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResourceContents, Role, ServerCapabilities, ServerConfig,
-    SubscribeRequestParams, SubscriptionFilter, ToolAnnotations, UnsubscribeRequestParams,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, GetPromptRequestParams, GetPromptResponse,
+    Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, PromptMessage, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
+    ResourceContents, Role, ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter,
+    ToolAnnotations, UnsubscribeRequestParams,
 };
 use rmcp::service::{RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler};
@@ -45,8 +46,8 @@ pub struct Bridge {
     session: OnceLock<Name>,
     /// Session that the client went on with.
     resumed: Mutex<Option<String>>,
-    /// Connection for the leases of clients without a session of the protocol, of which each request is a connection of its own: they end
-    /// by their time, or with this program.
+    /// Connection for the leases of clients without a session of the protocol, of which each request is a connection of
+    /// its own: they end by their time, or with this program.
     shared_leases: Arc<LeaseConnection>,
     leases: LeaseConnection,
     following: OnceLock<Arc<Following>>,
@@ -79,8 +80,9 @@ impl Bridge {
         }
     }
 
-    /// Returns the session: the one that the client resumed, the one of the command line, else one per client and directory. Clients that
-    /// are connected at the same time have one each, except those without a session of the protocol.
+    /// Returns the session: the one that the client resumed, the one of the command line, else one per client and
+    /// directory. Clients that are connected at the same time have one each, except those without a session of the
+    /// protocol.
     fn session(&self, context: &RequestContext<RoleServer>) -> String {
         if let Some(resumed) = self.resumed.lock().ok().and_then(|resumed| resumed.clone()) {
             return resumed;
@@ -112,7 +114,12 @@ impl Bridge {
         marked.filter(|(tool, _)| self.toolsets.contains(&tool.toolset))
     }
 
-    async fn call(&self, info: &'static MethodInfo, params: Map<String, Value>, context: &RequestContext<RoleServer>) -> Outcome {
+    async fn call(
+        &self,
+        info: &'static MethodInfo,
+        params: Map<String, Value>,
+        context: &RequestContext<RoleServer>,
+    ) -> Outcome {
         self.daemon.call(info, params, &self.session(context), self.leases(context), context).await
     }
 
@@ -127,12 +134,18 @@ impl Bridge {
             Ok(data) => serde_json::from_str(data.get()).unwrap_or_default(),
             // Nothing was recorded for this session yet.
             Err(failure) if failure.code == "NOT_FOUND" && uri == resources::SESSION => {
-                return Ok(ResourceContents::text("nothing is recorded of this session yet", uri).with_mime_type(source.mime_type));
+                return Ok(ResourceContents::text("nothing is recorded of this session yet", uri)
+                    .with_mime_type(source.mime_type));
             }
             Err(failure) if failure.code == "NOT_FOUND" => {
-                return Err(ErrorData::resource_not_found(failure.message.clone(), Some(json!({"uri": uri, "hint": failure.hint}))));
+                return Err(ErrorData::resource_not_found(
+                    failure.message.clone(),
+                    Some(json!({"uri": uri, "hint": failure.hint})),
+                ));
             }
-            Err(failure) => return Err(ErrorData::internal_error(agent::text(&outcome), Some(json!({"code": failure.code})))),
+            Err(failure) => {
+                return Err(ErrorData::internal_error(agent::text(&outcome), Some(json!({"code": failure.code}))));
+            }
         };
         let mime = data["mimeType"].as_str();
         if let Some(blob) = data["base64"].as_str() {
@@ -142,7 +155,9 @@ impl Bridge {
         let text = text.unwrap_or_else(|| agent::text(&outcome));
         // What was observed may no longer be there.
         let text = match (data["seenBy"].as_str(), data["outdated"].as_bool()) {
-            (Some(session), Some(true)) => format!("seen by session {session:?} before the last action; look again\n{text}"),
+            (Some(session), Some(true)) => {
+                format!("seen by session {session:?} before the last action; look again\n{text}")
+            }
             (Some(session), _) => format!("seen by session {session:?}, the phone was not acted on since\n{text}"),
             _ => text,
         };
@@ -159,10 +174,13 @@ impl Bridge {
         file["text"].as_str().map(|text| ContentBlock::text(safe::block(text)))
     }
 
-    /// Returns the record of a session beyond its digest: its latest actions and checks, its bugs with their steps, its results.
+    /// Returns the record of a session beyond its digest: its latest actions and checks, its bugs with their steps, its
+    /// results.
     async fn record(&self, session: Option<&Value>, context: &RequestContext<RoleServer>) -> String {
         let session = session.cloned().unwrap_or_else(|| json!(self.session(context)));
-        let with = |more: (&str, Value)| Map::from_iter([("session".to_owned(), session.clone()), (more.0.to_owned(), more.1)]);
+        let with = |more: (&str, Value)| {
+            Map::from_iter([("session".to_owned(), session.clone()), (more.0.to_owned(), more.1)])
+        };
         let list = || with(("limit", json!(MAX_RECORDED)));
         let mut text = String::new();
         let log = self.call(&MemoryLog::INFO, list(), context).await;
@@ -198,11 +216,12 @@ fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
     parts.is_some_and(|parts| parts.method == hyper::Method::POST && !parts.headers.contains_key("mcp-session-id"))
 }
 
-/// Returns the content for a model: text, and a picture if the result has one. There is no structured content, as some clients show their
-/// model nothing else if there is.
+/// Returns the content for a model: text, and a picture if the result has one. There is no structured content, as some
+/// clients show their model nothing else if there is.
 fn content(outcome: &Outcome) -> Vec<ContentBlock> {
     let mut content = vec![ContentBlock::text(agent::text(outcome))];
-    let data: Value = outcome.result.as_ref().ok().and_then(|data| serde_json::from_str(data.get()).ok()).unwrap_or_default();
+    let data: Value =
+        outcome.result.as_ref().ok().and_then(|data| serde_json::from_str(data.get()).ok()).unwrap_or_default();
     if let (Some(picture), Some(kind)) = (data["screenshotBase64"].as_str(), data["mimeType"].as_str()) {
         content.push(ContentBlock::image(picture, kind));
     }
@@ -212,7 +231,8 @@ fn content(outcome: &Outcome) -> Vec<ContentBlock> {
 fn described((tool, info): (&'static Tool, &'static MethodInfo)) -> rmcp::model::Tool {
     let reads = info.effect == Effect::Read;
     let mut described = rmcp::model::Tool::new(tool.name, tool.about, schema::of(tool, info));
-    let annotations = ToolAnnotations::default().read_only(reads).destructive(info.effect == Effect::Act).idempotent(reads);
+    let annotations =
+        ToolAnnotations::default().read_only(reads).destructive(info.effect == Effect::Act).idempotent(reads);
     described.annotations = Some(annotations.open_world(info.effect != Effect::Admin));
     described
 }
@@ -220,8 +240,12 @@ fn described((tool, info): (&'static Tool, &'static MethodInfo)) -> rmcp::model:
 impl ServerHandler for Bridge {
     fn get_info(&self) -> ServerConfig {
         let name = Implementation::new("afd", env!("CARGO_PKG_VERSION"));
-        let capabilities =
-            ServerCapabilities::builder().enable_tools().enable_prompts().enable_resources().enable_resources_subscribe().build();
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_prompts()
+            .enable_resources()
+            .enable_resources_subscribe()
+            .build();
         ServerConfig::new(capabilities).with_server_info(name).with_instructions(INSTRUCTIONS)
     }
 
@@ -234,7 +258,11 @@ impl ServerHandler for Bridge {
         Ok(ListToolsResult::with_all_items(self.tools().map(described).chain(fixtures).collect()))
     }
 
-    async fn call_tool(&self, request: CallToolRequestParams, context: RequestContext<RoleServer>) -> Result<CallToolResponse, ErrorData> {
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
         if self.fixtures
             && let Some(result) = fixtures::call(&request.name, &context).await
         {
@@ -242,14 +270,19 @@ impl ServerHandler for Bridge {
         }
         let Some((tool, info)) = self.tools().find(|(tool, _)| tool.name == request.name) else {
             let names: Vec<&str> = self.tools().map(|(tool, _)| tool.name).collect();
-            return Err(ErrorData::invalid_params(format!("no such tool: {:?}", request.name), Some(json!({"known": names}))));
+            return Err(ErrorData::invalid_params(
+                format!("no such tool: {:?}", request.name),
+                Some(json!({"known": names})),
+            ));
         };
         let schema = schema::of(tool, info);
         let mut params: Map<String, Value> = serde_json::from_str(tool.sends).unwrap_or_default();
         match arguments::plain(tool.name, &schema, request.arguments.unwrap_or_default()) {
             Ok(arguments) => params.extend(arguments),
             Err(Refused(why)) => {
-                return Ok(CallToolResult::error(vec![ContentBlock::text(format!("error INVALID_PARAMS: {why}"))]).into());
+                return Ok(
+                    CallToolResult::error(vec![ContentBlock::text(format!("error INVALID_PARAMS: {why}"))]).into()
+                );
             }
         }
         let resumed = params.get("session").and_then(Value::as_str).map(str::to_owned);
@@ -297,7 +330,11 @@ impl ServerHandler for Bridge {
         Ok(ReadResourceResult::new(vec![self.read(&request.uri, &context).await?]).into())
     }
 
-    async fn subscribe(&self, request: SubscribeRequestParams, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
         if !(self.fixtures && fixtures::read(&request.uri).is_some()) {
             Self::check_followed(&request.uri)?;
         }
@@ -319,7 +356,11 @@ impl ServerHandler for Bridge {
         Ok(())
     }
 
-    async fn unsubscribe(&self, request: UnsubscribeRequestParams, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
         self.following(&context).remove(&request.uri);
         Ok(())
     }
@@ -332,7 +373,10 @@ impl ServerHandler for Bridge {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let following = Following::new(self.daemon.clone(), self.session.get().map(|name| name.as_str().to_owned()).unwrap_or_default());
+        let following = Following::new(
+            self.daemon.clone(),
+            self.session.get().map(|name| name.as_str().to_owned()).unwrap_or_default(),
+        );
         context.accepted().resource_subscriptions.iter().flatten().for_each(|uri| following.add(uri));
         loop {
             tokio::select! {

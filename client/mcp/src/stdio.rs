@@ -1,5 +1,5 @@
-//! Standard input and output: one message per line. Lines are checked before the protocol's library reads them, as it answers neither
-//! what it cannot read nor what comes too early.
+//! Standard input and output: one message per line. Lines are checked before the protocol's library reads them, as it
+//! answers neither what it cannot read nor what comes too early.
 
 use std::sync::Arc;
 
@@ -19,7 +19,8 @@ const EARLY: &[&str] = &["ping", "server/discover"];
 /// Key in `_meta` of requests by clients that do not initialize.
 const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 
-/// Returns what the library reads from and writes to, and the task that passes on what it writes; that task ends with the library.
+/// Returns what the library reads from and writes to, and the task that passes on what it writes; that task ends with
+/// the library.
 pub fn transport() -> ((DuplexStream, DuplexStream), JoinHandle<()>) {
     let (lines, input) = tokio::io::duplex(BUFFER);
     let (output, answers) = tokio::io::duplex(BUFFER);

@@ -1,4 +1,5 @@
-//! Which sessions of HTTP clients are in use: one that is silent for some time, without an open response, has gone away.
+//! Which sessions of HTTP clients are in use: one that is silent for some time, without an open response, has gone
+//! away.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};

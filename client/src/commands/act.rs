@@ -2,9 +2,10 @@
 
 use afd_proto::Secret;
 use afd_proto::act::{
-    ActBack, ActDoubleTap, ActDrag, ActFill, ActHome, ActIntent, ActKey, ActLaunch, ActLongPress, ActScroll, ActScrollTo, ActShell,
-    ActStop, ActSwipe, ActTap, ActText, Amount, AppParams, Direction, DragParams, FillParams, IntentParams, KeyParams, PlainParams,
-    ScrollParams, ScrollToParams, ShellParams, SwipeParams, TapParams, TextParams, Then,
+    ActBack, ActDoubleTap, ActDrag, ActFill, ActHome, ActIntent, ActKey, ActLaunch, ActLongPress, ActScroll,
+    ActScrollTo, ActShell, ActStop, ActSwipe, ActTap, ActText, Amount, AppParams, Direction, DragParams, FillParams,
+    IntentParams, KeyParams, PlainParams, ScrollParams, ScrollToParams, ShellParams, SwipeParams, TapParams,
+    TextParams, Then,
 };
 use afd_proto::vocabulary::By;
 use clap::{Args, Subcommand};
@@ -334,7 +335,14 @@ impl ScrollTo {
     fn params(self) -> ScrollToParams {
         let ScrollTo { what, text, by, exact_match, key } = self;
         let text = text.or(what).unwrap_or_default();
-        ScrollToParams { text, by, exact_match, request_key: key.request_key, then: key.then, ..ScrollToParams::default() }
+        ScrollToParams {
+            text,
+            by,
+            exact_match,
+            request_key: key.request_key,
+            then: key.then,
+            ..ScrollToParams::default()
+        }
     }
 }
 
@@ -376,7 +384,16 @@ impl Intent {
     fn params(self) -> IntentParams {
         let Intent { action, data, package, component, extras, key } = self;
         let extras = extras.into_iter().map(|(name, text)| (name, Secret::new(text))).collect();
-        IntentParams { action, data, package, component, extras, request_key: key.request_key, then: key.then, ..IntentParams::default() }
+        IntentParams {
+            action,
+            data,
+            package,
+            component,
+            extras,
+            request_key: key.request_key,
+            then: key.then,
+            ..IntentParams::default()
+        }
     }
 }
 
@@ -385,7 +402,9 @@ impl Group for Act {
         match self {
             Act::Tap(tap) => Call::of::<ActTap>(tap.params()),
             Act::DoubleTap(tap) => Call::of::<ActDoubleTap>(tap.params()),
-            Act::LongPress(press) => Call::of::<ActLongPress>(TapParams { duration_ms: press.duration, ..press.tap.params() }),
+            Act::LongPress(press) => {
+                Call::of::<ActLongPress>(TapParams { duration_ms: press.duration, ..press.tap.params() })
+            }
             Act::Swipe(swipe) => Call::of::<ActSwipe>(swipe.params()),
             Act::Drag(drag) => Call::of::<ActDrag>(drag.params()),
             Act::Scroll(scroll) => Call::of::<ActScroll>(scroll.params()),
@@ -401,7 +420,12 @@ impl Group for Act {
             Act::Home(key) => Call::of::<ActHome>(key.params()),
             Act::Key(KeyCode { what, key_code, key }) => {
                 let key_code = key_code.or(what).unwrap_or_default();
-                Call::of::<ActKey>(KeyParams { key_code, request_key: key.request_key, then: key.then, ..KeyParams::default() })
+                Call::of::<ActKey>(KeyParams {
+                    key_code,
+                    request_key: key.request_key,
+                    then: key.then,
+                    ..KeyParams::default()
+                })
             }
             Act::Text(Text { what, text, key }) => Call::of::<ActText>(TextParams {
                 text: Secret::new(text.or(what).unwrap_or_default()),

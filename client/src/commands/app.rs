@@ -45,7 +45,11 @@ impl Group for App {
         let (verb, target, command) = match self {
             App::Install(Install { target, version, force }) => {
                 let replace = if force { "-r " } else { "" };
-                ("install", target, format!("install {replace}autofish-{}.apk", version.as_deref().unwrap_or("VERSION")))
+                (
+                    "install",
+                    target,
+                    format!("install {replace}autofish-{}.apk", version.as_deref().unwrap_or("VERSION")),
+                )
             }
             App::Uninstall(target) => ("uninstall", target, "uninstall com.memohai.autofish".to_owned()),
         };

@@ -1,7 +1,8 @@
 //! The `backup` commands.
 
 use afd_proto::backup::{
-    Backup as Entry, BackupCreate, BackupDelete, BackupList, BackupVerify, Backups, DeleteParams, Deleted, Restored, Verified, VerifyParams,
+    Backup as Entry, BackupCreate, BackupDelete, BackupList, BackupVerify, Backups, DeleteParams, Deleted, Restored,
+    Verified, VerifyParams,
 };
 use afd_proto::vocabulary::NoParams;
 use clap::Subcommand;
@@ -68,8 +69,12 @@ fn list(list: &Backups) -> String {
 }
 
 fn verified(v: &Verified) -> String {
-    let good =
-        format!("{} {}: database and {} checked\n", paint(parts::GOOD, "good"), v.backup.name, count(v.artifacts_checked, "artifact"));
+    let good = format!(
+        "{} {}: database and {} checked\n",
+        paint(parts::GOOD, "good"),
+        v.backup.name,
+        count(v.artifacts_checked, "artifact")
+    );
     good + &lost(v.artifacts_lost, &v.lost)
 }
 
@@ -78,7 +83,11 @@ fn lost(total: u64, paths: &[String]) -> String {
     let lines: String = paths.iter().map(|path| format!("  {path}\n")).collect();
     let more = total.saturating_sub(paths.len() as u64);
     let more = if more > 0 { format!("  and {more} more\n") } else { String::new() };
-    if total == 0 { String::new() } else { format!("{}\n{lines}{more}", paint(parts::WARN, "no intact copy of these artifacts:")) }
+    if total == 0 {
+        String::new()
+    } else {
+        format!("{}\n{lines}{more}", paint(parts::WARN, "no intact copy of these artifacts:"))
+    }
 }
 
 /// Stops the daemon and restores a backup. The next command starts the daemon again.
@@ -116,7 +125,9 @@ impl Group for Backup {
             Backup::Create => Call::of::<BackupCreate>(NoParams {}),
             Backup::List => Call::of::<BackupList>(NoParams {}),
             Backup::Verify { name } => Call::of::<BackupVerify>(VerifyParams { name }),
-            Backup::Restore { name } => Call::local("backup", "restore", Some(restored), move |context| restore(context, name)),
+            Backup::Restore { name } => {
+                Call::local("backup", "restore", Some(restored), move |context| restore(context, name))
+            }
             Backup::Delete { name } => Call::of::<BackupDelete>(DeleteParams { name }),
         }
     }

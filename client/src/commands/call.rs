@@ -69,7 +69,18 @@ impl Call {
             _ => Err(Failure::new("INTERNAL", format!("the parameters of {name} are not an object"), USAGE)),
         });
         let (method, category, op) = (name.to_owned(), kebab(category), kebab(op));
-        Self { method, category, op, takes, params, render: None, only: None, starts_daemon: true, about_af: false, local: None }
+        Self {
+            method,
+            category,
+            op,
+            takes,
+            params,
+            render: None,
+            only: None,
+            starts_daemon: true,
+            about_af: false,
+            local: None,
+        }
     }
 
     /// Creates a call of any method with JSON parameters.
@@ -150,7 +161,9 @@ pub fn read_list<T: DeserializeOwned>(option: &str, file: &str) -> Result<Vec<T>
     if text.trim_start().starts_with('[') {
         let items: Vec<Value> = serde_json::from_str(text).map_err(|e| bad(format!("not a JSON array: {e}")))?;
         let items = items.into_iter().enumerate();
-        return items.map(|(i, item)| serde_json::from_value(item).map_err(|e| bad(format!("item {i}: {e}")))).collect();
+        return items
+            .map(|(i, item)| serde_json::from_value(item).map_err(|e| bad(format!("item {i}: {e}"))))
+            .collect();
     }
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let objects = lines.map(|(i, line)| {

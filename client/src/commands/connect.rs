@@ -9,7 +9,8 @@ use crate::options::Context;
 /// Connect a phone and add it to the configuration.
 #[derive(Debug, Subcommand)]
 pub enum Connect {
-    /// Connect over USB: find the phone with adb, forward a port to its service and add the device; set the token separately
+    /// Connect over USB: find the phone with adb, forward a port to its service and add the device; set the token
+    /// separately
     Usb(Usb),
 }
 

@@ -1,12 +1,13 @@
 //! The `conversation` commands.
 
 use afd_proto::context::{
-    ConversationContext, ConversationContextParams, ConversationUsage, ConversationWorking, Format, UsageParams, WorkingParams,
+    ConversationContext, ConversationContextParams, ConversationUsage, ConversationWorking, Format, UsageParams,
+    WorkingParams,
 };
 use afd_proto::conversation::{
-    AppendParams, ClearParams, CompactParams, ConversationAppend, ConversationClear, ConversationCompact, ConversationDelete,
-    ConversationList, ConversationListParams, ConversationSearch, ConversationSummary, DeleteMessageParams, Role, SearchParams,
-    SummaryParams,
+    AppendParams, ClearParams, CompactParams, ConversationAppend, ConversationClear, ConversationCompact,
+    ConversationDelete, ConversationList, ConversationListParams, ConversationSearch, ConversationSummary,
+    DeleteMessageParams, Role, SearchParams, SummaryParams,
 };
 use afd_proto::pattern::PatternScope;
 use clap::{Args, Subcommand};
@@ -74,7 +75,8 @@ pub enum Conversation {
         /// Message format [default: afd]
         #[arg(long, value_enum)]
         format: Option<Format>,
-        /// Print just the messages, as a JSON array; in Anthropic's form an object with the system part and the messages
+        /// Print just the messages, as a JSON array; in Anthropic's form an object with the system part and the
+        /// messages
         #[arg(long)]
         raw: bool,
         /// File with the tool definitions of the request, a JSON array; their tokens count
@@ -178,7 +180,8 @@ pub struct Append {
     /// The tool call failed
     #[arg(long)]
     failed: bool,
-    /// File with messages as JSON, an array or one message per line, in the form of afd, OpenAI or Anthropic; - for standard input
+    /// File with messages as JSON, an array or one message per line, in the form of afd, OpenAI or Anthropic; - for
+    /// standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["role", "text", "tool_call", "name", "failed"])]
     file: Option<String>,
     /// Context key and value to set; repeatable
@@ -214,13 +217,18 @@ impl Group for Conversation {
     fn call(self, _: &Context) -> Call {
         match self {
             Conversation::Append(append) => Call::parsed::<ConversationAppend>(append.params()),
-            Conversation::List { limit, cursor, which } => {
-                Call::of::<ConversationList>(ConversationListParams { limit, cursor, conversation: which.conversation, session: None })
-            }
+            Conversation::List { limit, cursor, which } => Call::of::<ConversationList>(ConversationListParams {
+                limit,
+                cursor,
+                conversation: which.conversation,
+                session: None,
+            }),
             Conversation::Search(search) => Call::of::<ConversationSearch>(search.params()),
-            Conversation::Delete { position, which } => {
-                Call::of::<ConversationDelete>(DeleteMessageParams { position, conversation: which.conversation, session: None })
-            }
+            Conversation::Delete { position, which } => Call::of::<ConversationDelete>(DeleteMessageParams {
+                position,
+                conversation: which.conversation,
+                session: None,
+            }),
             Conversation::Usage { tokens, text, tools: file, which } => {
                 Call::parsed::<ConversationUsage>(tools(file).map(|tools| UsageParams {
                     tokens,
@@ -234,21 +242,27 @@ impl Group for Conversation {
                 let conversation = which.conversation;
                 let params = |tools| ConversationContextParams { budget, format, tools, conversation, session: None };
                 // Anthropic's interface takes the system part beside the messages.
-                let fields: &[&str] = if format == Some(Format::Anthropic) { &["system", "messages"] } else { &["messages"] };
+                let fields: &[&str] =
+                    if format == Some(Format::Anthropic) { &["system", "messages"] } else { &["messages"] };
                 Call::parsed::<ConversationContext>(tools(file).map(params)).only(raw.then_some(fields))
             }
-            Conversation::Compact { keep, learn, which } => {
-                Call::of::<ConversationCompact>(CompactParams { keep, learn, conversation: which.conversation, session: None })
-            }
+            Conversation::Compact { keep, learn, which } => Call::of::<ConversationCompact>(CompactParams {
+                keep,
+                learn,
+                conversation: which.conversation,
+                session: None,
+            }),
             Conversation::Summary { which } => {
                 Call::of::<ConversationSummary>(SummaryParams { conversation: which.conversation, session: None })
             }
             Conversation::Working { which } => {
                 Call::of::<ConversationWorking>(WorkingParams { conversation: which.conversation, session: None })
             }
-            Conversation::Clear { forget_context, which } => {
-                Call::of::<ConversationClear>(ClearParams { forget_context, conversation: which.conversation, session: None })
-            }
+            Conversation::Clear { forget_context, which } => Call::of::<ConversationClear>(ClearParams {
+                forget_context,
+                conversation: which.conversation,
+                session: None,
+            }),
         }
     }
 }

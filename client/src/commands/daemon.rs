@@ -4,8 +4,8 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use afd_proto::daemon::{
-    DaemonMethods, DaemonMetrics, DaemonReload, DaemonShutdown, DaemonStatus, DaemonVersion, MethodList, MethodLoad, MethodSummary,
-    Metrics, Status as DaemonState,
+    DaemonMethods, DaemonMetrics, DaemonReload, DaemonShutdown, DaemonStatus, DaemonVersion, MethodList, MethodLoad,
+    MethodSummary, Metrics, Status as DaemonState,
 };
 use afd_proto::job::JobList;
 use afd_proto::vocabulary::NoParams;
@@ -67,7 +67,9 @@ impl Status {
     /// Returns the call of the command.
     pub fn call(self) -> Call {
         if self.watch {
-            return Call::local("daemon", "watch", None, move |context| watch(context, Duration::from_millis(self.every_ms)));
+            return Call::local("daemon", "watch", None, move |context| {
+                watch(context, Duration::from_millis(self.every_ms))
+            });
         }
         Call::of::<DaemonStatus>(NoParams {}).without_starting()
     }
@@ -83,14 +85,16 @@ fn watch(context: &Context, every: Duration) -> Result<Value, Failure> {
         let mut state = json!(connection.call_as::<DaemonStatus>(&NoParams {}).map_err(failure)?);
         // What a phone says must not steer the terminal.
         safe::value(&mut state);
-        let state: DaemonState = serde_json::from_value(state).map_err(|e| Failure::new("INTERNAL", e.to_string(), FAILED))?;
+        let state: DaemonState =
+            serde_json::from_value(state).map_err(|e| Failure::new("INTERNAL", e.to_string(), FAILED))?;
         let jobs = connection.call_as::<JobList>(&NoParams {}).map_err(failure)?;
         let metrics: Metrics = connection.call_as::<DaemonMetrics>(&NoParams {}).map_err(failure)?;
         let since = looked.elapsed();
         looked = Instant::now();
         let failing = jobs.jobs.iter().filter(|job| job.running || job.last_error.is_some());
-        let jobs: String =
-            failing.map(|j| format!("job {}: {}\n", j.name, safe::line(j.last_error.as_deref().unwrap_or("running")))).collect();
+        let jobs: String = failing
+            .map(|j| format!("job {}: {}\n", j.name, safe::line(j.last_error.as_deref().unwrap_or("running"))))
+            .collect();
         let rest = rates(&before, &metrics.methods, since);
         let mut out = anstream::stdout();
         // Home, text, and what is left of the look before.
@@ -110,9 +114,20 @@ fn rates(before: &[MethodLoad], now: &[MethodLoad], since: Duration) -> String {
         let (calls, total) = old(&m.name);
         let new = m.calls.saturating_sub(calls);
         let mean = (m.calls * m.mean_us).saturating_sub(total) / new.max(1);
-        let rate = if before.is_empty() { String::new() } else { format!("{:.1}", new as f64 / since.as_secs_f64().max(0.001)) };
+        let rate = if before.is_empty() {
+            String::new()
+        } else {
+            format!("{:.1}", new as f64 / since.as_secs_f64().max(0.001))
+        };
         let ms = |us: u64| format!("{:.1}", us as f64 / 1000.0);
-        [m.name.clone(), m.calls.to_string(), rate, if new > 0 { ms(mean) } else { String::new() }, ms(m.max_us), m.errors.to_string()]
+        [
+            m.name.clone(),
+            m.calls.to_string(),
+            rate,
+            if new > 0 { ms(mean) } else { String::new() },
+            ms(m.max_us),
+            m.errors.to_string(),
+        ]
     };
     let shown = now.iter().filter(|m| !m.name.starts_with("daemon.") && m.name != "job.list");
     table(["method", "calls", "per s", "mean ms", "max ms", "errors"], shown.map(row))

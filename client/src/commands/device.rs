@@ -2,8 +2,8 @@
 
 use afd_proto::Secret;
 use afd_proto::device::{
-    AddParams, DeviceAdd, DeviceHealth, DeviceLease, DeviceList, DevicePackages, DeviceParams, DeviceRelease, DeviceRemove, LeaseParams,
-    PackagesParams, RemoveParams,
+    AddParams, DeviceAdd, DeviceHealth, DeviceLease, DeviceList, DevicePackages, DeviceParams, DeviceRelease,
+    DeviceRemove, LeaseParams, PackagesParams, RemoveParams,
 };
 use afd_proto::vocabulary::NoParams;
 use clap::{Args, Subcommand};
@@ -55,7 +55,8 @@ pub struct Add {
     /// Timeout of one request to the device in milliseconds [default: 10000]
     #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     request_timeout_ms: Option<u64>,
-    /// Ask for the token, so that it does not stand in the history of the shell; without a terminal, read it from standard input
+    /// Ask for the token, so that it does not stand in the history of the shell; without a terminal, read it from
+    /// standard input
     #[arg(long, conflicts_with = "token")]
     ask_token: bool,
     /// Do not try whether the phone responds

@@ -33,7 +33,10 @@ pub fn run(_: &ArgMatches, context: &Context) -> Result<u8, clap::Error> {
     let diagnosis = Diagnosis { ok: findings.iter().all(|f| f.level != Level::Error), findings };
     let exit = if diagnosis.ok { 0 } else { FAILED };
     let result = Ok(serde_json::value::to_raw_value(&diagnosis).unwrap_or_default());
-    print(&Outcome { category: "doctor".into(), op: "doctor".into(), result, render: Some(render), only: None }, context.global.output);
+    print(
+        &Outcome { category: "doctor".into(), op: "doctor".into(), result, render: Some(render), only: None },
+        context.global.output,
+    );
     Ok(exit)
 }
 
@@ -44,7 +47,9 @@ fn examine(context: &Context) -> Vec<Finding> {
     let mut connection = match dial::connect(&context.global, Purpose::Call) {
         Ok(connection) => connection,
         Err(failure) => {
-            let hint = failure.hint.unwrap_or_else(|| format!("its log is {}", spawn::log_file(&spawn::Start::default()).display()));
+            let hint = failure
+                .hint
+                .unwrap_or_else(|| format!("its log is {}", spawn::log_file(&spawn::Start::default()).display()));
             found.push(finding("daemon", Level::Error, failure.message, Some(hint)));
             return found;
         }
@@ -52,9 +57,16 @@ fn examine(context: &Context) -> Vec<Finding> {
     match connection.call_as::<DaemonVersion>(&NoParams {}) {
         Ok(version) if version.version != env!("CARGO_PKG_VERSION") => {
             let message = format!("it has version {}, afctl has {}", version.version, env!("CARGO_PKG_VERSION"));
-            found.push(finding("daemon", Level::Warning, message, Some("`afctl daemon restart` starts the installed one".to_owned())));
+            found.push(finding(
+                "daemon",
+                Level::Warning,
+                message,
+                Some("`afctl daemon restart` starts the installed one".to_owned()),
+            ));
         }
-        Ok(version) => found.push(finding("daemon", Level::Ok, format!("version {}, pid {}", version.version, version.pid), None)),
+        Ok(version) => {
+            found.push(finding("daemon", Level::Ok, format!("version {}, pid {}", version.version, version.pid), None))
+        }
         Err(error) => found.push(finding("daemon", Level::Error, dial::failure(error, &context.global).message, None)),
     }
     match connection.call_as::<DaemonDoctor>(&NoParams {}) {

@@ -1,12 +1,13 @@
 //! The `session task`, `session bug` and `session result` commands.
 
 use afd_proto::findings::{
-    BugAdd, BugAddParams, BugList, BugListParams, BugReopen, BugReopenParams, BugResolve, BugResolveParams, BugShow, BugShowParams,
-    BugStatus, BugUpdate, BugUpdateParams, ResultAdd, ResultAddParams, ResultList, ResultListParams, ResultStatus, Severity,
+    BugAdd, BugAddParams, BugList, BugListParams, BugReopen, BugReopenParams, BugResolve, BugResolveParams, BugShow,
+    BugShowParams, BugStatus, BugUpdate, BugUpdateParams, ResultAdd, ResultAddParams, ResultList, ResultListParams,
+    ResultStatus, Severity,
 };
 use afd_proto::tasks::{
-    FinishStatus, TaskAdd, TaskAddParams, TaskFinish, TaskFinishParams, TaskList, TaskListParams, TaskStart, TaskStartParams, TaskStatus,
-    TaskUpdate, TaskUpdateParams,
+    FinishStatus, TaskAdd, TaskAddParams, TaskFinish, TaskFinishParams, TaskList, TaskListParams, TaskStart,
+    TaskStartParams, TaskStatus, TaskUpdate, TaskUpdateParams,
 };
 use afd_proto::vocabulary::RecordScope;
 use clap::{Args, Subcommand};
@@ -287,14 +288,23 @@ impl Group for Task {
                 scope,
                 ..TaskAddParams::default()
             }),
-            Task::Start { id, switch } => Call::of::<TaskStart>(TaskStartParams { id, switch, ..TaskStartParams::default() }),
-            Task::Update { id, progress, description, priority, scope } => {
-                Call::of::<TaskUpdate>(TaskUpdateParams { id, progress, description, priority, scope, ..TaskUpdateParams::default() })
+            Task::Start { id, switch } => {
+                Call::of::<TaskStart>(TaskStartParams { id, switch, ..TaskStartParams::default() })
             }
+            Task::Update { id, progress, description, priority, scope } => Call::of::<TaskUpdate>(TaskUpdateParams {
+                id,
+                progress,
+                description,
+                priority,
+                scope,
+                ..TaskUpdateParams::default()
+            }),
             Task::Finish { id, status, summary } => {
                 Call::of::<TaskFinish>(TaskFinishParams { id, status, summary, ..TaskFinishParams::default() })
             }
-            Task::List { status, limit } => Call::of::<TaskList>(TaskListParams { status, limit, ..TaskListParams::default() }),
+            Task::List { status, limit } => {
+                Call::of::<TaskList>(TaskListParams { status, limit, ..TaskListParams::default() })
+            }
         }
     }
 }
@@ -302,28 +312,38 @@ impl Group for Task {
 impl Group for Bug {
     fn call(self, _: &Context) -> Call {
         match self {
-            Bug::Add { title, severity, description, step, expected, actual, place: Place { page, app }, screenshot, scope } => {
-                Call::of::<BugAdd>(BugAddParams {
-                    title,
-                    severity,
-                    description,
-                    steps: step,
-                    expected,
-                    actual,
-                    page,
-                    app,
-                    screenshot,
-                    scope,
-                    ..BugAddParams::default()
-                })
-            }
+            Bug::Add {
+                title,
+                severity,
+                description,
+                step,
+                expected,
+                actual,
+                place: Place { page, app },
+                screenshot,
+                scope,
+            } => Call::of::<BugAdd>(BugAddParams {
+                title,
+                severity,
+                description,
+                steps: step,
+                expected,
+                actual,
+                page,
+                app,
+                screenshot,
+                scope,
+                ..BugAddParams::default()
+            }),
             Bug::List { for_session, severity, status, place: Place { page, app }, limit, cursor } => {
                 Call::of::<BugList>(BugListParams { session: for_session, severity, status, app, page, limit, cursor })
             }
             Bug::Show { id } => Call::of::<BugShow>(BugShowParams { id, ..BugShowParams::default() }),
             Bug::Update(options) => Call::of::<BugUpdate>(options.params()),
             Bug::Reopen { id } => Call::of::<BugReopen>(BugReopenParams { id, ..BugReopenParams::default() }),
-            Bug::Resolve { id, reason } => Call::of::<BugResolve>(BugResolveParams { id, reason, ..BugResolveParams::default() }),
+            Bug::Resolve { id, reason } => {
+                Call::of::<BugResolve>(BugResolveParams { id, reason, ..BugResolveParams::default() })
+            }
         }
     }
 }
@@ -331,20 +351,27 @@ impl Group for Bug {
 impl Group for TestResult {
     fn call(self, _: &Context) -> Call {
         match self {
-            TestResult::Add { name, status, place: Place { page, app }, duration_ms, summary, evidence, bug, scope } => {
-                Call::of::<ResultAdd>(ResultAddParams {
-                    name,
-                    status,
-                    page,
-                    app,
-                    duration_ms,
-                    summary,
-                    evidence,
-                    bug,
-                    scope,
-                    session: None,
-                })
-            }
+            TestResult::Add {
+                name,
+                status,
+                place: Place { page, app },
+                duration_ms,
+                summary,
+                evidence,
+                bug,
+                scope,
+            } => Call::of::<ResultAdd>(ResultAddParams {
+                name,
+                status,
+                page,
+                app,
+                duration_ms,
+                summary,
+                evidence,
+                bug,
+                scope,
+                session: None,
+            }),
             TestResult::List { for_session, status, page, since, limit, cursor } => {
                 Call::of::<ResultList>(ResultListParams { session: for_session, status, page, since, limit, cursor })
             }

@@ -12,7 +12,8 @@ use crate::options::{Context, typed_config};
 /// Import data from another tool.
 #[derive(Debug, Subcommand)]
 pub enum Import {
-    /// Import settings, notes, transitions, recoveries and artifacts of af 0.5; here --config names the configuration file of af
+    /// Import settings, notes, transitions, recoveries and artifacts of af 0.5; here --config names the configuration
+    /// file of af
     Af(Af),
     /// Take in what another memory exported; the same as `memory import`
     Memory(super::memory::Import),
@@ -52,7 +53,8 @@ fn default_database(af: &Af, config: Option<&PathBuf>) -> Option<String> {
     (af.db.is_none() && config.is_none()).then(|| absolute(&path))
 }
 
-/// Returns the configuration file of `af` at its default location, if it exists and `--db` was not given. Called only without `--config`.
+/// Returns the configuration file of `af` at its default location, if it exists and `--db` was not given. Called only
+/// without `--config`.
 fn default_config(af: &Af) -> Option<String> {
     let variable = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
     let base = variable("XDG_CONFIG_HOME").or_else(|| Some(variable("HOME")?.join(".config")));

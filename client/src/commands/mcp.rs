@@ -33,8 +33,12 @@ pub fn run(matches: &ArgMatches, context: &Context) -> Result<u8, clap::Error> {
     let Mcp { toolsets, http, token_file } = Mcp::from_arg_matches(matches)?;
     let global = &context.global;
     let mut command = Command::new(program());
-    let paths =
-        [("--socket", &global.socket), ("--memory-db", &global.memory_db), ("--config", &global.config), ("--token-file", &token_file)];
+    let paths = [
+        ("--socket", &global.socket),
+        ("--memory-db", &global.memory_db),
+        ("--config", &global.config),
+        ("--token-file", &token_file),
+    ];
     for (flag, path) in paths {
         if let Some(path) = path {
             command.arg(flag).arg(path);
@@ -43,8 +47,13 @@ pub fn run(matches: &ArgMatches, context: &Context) -> Result<u8, clap::Error> {
     let toolsets = (!toolsets.is_empty()).then(|| toolsets.iter().map(|set| set.word()).collect::<Vec<_>>().join(","));
     let http = http.map(|port| port.to_string());
     let url = context.address.url.clone();
-    let texts =
-        [("--session", &global.session), ("--device", &global.device), ("--url", &url), ("--toolsets", &toolsets), ("--http", &http)];
+    let texts = [
+        ("--session", &global.session),
+        ("--device", &global.device),
+        ("--url", &url),
+        ("--toolsets", &toolsets),
+        ("--http", &http),
+    ];
     for (flag, text) in texts {
         if let Some(text) = text {
             command.arg(flag).arg(text);

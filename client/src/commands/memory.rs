@@ -1,13 +1,13 @@
 //! The `memory` commands.
 
 use afd_proto::memory::{
-    ContextParams, EventStatus, ExperienceParams, LogParams, MemoryContext, MemoryDelete, MemoryExperience, MemoryLog, MemorySave,
-    MemorySearch, MemoryStats, StatsParams,
+    ContextParams, EventStatus, ExperienceParams, LogParams, MemoryContext, MemoryDelete, MemoryExperience, MemoryLog,
+    MemorySave, MemorySearch, MemoryStats, StatsParams,
 };
 use afd_proto::notes::{DeleteParams, SaveParams, SearchParams};
 use afd_proto::upkeep::{
-    ExportParams, Exported, ImportCounts, ImportParams, Imported, MemoryExport, MemoryImport, MemoryPrune, MemoryVacuum, PruneParams,
-    Pruned, Vacuumed,
+    ExportParams, Exported, ImportCounts, ImportParams, Imported, MemoryExport, MemoryImport, MemoryPrune,
+    MemoryVacuum, PruneParams, Pruned, Vacuumed,
 };
 use afd_proto::vocabulary::{NoParams, RecordScope};
 use clap::{Args, Subcommand};
@@ -93,8 +93,8 @@ fn imported(done: &Imported) -> String {
         let [added, renewed, present, left_out] = [c.added, c.renewed, c.present, c.left_out].map(|n| n.to_string());
         [name.clone(), added, renewed, present, left_out]
     };
-    let mut out =
-        parts::dry_run(done.dry_run) + &table(["record", "added", "renewed", "present", "left out"], done.records.iter().map(row));
+    let mut out = parts::dry_run(done.dry_run)
+        + &table(["record", "added", "renewed", "present", "left out"], done.records.iter().map(row));
     for remark in &done.remarks {
         out += &format!("{} {remark}\n", paint(parts::WARN, "left out:"));
     }
@@ -199,18 +199,22 @@ impl Group for Memory {
                 Call::of::<MemorySearch>(SearchParams { query, app, topic, limit, cursor, session: None })
             }
             Memory::Delete { id } => Call::plain::<MemoryDelete>(DeleteParams { id: Some(id), uid: None }),
-            Memory::Experience(Experience { app, activity, page_fp, failure_cause, limit }) => {
-                Call::of::<MemoryExperience>(ExperienceParams { app, activity, page_fp, failure_cause, limit, device: None, session: None })
-            }
+            Memory::Experience(Experience { app, activity, page_fp, failure_cause, limit }) => Call::of::<
+                MemoryExperience,
+            >(
+                ExperienceParams { app, activity, page_fp, failure_cause, limit, device: None, session: None },
+            ),
             Memory::Context => Call::plain::<MemoryContext>(ContextParams::default()),
             Memory::Log(Log { for_session, app, status, limit, cursor }) => {
                 Call::of::<MemoryLog>(LogParams { session: for_session, app, status, limit, cursor, device: None })
             }
             Memory::Prune { older, dry_run } => Call::of::<MemoryPrune>(PruneParams { older, dry_run: Some(dry_run) }),
             Memory::Export(Export { file }) => Call::of::<MemoryExport>(ExportParams { file: absolute(&file) }),
-            Memory::Import(Import { file, dry_run, merge }) => {
-                Call::of::<MemoryImport>(ImportParams { file: absolute(&file), dry_run: Some(dry_run), merge: merge.then_some(true) })
-            }
+            Memory::Import(Import { file, dry_run, merge }) => Call::of::<MemoryImport>(ImportParams {
+                file: absolute(&file),
+                dry_run: Some(dry_run),
+                merge: merge.then_some(true),
+            }),
             Memory::Vacuum => Call::of::<MemoryVacuum>(NoParams {}),
             Memory::Stats { for_session } => Call::plain::<MemoryStats>(StatsParams { session: for_session }),
         }

@@ -1,11 +1,12 @@
 //! The `observe` commands.
 
 use afd_proto::observe::{
-    Column, Format, LastParams, ObserveLast, ObservePage, ObserveRefs, ObserveScreen, ObserveTop, ObserveWait, PageParams, Part,
-    RefsParams, ScreenParams, TopParams, Until, WaitParams,
+    Column, Format, LastParams, ObserveLast, ObservePage, ObserveRefs, ObserveScreen, ObserveTop, ObserveWait,
+    PageParams, Part, RefsParams, ScreenParams, TopParams, Until, WaitParams,
 };
 use afd_proto::picture::{
-    MarkScope, ObserveOverlayGet, ObserveOverlaySet, ObserveScreenshot, OverlayGetParams, OverlaySetParams, PictureFormat, ScreenshotParams,
+    MarkScope, ObserveOverlayGet, ObserveOverlaySet, ObserveScreenshot, OverlayGetParams, OverlaySetParams,
+    PictureFormat, ScreenshotParams,
 };
 use afd_proto::vocabulary::{AllHints, HintsWanted};
 use clap::{Args, Subcommand, ValueEnum};
@@ -266,7 +267,16 @@ impl Screen {
 impl Rows {
     fn params(self) -> RefsParams {
         let Rows { max_rows, full, settle, wait_ms, format, since, hints, no_hints } = self;
-        RefsParams { max_rows, full, settle, wait_ms, format, since, hints: wanted_hints(hints, no_hints), ..RefsParams::default() }
+        RefsParams {
+            max_rows,
+            full,
+            settle,
+            wait_ms,
+            format,
+            since,
+            hints: wanted_hints(hints, no_hints),
+            ..RefsParams::default()
+        }
     }
 }
 

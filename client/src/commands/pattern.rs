@@ -1,9 +1,10 @@
 //! The `pattern` and `page-model` commands.
 
 use afd_proto::pattern::{
-    PageModelDelete, PageModelDeleteParams, PageModelFind, PageModelFindParams, PageModelSave, PageModelSaveParams, PatternDelete,
-    PatternDeleteParams, PatternFind, PatternFindParams, PatternKind, PatternList, PatternListParams, PatternMerge, PatternMergeParams,
-    PatternPromote, PatternPromoteParams, PatternSave, PatternSaveParams, PatternScope, PatternUsed, PatternUsedParams,
+    PageModelDelete, PageModelDeleteParams, PageModelFind, PageModelFindParams, PageModelSave, PageModelSaveParams,
+    PatternDelete, PatternDeleteParams, PatternFind, PatternFindParams, PatternKind, PatternList, PatternListParams,
+    PatternMerge, PatternMergeParams, PatternPromote, PatternPromoteParams, PatternSave, PatternSaveParams,
+    PatternScope, PatternUsed, PatternUsedParams,
 };
 use clap::{Args, Subcommand};
 
@@ -88,7 +89,8 @@ pub struct Save {
     /// Confidence before any use, 0 to 1 [default: 0.5]
     #[arg(long, value_name = "SHARE")]
     confidence: Option<f64>,
-    /// Who may be told it [default: everybody who uses the app; without one everybody, but a key fact only this session]
+    /// Who may be told it [default: everybody who uses the app; without one everybody, but a key fact only this
+    /// session]
     #[arg(long, value_enum)]
     scope: Option<PatternScope>,
     /// Who said it: user, assistant, page, or the name of a tool [default: assistant]
@@ -164,7 +166,8 @@ impl Save {
     fn params(self) -> Result<PatternSaveParams, Failure> {
         let Save { text, kind, page, app, data, confidence, scope, source } = self;
         let data = data.map(|d| serde_json::from_str(&d)).transpose();
-        let data = data.map_err(|e| Failure::new("INVALID_PARAMS", format!("--data is not a JSON object: {e}"), USAGE))?;
+        let data =
+            data.map_err(|e| Failure::new("INVALID_PARAMS", format!("--data is not a JSON object: {e}"), USAGE))?;
         Ok(PatternSaveParams { kind, text, page, app, data, confidence, scope, source, session: None })
     }
 }
@@ -174,7 +177,15 @@ impl Group for Pattern {
         match self {
             Pattern::Save(save) => Call::parsed::<PatternSave>(save.params()),
             Pattern::Find(Find { page, app, kind, for_session, text, min_confidence, limit }) => {
-                Call::of::<PatternFind>(PatternFindParams { page, app, kind, session: for_session, text, min_confidence, limit })
+                Call::of::<PatternFind>(PatternFindParams {
+                    page,
+                    app,
+                    kind,
+                    session: for_session,
+                    text,
+                    min_confidence,
+                    limit,
+                })
             }
             Pattern::List { scope, app, for_session, limit } => {
                 Call::of::<PatternList>(PatternListParams { scope, app, session: for_session, limit })
@@ -192,7 +203,12 @@ impl Group for PageModel {
         match self {
             PageModel::Save { page, page_type, elements, app } => {
                 let elements = read_list("--elements", &elements);
-                Call::parsed::<PageModelSave>(elements.map(|elements| PageModelSaveParams { page, page_type, elements, app }))
+                Call::parsed::<PageModelSave>(elements.map(|elements| PageModelSaveParams {
+                    page,
+                    page_type,
+                    elements,
+                    app,
+                }))
             }
             PageModel::Find { page, app, limit } => Call::of::<PageModelFind>(PageModelFindParams { page, app, limit }),
             PageModel::Delete { id } => Call::of::<PageModelDelete>(PageModelDeleteParams { id }),

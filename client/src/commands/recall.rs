@@ -2,16 +2,19 @@
 
 use std::fmt::Write as _;
 
-use afd_proto::model::{EmbeddingModel, ModelAdd, ModelAddParams, ModelAdded, ModelRemove, ModelRemoveParams, ModelRemoved};
+use afd_proto::model::{
+    EmbeddingModel, ModelAdd, ModelAddParams, ModelAdded, ModelRemove, ModelRemoveParams, ModelRemoved,
+};
 use afd_proto::pattern::PatternScope;
 use afd_proto::recall::{
-    EntryType, RecallContext, RecallContextFor, RecallContextParams, RecallDelete, RecallDeleteParams, RecallDeleted, RecallEntry,
-    RecallFound, RecallGet, RecallGetParams, RecallSearch, RecallSearchParams, RecallStore, RecallStoreParams, RecallStored, RecallUsed,
-    RecallUsedParams, SearchMode, StoredType, Why,
+    EntryType, RecallContext, RecallContextFor, RecallContextParams, RecallDelete, RecallDeleteParams, RecallDeleted,
+    RecallEntry, RecallFound, RecallGet, RecallGetParams, RecallSearch, RecallSearchParams, RecallStore,
+    RecallStoreParams, RecallStored, RecallUsed, RecallUsedParams, SearchMode, StoredType, Why,
 };
 use afd_proto::recall_upkeep::{
-    Evaluation, EvaluationGroup, QdrantStatus, RecallEvaluate, RecallEvaluateParams, RecallEvaluated, RecallStatus, RecallStatusOf,
-    RecallStatusParams, RecallUpkeep, RecallUpkeepParams, RecallUpkeepRun, SimilarPatterns, UpkeepChange,
+    Evaluation, EvaluationGroup, QdrantStatus, RecallEvaluate, RecallEvaluateParams, RecallEvaluated, RecallStatus,
+    RecallStatusOf, RecallStatusParams, RecallUpkeep, RecallUpkeepParams, RecallUpkeepRun, SimilarPatterns,
+    UpkeepChange,
 };
 use clap::{Args, Subcommand};
 
@@ -170,8 +173,21 @@ impl Group for Recall {
     fn call(self, _: &Context) -> Call {
         match self {
             Recall::Search(search) => {
-                let Search { query, types, app, site, tag, for_session, since, until, expires_until, archived, mode, explain, limit } =
-                    search;
+                let Search {
+                    query,
+                    types,
+                    app,
+                    site,
+                    tag,
+                    for_session,
+                    since,
+                    until,
+                    expires_until,
+                    archived,
+                    mode,
+                    explain,
+                    limit,
+                } = search;
                 let (archived, explain, query) = (true_if(archived), true_if(explain), query.join(" "));
                 let of_session = for_session;
                 Call::of::<RecallSearch>(RecallSearchParams {
@@ -191,18 +207,43 @@ impl Group for Recall {
                     session: None,
                 })
             }
-            Recall::Store(Store { text, title, kind, app, site, scope, source, confidence, tags, related, expires_at }) => Call::of::<
-                RecallStore,
-            >(
-                RecallStoreParams { text, title, kind, app, site, scope, source, confidence, tags, related, expires_at, session: None },
-            ),
+            Recall::Store(Store {
+                text,
+                title,
+                kind,
+                app,
+                site,
+                scope,
+                source,
+                confidence,
+                tags,
+                related,
+                expires_at,
+            }) => Call::of::<RecallStore>(RecallStoreParams {
+                text,
+                title,
+                kind,
+                app,
+                site,
+                scope,
+                source,
+                confidence,
+                tags,
+                related,
+                expires_at,
+                session: None,
+            }),
             Recall::Get { uid } => Call::of::<RecallGet>(RecallGetParams { uid, session: None }),
             Recall::Used { uid, held } => Call::of::<RecallUsed>(RecallUsedParams { uid, held, session: None }),
             Recall::Delete { uid } => Call::of::<RecallDelete>(RecallDeleteParams { uid, session: None }),
-            Recall::Context { task, budget, app } => Call::of::<RecallContextFor>(RecallContextParams { task, budget, app, session: None }),
+            Recall::Context { task, budget, app } => {
+                Call::of::<RecallContextFor>(RecallContextParams { task, budget, app, session: None })
+            }
             Recall::Status => Call::of::<RecallStatusOf>(RecallStatusParams {}),
             Recall::Upkeep { dry_run } => Call::of::<RecallUpkeepRun>(RecallUpkeepParams { dry_run: true_if(dry_run) }),
-            Recall::Evaluate { directory } => Call::of::<RecallEvaluate>(RecallEvaluateParams { directory: absolute(&directory) }),
+            Recall::Evaluate { directory } => {
+                Call::of::<RecallEvaluate>(RecallEvaluateParams { directory: absolute(&directory) })
+            }
         }
     }
 }
@@ -299,7 +340,8 @@ fn found(found: &RecallFound) -> String {
 }
 
 fn stored(stored: &RecallStored) -> String {
-    let mut out = format!("{} {}", paint(GOOD, if stored.updated { "updated" } else { "stored" }), entry_lines(&stored.entry));
+    let mut out =
+        format!("{} {}", paint(GOOD, if stored.updated { "updated" } else { "stored" }), entry_lines(&stored.entry));
     if !stored.similar.is_empty() {
         let _ = writeln!(out, "{}", paint(WARN, "says much the same as:"));
         stored.similar.iter().for_each(|entry| out.push_str(&entry_lines(entry)));
@@ -318,7 +360,12 @@ fn status(status: &RecallStatus) -> String {
             None if model.pending > 0 => format!("{} pending", model.pending),
             None => "complete".to_owned(),
         };
-        [model.identity.clone(), model.dimensions.map_or(String::new(), |n| n.to_string()), model.embedded.to_string(), state]
+        [
+            model.identity.clone(),
+            model.dimensions.map_or(String::new(), |n| n.to_string()),
+            model.embedded.to_string(),
+            state,
+        ]
     };
     out.push_str(&table(["model", "dimensions", "embedded", "state"], status.models.iter().map(row)));
     let _ = writeln!(out, "{}", paint(DIM, &format!("index in memory: {}", bytes(status.index_bytes))));
@@ -342,13 +389,16 @@ fn added(added: &ModelAdded) -> String {
 }
 
 fn upkeep(upkeep: &RecallUpkeep) -> String {
-    let row = |at: String, change: &UpkeepChange| [at, change.change.clone(), change.count.to_string(), change.examples.join("; ")];
+    let row = |at: String, change: &UpkeepChange| {
+        [at, change.change.clone(), change.count.to_string(), change.examples.join("; ")]
+    };
     let now = if upkeep.dry_run { "would be" } else { "now" };
     let rows = upkeep.changes.iter().map(|change| row(now.to_owned(), change));
     let before = upkeep.runs.iter().skip(usize::from(!upkeep.dry_run && !upkeep.changes.is_empty()));
     let before = before.flat_map(|run| run.changes.iter().map(move |change| row(time(run.at), change)));
     let all: Vec<[String; 4]> = rows.chain(before).collect();
-    let mut out = if all.is_empty() { "nothing to do\n".to_owned() } else { table(["when", "change", "count", "such as"], all) };
+    let mut out =
+        if all.is_empty() { "nothing to do\n".to_owned() } else { table(["when", "change", "count", "such as"], all) };
     if !upkeep.similar.is_empty() {
         out.push_str("\npatterns that may say the same; `afctl pattern merge --id N --into N` merges one:\n");
     }

@@ -56,7 +56,8 @@ pub(super) fn stop() -> bool {
     systemctl(&["disable", "--now", "afd.socket", "afd.service"]).is_ok()
 }
 
-/// Lets systemd listen for the daemon again, also after it gave up because of too many starts. Does nothing if it does not manage it.
+/// Lets systemd listen for the daemon again, also after it gave up because of too many starts. Does nothing if it does
+/// not manage it.
 pub(super) fn revive(context: &Context) -> Result<(), Failure> {
     if context.global.socket.is_some() || spawn::enabled_unit().is_none() {
         return Ok(());
@@ -89,9 +90,23 @@ pub(super) fn state() -> Option<State> {
     );
     let failed = value("activeState") == "failed";
     let journal = Command::new("journalctl")
-        .args(["--user", "--unit", "afd.service", "--priority", "err", "--lines", "3", "--output", "cat", "--since", "-10min"])
+        .args([
+            "--user",
+            "--unit",
+            "afd.service",
+            "--priority",
+            "err",
+            "--lines",
+            "3",
+            "--output",
+            "cat",
+            "--since",
+            "-10min",
+        ])
         .output();
-    let errors = journal.map(|output| String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()).unwrap_or_default();
+    let errors = journal
+        .map(|output| String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect())
+        .unwrap_or_default();
     Some(State { failed, words, errors })
 }
 
@@ -101,7 +116,10 @@ const SHOWN: &str = "LoadState,ActiveState,SubState,UnitFileState,MainPID,NResta
 /// Returns the properties of a unit that are set, by name in camel case.
 fn show(unit: &str) -> Result<BTreeMap<String, String>, Failure> {
     let shown = systemctl(&["show", unit, "--property", SHOWN])?;
-    let set = shown.lines().filter_map(|line| line.split_once('=')).filter(|(_, value)| !value.is_empty() && *value != "[not set]");
+    let set = shown
+        .lines()
+        .filter_map(|line| line.split_once('='))
+        .filter(|(_, value)| !value.is_empty() && *value != "[not set]");
     Ok(set.map(|(key, value)| (key[..1].to_lowercase() + &key[1..], value.to_owned())).collect())
 }
 
@@ -123,8 +141,11 @@ fn systemctl(arguments: &[&str]) -> Result<String, Failure> {
 fn program() -> Result<PathBuf, Failure> {
     let program = spawn::program("afd");
     let candidates = std::env::var_os("PATH").unwrap_or_default();
-    let found =
-        if program.is_absolute() { Some(program) } else { std::env::split_paths(&candidates).map(|d| d.join("afd")).find(|p| p.is_file()) };
+    let found = if program.is_absolute() {
+        Some(program)
+    } else {
+        std::env::split_paths(&candidates).map(|d| d.join("afd")).find(|p| p.is_file())
+    };
     found.ok_or_else(|| Failure::new("NOT_FOUND", "afd is neither beside afctl nor in PATH", FAILED))
 }
 
@@ -200,7 +221,8 @@ fn logs(lines: usize, follow: bool) -> Failure {
 
 fn installed(data: &Value) -> Option<String> {
     let files: Vec<&str> = data["files"].as_array()?.iter().filter_map(Value::as_str).collect();
-    let what = if data["started"] == true { "systemd starts the daemon when it is needed" } else { "nothing was started" };
+    let what =
+        if data["started"] == true { "systemd starts the daemon when it is needed" } else { "nothing was started" };
     Some(format!("{} {}\n{what}\n", paint(parts::GOOD, "wrote"), files.join(", ")))
 }
 

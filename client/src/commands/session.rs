@@ -4,8 +4,8 @@ use afd_proto::coverage::{CoverageParams, SessionCoverage};
 use afd_proto::findings::{TestedMark, TestedParams};
 use afd_proto::progress::{ProgressParams, ResumeParams, SessionProgress, SessionResume};
 use afd_proto::session::{
-    DeleteParams, EndParams, ListParams, ReportFormat, ReportParams, SessionDelete, SessionEnd, SessionList, SessionReport, SessionShow,
-    SessionStart, SessionStatus, SessionUpdate, ShowParams, StartParams, UpdateParams,
+    DeleteParams, EndParams, ListParams, ReportFormat, ReportParams, SessionDelete, SessionEnd, SessionList,
+    SessionReport, SessionShow, SessionStart, SessionStatus, SessionUpdate, ShowParams, StartParams, UpdateParams,
 };
 use afd_proto::transfer::{ExportFormat, ExportParams, ImportParams, SessionExport, SessionImport};
 use afd_proto::vocabulary::RecordScope;
@@ -140,7 +140,8 @@ pub struct Start {
     /// Directory for the progress files
     #[arg(long, value_name = "DIR")]
     progress_dir: Option<String>,
-    /// Who may be told its digest and, unless said otherwise, what it records: the app or the session alone [default: app]
+    /// Who may be told its digest and, unless said otherwise, what it records: the app or the session alone [default:
+    /// app]
     #[arg(long, value_enum)]
     scope: Option<RecordScope>,
 }
@@ -244,7 +245,14 @@ impl Progress {
 impl Tested {
     fn params(self) -> TestedParams {
         let Tested { elements, new, passed, failed, place: Place { page, app } } = self;
-        TestedParams { elements, new, passed: (passed || failed).then_some(passed), page, app, ..TestedParams::default() }
+        TestedParams {
+            elements,
+            new,
+            passed: (passed || failed).then_some(passed),
+            page,
+            app,
+            ..TestedParams::default()
+        }
     }
 }
 
@@ -252,25 +260,39 @@ impl Group for Session {
     fn call(self, context: &Context) -> Call {
         match self {
             Session::Start(start) => Call::of::<SessionStart>(start.params()),
-            Session::List(List { status, app, limit, cursor }) => Call::of::<SessionList>(ListParams { status, app, limit, cursor }),
+            Session::List(List { status, app, limit, cursor }) => {
+                Call::of::<SessionList>(ListParams { status, app, limit, cursor })
+            }
             Session::Show => Call::of::<SessionShow>(ShowParams::default()),
-            Session::End { file } => Call::of::<SessionEnd>(EndParams { file: absolute_if_given(file), ..EndParams::default() }),
+            Session::End { file } => {
+                Call::of::<SessionEnd>(EndParams { file: absolute_if_given(file), ..EndParams::default() })
+            }
             Session::Progress(progress) => Call::of::<SessionProgress>(progress.params()),
             Session::Resume { file } => {
                 Call::of::<SessionResume>(ResumeParams { file: absolute_if_given(file), ..ResumeParams::default() })
             }
-            Session::Report { format, file } => {
-                Call::of::<SessionReport>(ReportParams { format, file: absolute_if_given(file), ..ReportParams::default() })
-            }
+            Session::Report { format, file } => Call::of::<SessionReport>(ReportParams {
+                format,
+                file: absolute_if_given(file),
+                ..ReportParams::default()
+            }),
             Session::Update { name, goal, app, scope } => {
                 Call::of::<SessionUpdate>(UpdateParams { name, goal, app, scope, ..UpdateParams::default() })
             }
-            Session::Delete { findings } => Call::of::<SessionDelete>(DeleteParams { findings, ..DeleteParams::default() }),
-            Session::Import { file, name, merge } => Call::of::<SessionImport>(ImportParams { file: absolute(&file), name, merge }),
-            Session::Export { format, file } => {
-                Call::of::<SessionExport>(ExportParams { format: Some(format), file: absolute_if_given(file), ..ExportParams::default() })
+            Session::Delete { findings } => {
+                Call::of::<SessionDelete>(DeleteParams { findings, ..DeleteParams::default() })
             }
-            Session::Coverage { app } => Call::of::<SessionCoverage>(CoverageParams { app, ..CoverageParams::default() }),
+            Session::Import { file, name, merge } => {
+                Call::of::<SessionImport>(ImportParams { file: absolute(&file), name, merge })
+            }
+            Session::Export { format, file } => Call::of::<SessionExport>(ExportParams {
+                format: Some(format),
+                file: absolute_if_given(file),
+                ..ExportParams::default()
+            }),
+            Session::Coverage { app } => {
+                Call::of::<SessionCoverage>(CoverageParams { app, ..CoverageParams::default() })
+            }
             Session::Tested(tested) => Call::of::<TestedMark>(tested.params()),
             Session::Task(task) => task.call(context),
             Session::Bug(bug) => bug.call(context),

@@ -36,7 +36,8 @@ const DATA: Layout = Layout {
     directories: &[(|name| name == "artifacts", &ARTIFACTS), (|name| name == "backups", &BACKUPS)],
 };
 const ARTIFACTS: Layout = Layout { files: |name| is_artifact(name) || is_temporary(name), directories: &[] };
-const BACKUPS: Layout = Layout { files: is_temporary, directories: &[(|name| is_backup(name) || is_temporary(name), &BACKUP)] };
+const BACKUPS: Layout =
+    Layout { files: is_temporary, directories: &[(|name| is_backup(name) || is_temporary(name), &BACKUP)] };
 const BACKUP: Layout = Layout {
     files: |name| is_database(name) || name == "manifest.json" || is_temporary(name),
     directories: &[(|name| name == "artifacts", &COPIES)],
@@ -44,21 +45,36 @@ const BACKUP: Layout = Layout {
 const COPIES: Layout = Layout { files: |name| is_hex(name, 64), directories: &[] };
 const CONFIG: Layout = Layout { files: |name| name == "config.toml" || is_temporary(name), directories: &[] };
 const STATE: Layout = Layout {
-    files: |name| matches!(name, "afd.log" | "afd.log.1" | "afd.log.2" | "afd.log.3") || is_progress(name) || is_temporary(name),
+    files: |name| {
+        matches!(name, "afd.log" | "afd.log.1" | "afd.log.2" | "afd.log.3") || is_progress(name) || is_temporary(name)
+    },
     directories: &[(|name| name == "setup", &RECORDS), (|name| name == "mcp-sessions", &SESSIONS)],
 };
 const RECORDS: Layout = Layout { files: |name| name.ends_with(".json") || is_temporary(name), directories: &[] };
-const SESSIONS: Layout = Layout { files: |name| name.ends_with(".lock") || name.ends_with(".directory"), directories: &[] };
+const SESSIONS: Layout =
+    Layout { files: |name| name.ends_with(".lock") || name.ends_with(".directory"), directories: &[] };
 const RUNTIME: Layout = Layout {
     files: |name| {
-        matches!(name, "afd.sock" | "afd.sock.lock" | "afd.spawn.lock") || (name.starts_with("start-") && name.ends_with(".sock"))
+        matches!(name, "afd.sock" | "afd.sock.lock" | "afd.spawn.lock")
+            || (name.starts_with("start-") && name.ends_with(".sock"))
     },
     directories: &[],
 };
 
 fn is_database(name: &str) -> bool {
-    let suffixes =
-        ["", "-wal", "-shm", "-journal", ".key", ".lock", ".damaged", ".restoring", ".restoring-journal", ".restored", ".key.restored"];
+    let suffixes = [
+        "",
+        "-wal",
+        "-shm",
+        "-journal",
+        ".key",
+        ".lock",
+        ".damaged",
+        ".restoring",
+        ".restoring-journal",
+        ".restored",
+        ".key.restored",
+    ];
     name.strip_prefix("memory.db").is_some_and(|suffix| suffixes.contains(&suffix))
 }
 
@@ -107,7 +123,8 @@ impl Found {
         if dir.is_symlink() {
             return self.left.push(dir.to_owned());
         }
-        let mut entries: Vec<PathBuf> = std::fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+        let mut entries: Vec<PathBuf> =
+            std::fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
         entries.sort();
         for path in entries {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -174,8 +191,12 @@ fn check_unused() -> Result<(), Failure> {
     }
     let pid = std::fs::read_to_string(&lock).unwrap_or_default();
     let pid = pid.split_whitespace().next().unwrap_or("unknown").to_owned();
-    Err(Failure::new("CONFLICT", format!("a daemon on another socket (pid {pid}) uses the memory; nothing was deleted"), FAILED)
-        .with_hint(format!("stop it with `kill {pid}`, or name its socket with --socket")))
+    Err(Failure::new(
+        "CONFLICT",
+        format!("a daemon on another socket (pid {pid}) uses the memory; nothing was deleted"),
+        FAILED,
+    )
+    .with_hint(format!("stop it with `kill {pid}`, or name its socket with --socket")))
 }
 
 /// Maximum number of files that are listed because they are not afd's.
@@ -183,14 +204,18 @@ const MAX_LEFT: usize = 50;
 
 /// Asks whether to delete what was found.
 fn confirm(found: &[(PathBuf, Found)]) -> Result<(), Failure> {
-    let lines = found.iter().map(|(place, found)| format!("  {}  {}\n", place.display(), count(found.files.len() as u64, "file")));
+    let lines = found
+        .iter()
+        .map(|(place, found)| format!("  {}  {}\n", place.display(), count(found.files.len() as u64, "file")));
     let question = format!("This stops the daemon and deletes:\n{}Delete them? [y/N] ", lines.collect::<String>());
-    let answer = ask::yes(&question).map_err(|e| Failure::new("INVALID_PARAMS", format!("the answer cannot be read: {e}"), USAGE))?;
+    let answer = ask::yes(&question)
+        .map_err(|e| Failure::new("INVALID_PARAMS", format!("the answer cannot be read: {e}"), USAGE))?;
     if answer {
         return Ok(());
     }
-    Err(Failure::new("INVALID_PARAMS", "nothing was deleted: nobody agreed", USAGE)
-        .with_hint("`afctl uninstall` lists what would be deleted; `afctl uninstall --purge --yes` deletes it without a question"))
+    Err(Failure::new("INVALID_PARAMS", "nothing was deleted: nobody agreed", USAGE).with_hint(
+        "`afctl uninstall` lists what would be deleted; `afctl uninstall --purge --yes` deletes it without a question",
+    ))
 }
 
 fn run(context: &Context, options: &Uninstall) -> Result<Value, Failure> {
@@ -209,11 +234,13 @@ fn run(context: &Context, options: &Uninstall) -> Result<Value, Failure> {
         found = places();
         found.iter().try_for_each(|(_, found)| found.delete())?;
     }
-    let place =
-        |(path, found): &(PathBuf, Found)| json!({"path": path.display().to_string(), "files": found.files.len(), "bytes": found.bytes()});
+    let place = |(path, found): &(PathBuf, Found)| json!({"path": path.display().to_string(), "files": found.files.len(), "bytes": found.bytes()});
     let sizes: Vec<Value> = found.iter().map(place).collect();
-    let left: Vec<String> = found.iter().flat_map(|(_, found)| &found.left).map(|path| path.display().to_string()).collect();
-    Ok(json!({"purged": options.purge, "places": sizes, "leftCount": left.len(), "left": left[..left.len().min(MAX_LEFT)]}))
+    let left: Vec<String> =
+        found.iter().flat_map(|(_, found)| &found.left).map(|path| path.display().to_string()).collect();
+    Ok(
+        json!({"purged": options.purge, "places": sizes, "leftCount": left.len(), "left": left[..left.len().min(MAX_LEFT)]}),
+    )
 }
 
 fn render(data: &Value) -> Option<String> {
@@ -226,7 +253,11 @@ fn render(data: &Value) -> Option<String> {
         out += &format!("{verb} {}  {files}{size}\n", place["path"].as_str()?);
     }
     for path in data["left"].as_array()? {
-        out += &format!("{} {}\n", paint(parts::WARN, if purged { "left, not afd's:" } else { "not afd's:" }), path.as_str()?);
+        out += &format!(
+            "{} {}\n",
+            paint(parts::WARN, if purged { "left, not afd's:" } else { "not afd's:" }),
+            path.as_str()?
+        );
     }
     let more = data["leftCount"].as_u64()?.saturating_sub(data["left"].as_array()?.len() as u64);
     if more > 0 {
@@ -242,7 +273,9 @@ fn render(data: &Value) -> Option<String> {
 impl Uninstall {
     /// Returns the call of the command.
     pub fn call(self) -> Call {
-        Call::local("uninstall", if self.purge { "purge" } else { "list" }, Some(render), move |context| run(context, &self))
+        Call::local("uninstall", if self.purge { "purge" } else { "list" }, Some(render), move |context| {
+            run(context, &self)
+        })
     }
 }
 
@@ -259,7 +292,9 @@ mod tests {
         assert!(is_artifact("screenshot_image-0123456789abcdef01234567-00112233.jpg"));
         assert!(is_artifact("screenshot_image-0123456789abcdef01234567.jpg"));
         assert!(!is_artifact("holiday-photo.jpg") && !is_artifact("notes"));
-        for name in ["20261123T031500Z", "20261123T031500Z-2", "20261123T031500Z-replaced", "20261123T031500Z-2-replaced"] {
+        for name in
+            ["20261123T031500Z", "20261123T031500Z-2", "20261123T031500Z-replaced", "20261123T031500Z-2-replaced"]
+        {
             assert!(is_backup(name), "{name}");
         }
         assert!(!is_backup("family") && !is_backup("20261123") && !is_backup("2026112xT031500Z"));

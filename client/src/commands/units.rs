@@ -1,5 +1,5 @@
-//! The files of the systemd units: written with the path of the installed program, and changed or removed only as long as they are as they
-//! were written.
+//! The files of the systemd units: written with the path of the installed program, and changed or removed only as long
+//! as they are as they were written.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -8,8 +8,10 @@ use crate::fnv;
 use crate::outcome::{FAILED, Failure};
 
 /// The units, by name, as they are in the repository.
-const UNITS: [(&str, &str); 2] =
-    [("afd.service", include_str!("../../../systemd/afd.service")), ("afd.socket", include_str!("../../../systemd/afd.socket"))];
+const UNITS: [(&str, &str); 2] = [
+    ("afd.service", include_str!("../../../systemd/afd.service")),
+    ("afd.socket", include_str!("../../../systemd/afd.socket")),
+];
 /// The path of the daemon in the unit, which is replaced by that of the installed one.
 const PROGRAM: &str = "%h/.local/bin/afd";
 /// Begins the last line of a file, which has the hash of the lines before it.
@@ -60,8 +62,8 @@ fn is_as_written(text: &str) -> bool {
 /// Quotes a path for a command line of a unit, as `systemd.service` and `systemd.syntax` describe it.
 ///
 /// # Errors
-/// The message, for a path that a unit cannot name: one that is no text, or that holds control characters or a dollar sign, which stands for a
-/// variable.
+/// The message, for a path that a unit cannot name: one that is no text, or that holds control characters or a dollar
+/// sign, which stands for a variable.
 fn quoted(path: &Path) -> Result<String, String> {
     let text = path.to_str().ok_or_else(|| format!("{}: it is not UTF-8", path.display()))?;
     if let Some(c) = text.chars().find(|c| c.is_control() || *c == '$') {
@@ -72,13 +74,15 @@ fn quoted(path: &Path) -> Result<String, String> {
     Ok(if escaped.chars().all(plain) { escaped } else { format!("\"{escaped}\"") })
 }
 
-/// Writes the unit files to a directory; returns their paths. What is there and was not written so stays, unless `replace` is set: then it is
-/// kept under another name.
+/// Writes the unit files to a directory; returns their paths. What is there and was not written so stays, unless
+/// `replace` is set: then it is kept under another name.
 ///
 /// # Errors
-/// `CONFLICT` if something else is at the place of a file, or it cannot be written; `UNSUPPORTED` if the path of the program cannot be named.
+/// `CONFLICT` if something else is at the place of a file, or it cannot be written; `UNSUPPORTED` if the path of the
+/// program cannot be named.
 pub(super) fn write(dir: &Path, program: &Path, replace: bool) -> Result<Vec<PathBuf>, Failure> {
-    let program = quoted(program).map_err(|why| Failure::new("UNSUPPORTED", why, FAILED).with_hint("install afd at another path"))?;
+    let program = quoted(program)
+        .map_err(|why| Failure::new("UNSUPPORTED", why, FAILED).with_hint("install afd at another path"))?;
     let io = |path: &Path, e: std::io::Error| Failure::new("CONFLICT", format!("{}: {e}", path.display()), FAILED);
     std::fs::create_dir_all(dir).map_err(|e| io(dir, e))?;
     let places = UNITS.map(|(name, text)| (dir.join(name), text));

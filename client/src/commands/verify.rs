@@ -1,8 +1,8 @@
 //! The `verify` commands.
 
 use afd_proto::verify::{
-    ElementParams, ElementState, MatchMode, NodeExistsParams, TextContainsParams, TopActivityParams, VerifyElement, VerifyNodeExists,
-    VerifyTextContains, VerifyTopActivity,
+    ElementParams, ElementState, MatchMode, NodeExistsParams, TextContainsParams, TopActivityParams, VerifyElement,
+    VerifyNodeExists, VerifyTextContains, VerifyTopActivity,
 };
 use afd_proto::vocabulary::By;
 use clap::{Args, Subcommand};
@@ -123,21 +123,27 @@ impl Group for Verify {
         match self {
             Verify::TextContains(TextContains { what, text, case_sensitive, ignore_case: _ }) => {
                 let text = text.or(what).unwrap_or_default();
-                Call::of::<VerifyTextContains>(TextContainsParams { text, case_sensitive, ..TextContainsParams::default() })
+                Call::of::<VerifyTextContains>(TextContainsParams {
+                    text,
+                    case_sensitive,
+                    ..TextContainsParams::default()
+                })
             }
             Verify::TopActivity(TopActivity { expected, mode }) => {
                 Call::of::<VerifyTopActivity>(TopActivityParams { expected, mode, ..TopActivityParams::default() })
             }
             Verify::Element(element) => Call::of::<VerifyElement>(element.params()),
-            Verify::NodeExists(NodeExists { by, value, exact_match }) => Call::of::<VerifyNodeExists>(NodeExistsParams {
-                by,
-                value,
-                exact_match,
-                device: None,
-                session: None,
-                url: None,
-                token: None,
-            }),
+            Verify::NodeExists(NodeExists { by, value, exact_match }) => {
+                Call::of::<VerifyNodeExists>(NodeExistsParams {
+                    by,
+                    value,
+                    exact_match,
+                    device: None,
+                    session: None,
+                    url: None,
+                    token: None,
+                })
+            }
         }
     }
 }

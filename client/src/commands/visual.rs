@@ -1,12 +1,14 @@
 //! The `visual` commands.
 
 use afd_proto::files::{ExportParams, ImportParams, VisualExport, VisualImport};
-use afd_proto::graph::{GraphFormat, GraphParams, PathParams, TransitionsParams, VisualGraph, VisualPath, VisualTransitions};
+use afd_proto::graph::{
+    GraphFormat, GraphParams, PathParams, TransitionsParams, VisualGraph, VisualPath, VisualTransitions,
+};
 use afd_proto::history::{DeleteParams, HistoryParams, UndoParams, VisualDelete, VisualHistory, VisualUndo};
 use afd_proto::template_match::{MatchParams, VisualMatch};
 use afd_proto::visual::{
-    CleanupParams, ComponentsParams, LearnParams, RenameParams, StatesParams, VisualCleanup, VisualComponents, VisualLearn, VisualRename,
-    VisualStates,
+    CleanupParams, ComponentsParams, LearnParams, RenameParams, StatesParams, VisualCleanup, VisualComponents,
+    VisualLearn, VisualRename, VisualStates,
 };
 use clap::{Args, Subcommand};
 
@@ -311,7 +313,13 @@ impl Path {
 impl Graph {
     fn params(self) -> GraphParams {
         let Graph { scope: Scope { app, site }, format, save_file } = self;
-        GraphParams { app, site, format: Some(format), save_file: save_file.as_deref().map(absolute), ..GraphParams::default() }
+        GraphParams {
+            app,
+            site,
+            format: Some(format),
+            save_file: save_file.as_deref().map(absolute),
+            ..GraphParams::default()
+        }
     }
 }
 
@@ -352,7 +360,9 @@ impl Group for Visual {
             Visual::Import(Import { dir, app, dry_run }) => {
                 Call::of::<VisualImport>(ImportParams { dir: absolute(&dir), app, dry_run, session: None })
             }
-            Visual::Export(Export { dir, app, site }) => Call::of::<VisualExport>(ExportParams { dir: absolute(&dir), app, site }),
+            Visual::Export(Export { dir, app, site }) => {
+                Call::of::<VisualExport>(ExportParams { dir: absolute(&dir), app, site })
+            }
         }
     }
 }

@@ -3,7 +3,9 @@
 use std::io::Write;
 use std::time::Duration;
 
-use afd_proto::act::{ActBack, ActScroll, ActScrollTo, ActTap, Direction, PlainParams, ScrollParams, ScrollToParams, TapParams, Then};
+use afd_proto::act::{
+    ActBack, ActScroll, ActScrollTo, ActTap, Direction, PlainParams, ScrollParams, ScrollToParams, TapParams, Then,
+};
 use afd_proto::graph::{GraphFormat, GraphParams, PathParams, VisualGraph, VisualPath};
 use afd_proto::memory::{LogParams, MemoryLog, MemoryStats, StatsParams};
 use afd_proto::observe::{Format, ObservePage, ObserveRefs, PageParams, RefsParams};
@@ -67,7 +69,10 @@ impl Story {
 
     pub(super) fn play(mut self) -> Result<(), DemoError> {
         say(&paint(STEP, "afd, the tour"));
-        say(&format!("Started a practice phone (seed {}) at {}, and a daemon with an empty memory.", self.seed, self.world.url));
+        say(&format!(
+            "Started a practice phone (seed {}) at {}, and a daemon with an empty memory.",
+            self.seed, self.world.url
+        ));
         say(&format!("The task: flip \"{}\". The agent has never seen this phone.\n", self.setting));
         let first = self.first_round()?;
         let second = self.second_round()?;
@@ -107,14 +112,20 @@ impl Story {
     }
 
     fn look(&mut self) -> Result<String, DemoError> {
-        let params = PageParams { format: Some(Format::Outline), session: self.session.clone(), ..PageParams::default() };
+        let params =
+            PageParams { format: Some(Format::Outline), session: self.session.clone(), ..PageParams::default() };
         let outline = self.must::<ObservePage>(&params)?.body.context.outline;
         Ok(self.read(outline))
     }
 
     /// Taps what has this label; returns the page that this led to, or what changed.
     fn tap(&mut self, label: &str, then: Then) -> Result<String, Failure> {
-        let params = TapParams { value: Some(label.to_owned()), then: Some(then), session: self.session.clone(), ..TapParams::default() };
+        let params = TapParams {
+            value: Some(label.to_owned()),
+            then: Some(then),
+            session: self.session.clone(),
+            ..TapParams::default()
+        };
         let look = self.call::<ActTap>(&params)?.body.look;
         Ok(self.read(look.and_then(|look| look.observation).and_then(|page| page.outline)))
     }
@@ -188,9 +199,13 @@ impl Story {
             self.step(&format!("Go it (afctl tap \"{label}\")"));
             let there = match self.tap(&label, Then::Outline) {
                 Err(error) if error.code == ErrorCode::TargetNotFound.name() => {
-                    say(&format!("    {}", paint(DIM, &format!("not visible yet (afctl scroll-to \"{label}\" --exact-match)"))));
+                    say(&format!(
+                        "    {}",
+                        paint(DIM, &format!("not visible yet (afctl scroll-to \"{label}\" --exact-match)"))
+                    ));
                     let session = self.session.clone();
-                    let params = ScrollToParams { text: label.clone(), exact_match: true, session, ..ScrollToParams::default() };
+                    let params =
+                        ScrollToParams { text: label.clone(), exact_match: true, session, ..ScrollToParams::default() };
                     self.must::<ActScrollTo>(&params)?;
                     self.tap(&label, Then::Outline)?
                 }
@@ -212,7 +227,15 @@ impl Story {
         let shown = line.split('"').nth(1).and_then(|label| label.rsplit(", ").next()).unwrap_or_default().to_owned();
         self.step(&format!("Verify that it shows {shown} (afctl verify node-exists)"));
         let session = self.session.clone();
-        let params = NodeExistsParams { by: By::Text, value: shown, exact_match: true, session, device: None, url: None, token: None };
+        let params = NodeExistsParams {
+            by: By::Text,
+            value: shown,
+            exact_match: true,
+            session,
+            device: None,
+            url: None,
+            token: None,
+        };
         self.must::<VerifyNodeExists>(&params)?;
         say(&format!("    {}", paint(GOOD, "passed")));
         Ok(())
@@ -228,7 +251,10 @@ impl Story {
         let row = seen.body.refs.rows.iter().find(|row| row.title.is_some()).ok_or("there is no row to tap")?;
         let alias = row.alias.clone();
         self.world.control_phone("scroll", &json!({"pixels": 9999}))?;
-        say(&format!("    {alias} was \"{}\". Another row is in its place now; the phone's own service would tap it.", row.label));
+        say(&format!(
+            "    {alias} was \"{}\". Another row is in its place now; the phone's own service would tap it.",
+            row.label
+        ));
         self.step(&format!("afctl tap {alias}"));
         match self.tap(&alias, Then::Outline) {
             Err(error) if error.code == ErrorCode::RefAliasStale.name() => {
@@ -239,13 +265,24 @@ impl Story {
         self.step(&format!("Recover (afctl recover relaunch --package {SETTINGS})"));
         let params = afd_proto::act::AppParams { package: SETTINGS.into(), ..Default::default() };
         let done = self.must::<RecoverRelaunch>(&params)?;
-        say(&format!("    {} relaunch, after {}\n", paint(GOOD, "done"), done.body.failure_cause.as_deref().unwrap_or("?")));
+        say(&format!(
+            "    {} relaunch, after {}\n",
+            paint(GOOD, "done"),
+            done.body.failure_cause.as_deref().unwrap_or("?")
+        ));
         Ok(())
     }
 
     fn print_memory(&mut self) -> Result<(), DemoError> {
-        say(&paint(STEP, "What memory has now: pages, and what leads from one to another (afctl visual graph --format mermaid)"));
-        let params = GraphParams { app: Some(SETTINGS.to_owned()), format: Some(GraphFormat::Mermaid), ..GraphParams::default() };
+        say(&paint(
+            STEP,
+            "What memory has now: pages, and what leads from one to another (afctl visual graph --format mermaid)",
+        ));
+        let params = GraphParams {
+            app: Some(SETTINGS.to_owned()),
+            format: Some(GraphFormat::Mermaid),
+            ..GraphParams::default()
+        };
         let drawn = self.must::<VisualGraph>(&params)?;
         say(&indent(drawn.graph.as_deref().unwrap_or_default()));
         say(&paint(STEP, "The last of what was done (afctl memory log --limit 6)"));

@@ -50,8 +50,10 @@ pub(super) struct World {
 impl World {
     /// Starts phone and daemon, and adds the phone as a device.
     pub(super) fn start(seed: u64) -> Result<Self, DemoError> {
-        let dir =
-            tempfile::Builder::new().prefix("afd-demo-").tempdir().map_err(|e| format!("cannot create a temporary directory: {e}"))?;
+        let dir = tempfile::Builder::new()
+            .prefix("afd-demo-")
+            .tempdir()
+            .map_err(|e| format!("cannot create a temporary directory: {e}"))?;
         let (phone, Ready { url, control }) = start_phone(seed)?;
         let path = |name: &str| -> PathBuf { dir.path().join(name) };
         let start = Start {
@@ -69,8 +71,15 @@ impl World {
             }
         };
         let token = Some(Secret::new("practice"));
-        let params =
-            AddParams { name: "practice".into(), kind: None, url: world.url.clone(), token, timeout_ms: None, persist: true, check: None };
+        let params = AddParams {
+            name: "practice".into(),
+            kind: None,
+            url: world.url.clone(),
+            token,
+            timeout_ms: None,
+            persist: true,
+            check: None,
+        };
         world.call::<DeviceAdd>(&params)?;
         Ok(world)
     }
@@ -120,7 +129,10 @@ fn start_phone(seed: u64) -> Result<(Child, Ready), DemoError> {
         .stdout(Stdio::piped())
         .spawn()
         .map_err(|e| {
-            format!("cannot start the practice phone {}: {e}; `cargo build --release` builds it next to afctl", program.display())
+            format!(
+                "cannot start the practice phone {}: {e}; `cargo build --release` builds it next to afctl",
+                program.display()
+            )
         })?;
     let mut line = String::new();
     let read = child.stdout.take().map(|out| BufReader::new(out).read_line(&mut line));
@@ -139,7 +151,11 @@ fn http_post(base: &str, path: &str, body: &str) -> Result<Value, DemoError> {
     let exchange = || -> std::io::Result<String> {
         let mut stream = TcpStream::connect(host)?;
         stream.set_read_timeout(Some(Duration::from_secs(10)))?;
-        write!(stream, "POST /{path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}", body.len())?;
+        write!(
+            stream,
+            "POST /{path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        )?;
         let mut response = String::new();
         stream.read_to_string(&mut response)?;
         Ok(response)

@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use afd_proto::context::{
-    ActiveElement, ContextPart, ConversationContext, ConversationUsage, ConversationWorking, ModelContext, RecentObservation, Usage,
-    WorkingMemory,
+    ActiveElement, ContextPart, ConversationContext, ConversationUsage, ConversationWorking, ModelContext,
+    RecentObservation, Usage, WorkingMemory,
 };
 use afd_proto::conversation::{
-    AppendResult, ClearResult, CompactResult, Content, ConversationAppend, ConversationClear, ConversationCompact, ConversationDelete,
-    ConversationList, ConversationSearch, ConversationSummary, DeleteMessageResult, FoundMessage, FoundMessages, Message, Messages, Part,
-    RecordedMessage, Summary,
+    AppendResult, ClearResult, CompactResult, Content, ConversationAppend, ConversationClear, ConversationCompact,
+    ConversationDelete, ConversationList, ConversationSearch, ConversationSummary, DeleteMessageResult, FoundMessage,
+    FoundMessages, Message, Messages, Part, RecordedMessage, Summary,
 };
 use afd_proto::pattern::{
-    DeleteResult, PageModel, PageModelDelete, PageModelFind, PageModelSave, PageModels, Pattern, PatternDelete, PatternFind, PatternList,
-    PatternMerge, PatternPromote, PatternSave, PatternUsed, Patterns,
+    DeleteResult, PageModel, PageModelDelete, PageModelFind, PageModelSave, PageModels, Pattern, PatternDelete,
+    PatternFind, PatternList, PatternMerge, PatternPromote, PatternSave, PatternUsed, Patterns,
 };
 use serde_json::Value;
 
@@ -45,7 +45,9 @@ human! {
 }
 
 fn usage(usage: &Usage) -> String {
-    let Usage { used, limit, percentage, messages, max_messages, threshold, recorded, recorded_tokens, tokenizer, .. } = usage;
+    let Usage {
+        used, limit, percentage, messages, max_messages, threshold, recorded, recorded_tokens, tokenizer, ..
+    } = usage;
     let mut out = format!(
         "{used} of {limit} tokens ({percentage} %), {messages} of {max_messages} messages; compacted above {threshold} %\n{}\n",
         paint(DIM, &format!("on record: {recorded} messages, {recorded_tokens} tokens, counted by {tokenizer}"))
@@ -94,14 +96,23 @@ fn content(message: &Message) -> String {
 fn messages(list: &Messages) -> String {
     let row = |m: &RecordedMessage| {
         let in_context = if m.in_context { "yes".to_owned() } else { String::new() };
-        [m.position.to_string(), time(m.at), m.message.role.to_string(), m.tokens.to_string(), in_context, content(&m.message)]
+        [
+            m.position.to_string(),
+            time(m.at),
+            m.message.role.to_string(),
+            m.tokens.to_string(),
+            in_context,
+            content(&m.message),
+        ]
     };
-    table(["position", "at", "role", "tokens", "context", "content"], list.messages.iter().map(row)) + &more(list.next_cursor)
+    table(["position", "at", "role", "tokens", "context", "content"], list.messages.iter().map(row))
+        + &more(list.next_cursor)
 }
 
 fn found(found: &FoundMessages) -> String {
     let row = |m: &FoundMessage| {
-        let place = if m.conversation == "main" { m.session.clone() } else { format!("{}/{}", m.session, m.conversation) };
+        let place =
+            if m.conversation == "main" { m.session.clone() } else { format!("{}/{}", m.session, m.conversation) };
         [place, m.position.to_string(), time(m.at), m.role.to_string(), m.text.clone()]
     };
     table(["session", "position", "at", "role", "text"], found.messages.iter().map(row))
@@ -109,13 +120,21 @@ fn found(found: &FoundMessages) -> String {
 
 /// Names the backups that still hold what was deleted.
 pub(super) fn still_in(backups: &[String]) -> String {
-    if backups.is_empty() { String::new() } else { format!("{} {}\n", paint(WARN, "still in backups:"), backups.join(", ")) }
+    if backups.is_empty() {
+        String::new()
+    } else {
+        format!("{} {}\n", paint(WARN, "still in backups:"), backups.join(", "))
+    }
 }
 
 fn erased(deleted: &DeleteMessageResult) -> String {
     let left = deleted.files_left.iter().map(|file| format!("not deleted, as you named it: {file}\n"));
-    format!("{} message {}, and {} made of it\n", paint(GOOD, "deleted"), deleted.position, count(deleted.derived, "row"))
-        + &left.collect::<String>()
+    format!(
+        "{} message {}, and {} made of it\n",
+        paint(GOOD, "deleted"),
+        deleted.position,
+        count(deleted.derived, "row")
+    ) + &left.collect::<String>()
         + &still_in(&deleted.backups)
 }
 
@@ -137,8 +156,10 @@ fn context(context: &ModelContext) -> String {
     out.extend(context.messages.iter().map(model_message));
     let parts: Vec<String> = context.parts.iter().map(|p: &ContextPart| format!("{} {}", p.part, p.tokens)).collect();
     let ModelContext { tokens, budget, tokenizer, saved_percent, tokens_of_all, .. } = context;
-    let figures =
-        format!("{tokens} of {budget} tokens, counted by {tokenizer} ({}); {saved_percent} % of {tokens_of_all} saved", parts.join(", "));
+    let figures = format!(
+        "{tokens} of {budget} tokens, counted by {tokenizer} ({}); {saved_percent} % of {tokens_of_all} saved",
+        parts.join(", ")
+    );
     let _ = writeln!(out, "{}", paint(DIM, &figures));
     for left in &context.left_out {
         let _ = writeln!(out, "{} {} {}: {}", paint(WARN, "left out"), left.count, left.what, left.why);
@@ -150,7 +171,11 @@ fn summary(summary: &Summary) -> String {
     let mut out: String = summary.lines.iter().map(|line| format!("{line}\n")).collect();
     out.push_str(&keys(&summary.context));
     let Summary { tokens, tokens_of_all, saved_percent, .. } = summary;
-    let _ = writeln!(out, "{}", paint(DIM, &format!("{tokens} tokens instead of {tokens_of_all}, {saved_percent} % saved")));
+    let _ = writeln!(
+        out,
+        "{}",
+        paint(DIM, &format!("{tokens} tokens instead of {tokens_of_all}, {saved_percent} % saved"))
+    );
     if let Some(kept) = &summary.compacted {
         let _ = writeln!(out, "{} {}\n{}", paint(BOLD, "earlier messages"), paint(DIM, &kept.method), kept.text);
     }
@@ -167,14 +192,19 @@ fn working(working: &WorkingMemory) -> String {
         if working.stale {
             out.push_str(&(paint(WARN, "stale: an action was performed since the observation") + "\n"));
         }
-        let row = |e: &ActiveElement| [e.alias.clone(), e.target.role.to_string(), maybe(&e.target.label), maybe(&e.target.res_id)];
+        let row = |e: &ActiveElement| {
+            [e.alias.clone(), e.target.role.to_string(), maybe(&e.target.label), maybe(&e.target.res_id)]
+        };
         out.push_str(&table(["ref", "role", "label", "resId"], working.active_elements.iter().map(row)));
     }
     let row = |s: &RecentObservation| {
         let (settled, reliable) = (s.settled.to_string(), s.reliable.to_string());
         [time(s.at), s.device.clone(), s.source.to_string(), maybe(&s.activity), settled, reliable]
     };
-    out + &table(["at", "device", "source", "activity", "settled", "reliable"], working.recent_observations.iter().map(row))
+    out + &table(
+        ["at", "device", "source", "activity", "settled", "reliable"],
+        working.recent_observations.iter().map(row),
+    )
 }
 
 fn compacted(compacted: &CompactResult) -> String {

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use afd_proto::daemon::{DaemonStatus, Status};
 use afd_proto::device::{
-    AddResult, ConnectUsbResult, DeviceAdd, DeviceConnectUsb, DeviceHealth, DeviceInfo, DeviceList, DevicePackages, Devices, Health,
-    LeaseInfo, Packages,
+    AddResult, ConnectUsbResult, DeviceAdd, DeviceConnectUsb, DeviceHealth, DeviceInfo, DeviceList, DevicePackages,
+    Devices, Health, LeaseInfo, Packages,
 };
 use afd_proto::vocabulary::Reply;
 
@@ -22,8 +22,10 @@ human! {
 }
 
 fn added(added: &AddResult) -> String {
-    let place = added.saved_in.as_ref().map_or_else(|| "until the daemon stops".to_owned(), |file| format!("saved in {file}"));
-    let mut out = format!("{} {} at {}; {}\n", paint(GOOD, "added"), added.device.name, added.device.url, paint(DIM, &place));
+    let place =
+        added.saved_in.as_ref().map_or_else(|| "until the daemon stops".to_owned(), |file| format!("saved in {file}"));
+    let mut out =
+        format!("{} {} at {}; {}\n", paint(GOOD, "added"), added.device.name, added.device.url, paint(DIM, &place));
     match &added.trial {
         Some(trial) if trial.usable => drop(writeln!(out, "{} {}", paint(GOOD, "tried:"), trial.found)),
         Some(trial) => {
@@ -65,7 +67,12 @@ fn health(reply: &Reply<Health>) -> String {
     };
     let over = health.connection.device.as_ref().map(|serial| format!(" over USB ({serial})")).unwrap_or_default();
     let took = paint(DIM, &format!("({} ms)", health.duration_ms));
-    format!("{} {} at {}{over}, {token} {took}\n", paint(GOOD, &health.status), reply.echo.device, health.connection.url)
+    format!(
+        "{} {} at {}{over}, {token} {took}\n",
+        paint(GOOD, &health.status),
+        reply.echo.device,
+        health.connection.url
+    )
 }
 
 fn connected(usb: &ConnectUsbResult) -> String {
@@ -82,11 +89,17 @@ fn connected(usb: &ConnectUsbResult) -> String {
 pub fn status(status: &Status) -> String {
     let mut out = format!("afd {}  pid {}  up {} s\n", status.version, status.pid, status.uptime_ms / 1000);
     let log = status.log.clone().unwrap_or_else(|| "journal or terminal".to_owned());
-    for (key, path) in [("socket", &status.socket), ("database", &status.database), ("config", &status.config), ("log", &log)] {
+    for (key, path) in
+        [("socket", &status.socket), ("database", &status.database), ("config", &status.config), ("log", &log)]
+    {
         let _ = writeln!(out, "{key:9} {path}");
     }
     let store = &status.store;
-    let health = if store.writable { paint(GOOD, "writable") } else { paint(BAD, &format!("read-only: {}", maybe(&store.damage))) };
+    let health = if store.writable {
+        paint(GOOD, "writable")
+    } else {
+        paint(BAD, &format!("read-only: {}", maybe(&store.damage)))
+    };
     let _ = writeln!(out, "store     {health}, {}, schema {}", bytes(store.size_bytes), store.schema);
     if store.recorded == Some(false) {
         let _ = writeln!(out, "{} devices can be used, nothing is recorded", paint(WARN, "no memory:"));
@@ -103,7 +116,12 @@ pub fn status(status: &Status) -> String {
         bytes(sizes.artifact_bytes),
         bytes(sizes.backup_bytes)
     );
-    let _ = writeln!(out, "load      {}, {} in flight", count(status.connections, "connection"), count(status.calls_in_flight, "call"));
+    let _ = writeln!(
+        out,
+        "load      {}, {} in flight",
+        count(status.connections, "connection"),
+        count(status.calls_in_flight, "call")
+    );
     if let Some(error) = &status.config_error {
         let _ = writeln!(out, "{} {error}", paint(BAD, "configuration rejected:"));
     }

@@ -25,8 +25,8 @@ pub use records::{experience, live, log};
 
 /// Adds what people want by default: the outline of a page, unless they asked for more.
 pub fn add_defaults(method: &str, params: &mut Map<String, Value>) {
-    let more =
-        ["include", "maxRows", "saveDir"].iter().any(|name| params.contains_key(*name)) || params.get("full") == Some(&Value::Bool(true));
+    let more = ["include", "maxRows", "saveDir"].iter().any(|name| params.contains_key(*name))
+        || params.get("full") == Some(&Value::Bool(true));
     if method == "observe.page" && !more {
         params.entry("format").or_insert_with(|| "outline".into());
     }
@@ -57,7 +57,8 @@ pub(crate) use human;
 
 /// Returns how the result of a method is rendered, by its name; `None` if only its fields are shown.
 pub fn render_of(method: &str) -> Option<Render> {
-    let (backup, daemon, memory) = (crate::commands::backup::RENDERS, crate::commands::daemon::RENDERS, crate::commands::memory::RENDERS);
+    let (backup, daemon, memory) =
+        (crate::commands::backup::RENDERS, crate::commands::daemon::RENDERS, crate::commands::memory::RENDERS);
     let modules = [
         backup,
         conversation::RENDERS,
@@ -73,7 +74,8 @@ pub fn render_of(method: &str) -> Option<Render> {
     modules.into_iter().flatten().find(|(name, _)| *name == method).map(|(_, render)| *render)
 }
 
-/// Decodes and renders a result of a method; `None` if it cannot be decoded, for example if it comes from a newer daemon.
+/// Decodes and renders a result of a method; `None` if it cannot be decoded, for example if it comes from a newer
+/// daemon.
 pub fn render<M: Human>(data: &Value) -> Option<String> {
     serde_json::from_value(data.clone()).ok().map(|result| M::human(&result))
 }

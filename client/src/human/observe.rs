@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 
 use afd_proto::Method;
 use afd_proto::act::{
-    ActBack, ActDoubleTap, ActDrag, ActFill, ActHome, ActIntent, ActKey, ActLaunch, ActLongPress, ActResult, ActScroll, ActScrollTo,
-    ActShell, ActStop, ActSwipe, ActTap, ActText, Look, ScrollToResult, ShellResult,
+    ActBack, ActDoubleTap, ActDrag, ActFill, ActHome, ActIntent, ActKey, ActLaunch, ActLongPress, ActResult, ActScroll,
+    ActScrollTo, ActShell, ActStop, ActSwipe, ActTap, ActText, Look, ScrollToResult, ShellResult,
 };
 use afd_proto::artifact::SavedArtifact;
 use afd_proto::observe::{
-    Context, LastPage, ObserveLast, ObservePage, ObserveRefs, ObserveScreen, ObserveTop, ObserveWait, Page, RefRow, RefRows, Refs, Row,
-    Screen, ScreenRows, Top, WaitResult,
+    Context, LastPage, ObserveLast, ObservePage, ObserveRefs, ObserveScreen, ObserveTop, ObserveWait, Page, RefRow,
+    RefRows, Refs, Row, Screen, ScreenRows, Top, WaitResult,
 };
 use afd_proto::picture::{ObserveScreenshot, Screenshot};
 use afd_proto::recover::{RecoverBack, RecoverHome, RecoverRelaunch, RecoverResult};
@@ -107,7 +107,8 @@ fn written(artifact: Option<&SavedArtifact>) -> String {
 }
 
 fn truncated(shown: usize, all: u32) -> String {
-    let text = format!("{shown} of {all} rows: use --max-rows or --full to see more; selectors by text or id match all rows");
+    let text =
+        format!("{shown} of {all} rows: use --max-rows or --full to see more; selectors by text or id match all rows");
     paint(WARN, &text) + "\n"
 }
 
@@ -139,7 +140,15 @@ fn ref_rows(refs: &RefRows) -> String {
 /// Renders refs as a table.
 pub fn ref_table<'a>(rows: impl Iterator<Item = &'a RefRow>) -> String {
     let row = |r: &RefRow| {
-        [r.alias.clone(), r.label.clone(), r.class.clone(), maybe(&r.res_id), r.flags.clone(), r.bounds.clone(), maybe(&r.window)]
+        [
+            r.alias.clone(),
+            r.label.clone(),
+            r.class.clone(),
+            maybe(&r.res_id),
+            r.flags.clone(),
+            r.bounds.clone(),
+            maybe(&r.window),
+        ]
     };
     table(["ref", "label", "class", "resId", "flags", "bounds", "window"], rows.map(row))
 }
@@ -153,7 +162,8 @@ fn screenshot(reply: &Reply<Screenshot>) -> String {
     let shot = &reply.body;
     let mut out = format!("{}x{} {} in {}", shot.width, shot.height, shot.mime_type, shot.artifact.saved_file);
     if let Some(scale) = shot.scale {
-        let screen = format!("; scale {scale:.3} of the {}x{} screen", maybe(&shot.device_width), maybe(&shot.device_height));
+        let screen =
+            format!("; scale {scale:.3} of the {}x{} screen", maybe(&shot.device_width), maybe(&shot.device_height));
         let _ = write!(out, "{}", paint(DIM, &screen));
     }
     out.push('\n');
@@ -179,7 +189,11 @@ fn done(op: &str, result: &str, on: Option<&Target>, duration_ms: u64, replayed:
     let moved = if moved { paint(WARN, " (target had moved)") } else { String::new() };
     let replayed = if replayed { paint(WARN, " (recorded result; not executed again)") } else { String::new() };
     let op = verb(op);
-    format!("{} {op}{what}{moved}{replayed}: {result} {}\n", paint(GOOD, "done"), paint(DIM, &format!("{duration_ms} ms")))
+    format!(
+        "{} {op}{what}{moved}{replayed}: {result} {}\n",
+        paint(GOOD, "done"),
+        paint(DIM, &format!("{duration_ms} ms"))
+    )
 }
 
 fn acted(op: &str, reply: &Reply<ActResult>) -> String {
@@ -195,7 +209,10 @@ fn looked(look: Option<&Look>) -> String {
         (None, Some(false)) => paint(WARN, "nothing changed") + "\n",
         (None, _) => String::new(),
     };
-    let page = look.observation.as_ref().map(|page| page.outline.as_ref().map_or_else(|| observation(page), |o| format!("{o}\n")));
+    let page = look
+        .observation
+        .as_ref()
+        .map(|page| page.outline.as_ref().map_or_else(|| observation(page), |o| format!("{o}\n")));
     changed + &page.unwrap_or_default() + &look.refs.as_ref().map(ref_rows).unwrap_or_default()
 }
 

@@ -65,7 +65,10 @@ pub fn table<const N: usize>(columns: [&str; N], rows: impl IntoIterator<Item = 
     // On a terminal each row stays on one line; elsewhere nothing is cut for its width.
     let width = terminal_width();
     if let Some(width) = width {
-        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width).set_truncation_indicator("\u{2026}");
+        table
+            .set_content_arrangement(ContentArrangement::Dynamic)
+            .set_width(width)
+            .set_truncation_indicator("\u{2026}");
     }
     table.set_header(used.iter().map(|i| kebab(columns[*i]).replace('-', " ").to_uppercase()));
     for row in &rows {
@@ -91,10 +94,15 @@ fn terminal_width() -> Option<u16> {
 pub(super) fn shorten(text: &str) -> String {
     const MAX_CHARS: usize = 72;
     let text = text.replace('\n', " ");
-    if text.chars().count() <= MAX_CHARS { text } else { text.chars().take(MAX_CHARS - 1).chain(['\u{2026}']).collect() }
+    if text.chars().count() <= MAX_CHARS {
+        text
+    } else {
+        text.chars().take(MAX_CHARS - 1).chain(['\u{2026}']).collect()
+    }
 }
 
-/// Returns a time (UTC milliseconds) in the local time zone, which it names: today's by the clock, that of another year with the year.
+/// Returns a time (UTC milliseconds) in the local time zone, which it names: today's by the clock, that of another year
+/// with the year.
 pub(crate) fn time(ms: i64) -> String {
     let zone = jiff::tz::TimeZone::system();
     let now = jiff::Timestamp::now().to_zoned(zone.clone());
@@ -120,14 +128,20 @@ pub(super) fn target(target: &Target) -> String {
 /// Describes an action by its verb, target and parameters.
 pub(super) fn action(action: &Action) -> String {
     let what = action.target.as_ref().map(|t| format!(" {}", target(t))).unwrap_or_default();
-    let params: String =
-        action.params.iter().map(|(k, v)| format!(" {k}={}", v.as_str().map_or_else(|| v.to_string(), str::to_owned))).collect();
+    let params: String = action
+        .params
+        .iter()
+        .map(|(k, v)| format!(" {k}={}", v.as_str().map_or_else(|| v.to_string(), str::to_owned)))
+        .collect();
     format!("{}{what}{params}", action.verb)
 }
 
 /// Converts a wire name to its command-line form, for example `scrollTo` to `scroll-to`.
 pub fn kebab(name: &str) -> String {
-    name.replace('.', "-").chars().flat_map(|c| if c.is_ascii_uppercase() { vec!['-', c.to_ascii_lowercase()] } else { vec![c] }).collect()
+    name.replace('.', "-")
+        .chars()
+        .flat_map(|c| if c.is_ascii_uppercase() { vec!['-', c.to_ascii_lowercase()] } else { vec![c] })
+        .collect()
 }
 
 /// Lists the fields of any JSON value, indented.

@@ -8,14 +8,15 @@ use afd_proto::events::{Message, MessageWithCursor};
 use afd_proto::import::{ImportReport, ImportedSetting, Remark, Tally};
 use afd_proto::job::{Job, JobList, Jobs};
 use afd_proto::memory::{
-    Event, EventStatus, Experience, Log, MemoryExperience, MemoryImportAf, MemoryLog, MemorySave, MemorySearch, OutcomeKind, Recovery,
-    Transition,
+    Event, EventStatus, Experience, Log, MemoryExperience, MemoryImportAf, MemoryLog, MemorySave, MemorySearch,
+    OutcomeKind, Recovery, Transition,
 };
 use afd_proto::notes::{Note, Notes, SavedNote, TermMatch};
 use serde_json::Value;
 
 use super::parts::{
-    BAD, BOLD, DIM, GOOD, WARN, action, count, dry_run, empty_list, first, from, kebab, maybe, missing, more, paint, table, time,
+    BAD, BOLD, DIM, GOOD, WARN, action, count, dry_run, empty_list, first, from, kebab, maybe, missing, more, paint,
+    table, time,
 };
 use super::{human, visual};
 
@@ -77,7 +78,8 @@ fn imported(report: &ImportReport) -> String {
         ("events", &report.events),
     ];
     let row = |(what, t): (&str, &Tally)| {
-        let [found, added, present, cleaned, skipped] = [t.found, t.added, t.present, t.cleaned, t.skipped].map(|n| n.to_string());
+        let [found, added, present, cleaned, skipped] =
+            [t.found, t.added, t.present, t.cleaned, t.skipped].map(|n| n.to_string());
         [what.to_owned(), found, added, present, cleaned, skipped]
     };
     out.push_str(&table(["what", "found", "added", "present", "cleaned", "skipped"], tallies.map(row)));
@@ -104,16 +106,37 @@ fn artifacts(list: &Artifacts) -> String {
 fn jobs(jobs: &Jobs) -> String {
     let row = |j: &Job| {
         let last = j.last_run_at.map(time).unwrap_or_default();
-        [j.name.clone(), j.every_ms.to_string(), j.runs.to_string(), last, maybe(&j.last_result), maybe(&j.last_error), j.about.clone()]
+        [
+            j.name.clone(),
+            j.every_ms.to_string(),
+            j.runs.to_string(),
+            last,
+            maybe(&j.last_result),
+            maybe(&j.last_error),
+            j.about.clone(),
+        ]
     };
     table(["name", "everyMs", "runs", "lastRunAt", "lastResult", "lastError", "about"], jobs.jobs.iter().map(row))
 }
 
 fn saved(saved: &SavedNote) -> String {
     let SavedNote { note, chain_length, similar, missing: unread } = saved;
-    let mut out = format!("{} note {} in {} ({} on this topic)\n", paint(GOOD, "saved"), note.id, note.topic, count(chain_length, "note"));
+    let mut out = format!(
+        "{} note {} in {} ({} on this topic)\n",
+        paint(GOOD, "saved"),
+        note.id,
+        note.topic,
+        count(chain_length, "note")
+    );
     for similar in similar {
-        let _ = writeln!(out, "{} {} {}: {}", paint(WARN, "similar"), similar.note.id, similar.note.topic, similar.note.content);
+        let _ = writeln!(
+            out,
+            "{} {} {}: {}",
+            paint(WARN, "similar"),
+            similar.note.id,
+            similar.note.topic,
+            similar.note.content
+        );
     }
     out + &missing(unread)
 }
@@ -138,7 +161,17 @@ pub fn log(log: &Log) -> String {
     let row = |e: &Event| {
         let (seq, ms) = (e.seq.to_string(), e.duration_ms.to_string());
         let cause = maybe(&e.failure_cause);
-        [seq, time(e.at), e.session.clone(), e.device.clone(), what(e), e.status.to_string(), cause, ms, maybe(&e.activity)]
+        [
+            seq,
+            time(e.at),
+            e.session.clone(),
+            e.device.clone(),
+            what(e),
+            e.status.to_string(),
+            cause,
+            ms,
+            maybe(&e.activity),
+        ]
     };
     let columns = ["seq", "at", "session", "device", "what", "status", "cause", "ms", "activity"];
     table(columns, log.events.iter().map(row)) + &more(log.next_cursor)
@@ -180,12 +213,22 @@ pub fn experience(known: &Experience) -> String {
     };
     let recovery = |r: &Recovery| {
         let (worked, failed) = (r.success_count.to_string(), r.failure_count.to_string());
-        [r.match_scope.to_string(), r.pre_activity.clone(), r.failure_cause.clone(), action(&r.recovery), worked, failed]
+        [
+            r.match_scope.to_string(),
+            r.pre_activity.clone(),
+            r.failure_cause.clone(),
+            action(&r.recovery),
+            worked,
+            failed,
+        ]
     };
     format!(
         "{}\n{}{}\n{}",
         paint(BOLD, "Outcomes of actions"),
-        table(["scope", "on", "action", "leads to", "ok", "verified", "failed", "last failure"], known.transitions.iter().map(transition)),
+        table(
+            ["scope", "on", "action", "leads to", "ok", "verified", "failed", "last failure"],
+            known.transitions.iter().map(transition)
+        ),
         paint(BOLD, "Recoveries from failures"),
         table(["scope", "on", "after", "recover", "worked", "failed"], known.recoveries.iter().map(recovery))
     )
@@ -211,7 +254,14 @@ pub fn live(sent: &MessageWithCursor) -> String {
         Message::Observation(seen) => {
             let activity = maybe(&seen.activity);
             let what = format!("observe {} {}", seen.source, first(&[&activity, "unknown activity"]));
-            format!("{} {:>6} {}/{} {}", paint(DIM, &time(seen.at)), seen.seq, seen.session, seen.device, paint(DIM, &what))
+            format!(
+                "{} {:>6} {}/{} {}",
+                paint(DIM, &time(seen.at)),
+                seen.seq,
+                seen.session,
+                seen.device,
+                paint(DIM, &what)
+            )
         }
         Message::Visual(change) => visual::change(change).trim_end().to_owned(),
         Message::Device { device, state } => format!("device {device} is {}", paint(WARN, state.word())),
@@ -219,6 +269,8 @@ pub fn live(sent: &MessageWithCursor) -> String {
             let session = session.as_deref().map(|s| format!(" in {s}")).unwrap_or_default();
             format!("{} {method}{session}", paint(DIM, "changed by"))
         }
-        Message::Lagged { missed } => paint(WARN, &format!("{missed} messages were dropped; use --since CURSOR to get the events")),
+        Message::Lagged { missed } => {
+            paint(WARN, &format!("{missed} messages were dropped; use --since CURSOR to get the events"))
+        }
     }
 }

@@ -5,13 +5,13 @@ use std::fmt::Write as _;
 use crate::commands::recall::entry_lines;
 use afd_proto::coverage::{Coverage, SessionCoverage, Share};
 use afd_proto::findings::{
-    Bug, BugAdd, BugAddResult, BugList, BugReopen, BugResolve, BugShow, BugStatus, BugUpdate, Bugs, ResultAdd, ResultList, ResultStatus,
-    Results, Severity, TestResult, TestedElement, TestedElements, TestedMark,
+    Bug, BugAdd, BugAddResult, BugList, BugReopen, BugResolve, BugShow, BugStatus, BugUpdate, Bugs, ResultAdd,
+    ResultList, ResultStatus, Results, Severity, TestResult, TestedElement, TestedElements, TestedMark,
 };
 use afd_proto::progress::{ProgressResult, ResumeResult, SessionProgress, SessionResume};
 use afd_proto::session::{
-    ConversationInfo, Deleted, EndResult, LeftOpen, ReportResult, SessionDelete, SessionDetails, SessionEnd, SessionInfo, SessionList,
-    SessionReport, SessionShow, SessionStart, SessionStatus, SessionUpdate, Sessions,
+    ConversationInfo, Deleted, EndResult, LeftOpen, ReportResult, SessionDelete, SessionDetails, SessionEnd,
+    SessionInfo, SessionList, SessionReport, SessionShow, SessionStart, SessionStatus, SessionUpdate, Sessions,
 };
 use afd_proto::tasks::{Task, TaskAdd, TaskFinish, TaskList, TaskStart, TaskStarted, TaskStatus, TaskUpdate, Tasks};
 use afd_proto::transfer::{ExportResult, Imported, SessionExport, SessionImport};
@@ -87,7 +87,17 @@ fn sessions(list: &Sessions) -> String {
         let left = s.tasks.pending + s.tasks.active;
         let [done, left, open] = [done, left, s.bugs.open].map(|n| n.to_string());
         let (started, last) = (time(s.started_at), time(s.last_activity_at));
-        [s.session.clone() + from(&s.origin), s.status.to_string(), started, last, done, left, open, maybe(&s.app), maybe(&s.goal)]
+        [
+            s.session.clone() + from(&s.origin),
+            s.status.to_string(),
+            started,
+            last,
+            done,
+            left,
+            open,
+            maybe(&s.app),
+            maybe(&s.goal),
+        ]
     };
     let columns = ["session", "status", "started", "lastActivity", "done", "left", "openBugs", "app", "goal"];
     table(columns, list.sessions.iter().map(row)) + &more(list.next_cursor)
@@ -108,7 +118,9 @@ fn shown(shown: &SessionDetails) -> String {
     }
     section(&mut out, "next steps", shown.next_steps.iter().cloned());
     section(&mut out, "blockers", shown.blockers.iter().cloned());
-    let said = |c: &ConversationInfo| format!("{}: {}, {}", c.conversation, count(c.messages, "message"), count(c.tokens, "token"));
+    let said = |c: &ConversationInfo| {
+        format!("{}: {}, {}", c.conversation, count(c.messages, "message"), count(c.tokens, "token"))
+    };
     section(&mut out, "conversations", shown.conversations.iter().map(said));
     if let Some(before) = &shown.before {
         left_open(&mut out, before);
@@ -147,7 +159,11 @@ fn deleted(deleted: &Deleted) -> String {
         count(*findings, "finding")
     );
     if let Some(rest) = remainder {
-        let _ = writeln!(out, "left with the app: {}; delete with: afctl session delete --findings -s {rest:?}", count(*kept, "finding"));
+        let _ = writeln!(
+            out,
+            "left with the app: {}; delete with: afctl session delete --findings -s {rest:?}",
+            count(*kept, "finding")
+        );
     }
     section(&mut out, "not deleted, as you named these files", files_left.iter().cloned());
     out += &super::conversation::still_in(backups);
@@ -158,8 +174,12 @@ fn imported(imported: &Imported) -> String {
     let inserted: Vec<String> = imported.inserted.iter().map(|(kind, n)| format!("{kind} {n}")).collect();
     let what = if inserted.is_empty() { "nothing new".to_owned() } else { inserted.join(", ") };
     let renewed = if imported.renewed > 0 { format!("; {} renewed", imported.renewed) } else { String::new() };
-    let mut out =
-        format!("{} {}: {what}{renewed}; {} here already\n", paint(GOOD, "imported"), imported.session, count(imported.present, "record"));
+    let mut out = format!(
+        "{} {}: {what}{renewed}; {} here already\n",
+        paint(GOOD, "imported"),
+        imported.session,
+        count(imported.present, "record")
+    );
     if imported.left_out > 0 {
         let _ = writeln!(
             out,
@@ -199,15 +219,25 @@ fn task(task: &Task) -> String {
 fn bug_table(bugs: &[Bug]) -> String {
     let row = |b: &Bug| {
         let (severity, status) = (b.severity.to_string(), b.status.to_string());
-        [b.id.to_string(), severity, status, time(b.created_at), b.session.clone() + from(&b.origin), b.title.clone(), page(b)]
+        [
+            b.id.to_string(),
+            severity,
+            status,
+            time(b.created_at),
+            b.session.clone() + from(&b.origin),
+            b.title.clone(),
+            page(b),
+        ]
     };
     table(["id", "severity", "status", "found", "session", "title", "page"], bugs.iter().map(row))
 }
 
 fn bugs(list: &Bugs) -> String {
     let c = &list.counts;
-    let counts =
-        format!("bugs: {} total, {} open; {} critical, {} high, {} medium, {} low", c.total, c.open, c.critical, c.high, c.medium, c.low);
+    let counts = format!(
+        "bugs: {} total, {} open; {} critical, {} high, {} medium, {} low",
+        c.total, c.open, c.critical, c.high, c.medium, c.low
+    );
     paint(DIM, &counts) + "\n" + &bug_table(&list.bugs) + &more(list.next_cursor)
 }
 
@@ -223,7 +253,8 @@ fn bug_added(added: &BugAddResult) -> String {
 
 fn bug_details(bug: &Bug) -> String {
     let found = paint(DIM, &time(bug.created_at));
-    let mut out = format!("{} {} {}  {found}\n", paint(BOLD, &bug.title), severity(bug.severity), bug_status(bug.status));
+    let mut out =
+        format!("{} {} {}  {found}\n", paint(BOLD, &bug.title), severity(bug.severity), bug_status(bug.status));
     let session = Some(bug.session.clone());
     let scope = bug.scope.map(|_| "the session alone".to_owned());
     for (name, value) in [
@@ -259,8 +290,10 @@ fn bug_resolved(bug: &Bug) -> String {
 
 fn results(list: &Results) -> String {
     let c = &list.counts;
-    let counts =
-        format!("test results: {} total; {} passed, {} failed, {} skipped, {} errors", c.total, c.passed, c.failed, c.skipped, c.error);
+    let counts = format!(
+        "test results: {} total; {} passed, {} failed, {} skipped, {} errors",
+        c.total, c.passed, c.failed, c.skipped, c.error
+    );
     let row = |r: &TestResult| {
         let (id, at, ms) = (r.id.to_string(), time(r.created_at), maybe(&r.duration_ms));
         [id, r.status.to_string(), at, r.session.clone() + from(&r.origin), r.name.clone(), ms, maybe(&r.summary)]
@@ -275,7 +308,13 @@ fn result(result: &TestResult) -> String {
         ResultStatus::Failed | ResultStatus::Error => BAD,
         ResultStatus::Skipped => DIM,
     };
-    format!("{} result {} {}: {}\n", paint(GOOD, "recorded"), result.id, paint(style, result.status.word()), result.name)
+    format!(
+        "{} result {} {}: {}\n",
+        paint(GOOD, "recorded"),
+        result.id,
+        paint(style, result.status.word()),
+        result.name
+    )
 }
 
 fn tested(tested: &TestedElements) -> String {
@@ -287,7 +326,13 @@ fn tested(tested: &TestedElements) -> String {
     format!("{} {}, {} in this session\n", paint(GOOD, "marked"), count(tested.elements.len(), "element"), tested.total)
         + &table(["element", "component", "passed", "failed", "times"], tested.elements.iter().map(row))
         + &unknown
-            .map(|e| format!("{} {:?} is not a known component, so that it does not count as covered\n", paint(WARN, "warning"), e.element))
+            .map(|e| {
+                format!(
+                    "{} {:?} is not a known component, so that it does not count as covered\n",
+                    paint(WARN, "warning"),
+                    e.element
+                )
+            })
             .collect::<String>()
 }
 
@@ -296,8 +341,12 @@ fn coverage(coverage: &Coverage) -> String {
         let missing = shorten(&share.missing.join(", "));
         [what.to_owned(), share.known.to_string(), share.covered.to_string(), share.percent.to_string(), missing]
     };
-    let rows =
-        [("pages visited", &coverage.pages), ("pages tested", &coverage.pages_tested), ("elements tested", &coverage.elements)].map(row);
+    let rows = [
+        ("pages visited", &coverage.pages),
+        ("pages tested", &coverage.pages_tested),
+        ("elements tested", &coverage.elements),
+    ]
+    .map(row);
     format!("{}: {} %\n", paint(BOLD, &maybe(&coverage.app)), coverage.coverage_percent)
         + &table(["what", "known", "covered", "percent", "missing"], rows)
 }
@@ -308,7 +357,8 @@ fn warnings(warnings: &[String]) -> String {
 
 fn progress(progress: &ProgressResult) -> String {
     let auto = if progress.auto { ", rewritten on every change" } else { "" };
-    format!("{} {}\n        {}{auto}\n", paint(GOOD, "wrote"), progress.file, progress.report_file) + &warnings(&progress.warnings)
+    format!("{} {}\n        {}{auto}\n", paint(GOOD, "wrote"), progress.file, progress.report_file)
+        + &warnings(&progress.warnings)
 }
 
 fn resumed(resumed: &ResumeResult) -> String {
@@ -316,12 +366,19 @@ fn resumed(resumed: &ResumeResult) -> String {
 }
 
 fn reported(report: &ReportResult) -> String {
-    format!("{} {} ({} bytes, {})\n", paint(GOOD, "wrote"), report.file, report.size_bytes, count(report.pictures, "picture"))
+    format!(
+        "{} {} ({} bytes, {})\n",
+        paint(GOOD, "wrote"),
+        report.file,
+        report.size_bytes,
+        count(report.pictures, "picture")
+    )
 }
 
 fn ended(ended: &EndResult) -> String {
     let head = format!("{} {}\n{}\n", paint(GOOD, "ended"), ended.session, ended.summary);
-    head + &format!("report   {}\nprogress {}\n", ended.report.file, maybe(&ended.progress_file)) + &warnings(&ended.warnings)
+    head + &format!("report   {}\nprogress {}\n", ended.report.file, maybe(&ended.progress_file))
+        + &warnings(&ended.warnings)
 }
 
 fn exported(exported: &ExportResult) -> String {

@@ -2,18 +2,24 @@
 
 use std::fmt::Write as _;
 
-use afd_proto::files::{ExportedScope, FileRemark, ImportedScope, VisualExport, VisualExportResult, VisualImport, VisualImportResult};
-use afd_proto::graph::{Path, RenderedGraph, Route, Transition, Transitions, VisualGraph, VisualPath, VisualTransitions};
+use afd_proto::files::{
+    ExportedScope, FileRemark, ImportedScope, VisualExport, VisualExportResult, VisualImport, VisualImportResult,
+};
+use afd_proto::graph::{
+    Path, RenderedGraph, Route, Transition, Transitions, VisualGraph, VisualPath, VisualTransitions,
+};
 use afd_proto::history::{Change, Changes, VisualDelete, VisualHistory, VisualUndo};
 use afd_proto::import::Tally;
 use afd_proto::template_match::{FoundComponent, MatchResult, VisualMatch};
 use afd_proto::visual::{
-    CleanupResult, Component, Components, Interrupt, LearnResult, RemovedComponent, ScopeInfo, State, States, VisualCleanup,
-    VisualComponents, VisualLearn, VisualStates,
+    CleanupResult, Component, Components, Interrupt, LearnResult, RemovedComponent, ScopeInfo, State, States,
+    VisualCleanup, VisualComponents, VisualLearn, VisualStates,
 };
 
 use super::human;
-use super::parts::{BAD, BOLD, DIM, GOOD, WARN, count, dry_run, empty_list, first, from, maybe, more, paint, table, time};
+use super::parts::{
+    BAD, BOLD, DIM, GOOD, WARN, count, dry_run, empty_list, first, from, maybe, more, paint, table, time,
+};
 
 human! {
     VisualLearn => learned;
@@ -69,10 +75,22 @@ fn learned(learned: &LearnResult) -> String {
 fn components(list: &Components) -> String {
     let row = |c: &Component| {
         let (seen, missed) = (c.seen_count.to_string(), c.consecutive_misses.to_string());
-        [c.name.clone(), c.kind.clone(), maybe(&c.label), maybe(&c.bounds), seen, missed, c.states.join(" "), time(c.last_seen)]
+        [
+            c.name.clone(),
+            c.kind.clone(),
+            maybe(&c.label),
+            maybe(&c.bounds),
+            seen,
+            missed,
+            c.states.join(" "),
+            time(c.last_seen),
+        ]
     };
     heading(&list.about, "component", list.components.len())
-        + &table(["name", "type", "label", "bounds", "seen", "missed", "states", "lastSeen"], list.components.iter().map(row))
+        + &table(
+            ["name", "type", "label", "bounds", "seen", "missed", "states", "lastSeen"],
+            list.components.iter().map(row),
+        )
         + &more(list.next_cursor)
 }
 
@@ -85,7 +103,15 @@ fn states(list: &States) -> String {
     let row = |s: &State| {
         let place = s.interrupt.as_ref().map_or_else(|| maybe(&s.place), |i| format!("pop-up; {}", dismissal(i)));
         let (visits, components) = (s.visit_count.to_string(), s.defining_components.len().to_string());
-        [maybe(&s.id), maybe(&s.name) + from(&s.origin), s.kind.to_string(), visits, components, place, time(s.last_seen)]
+        [
+            maybe(&s.id),
+            maybe(&s.name) + from(&s.origin),
+            s.kind.to_string(),
+            visits,
+            components,
+            place,
+            time(s.last_seen),
+        ]
     };
     heading(&list.about, "state", list.states.len())
         + &table(["id", "name", "kind", "visits", "components", "place", "lastSeen"], list.states.iter().map(row))
@@ -145,7 +171,12 @@ fn graph(drawn: &RenderedGraph) -> String {
         (Some(drawing), _) => drawing.clone(),
         (None, file) => {
             let file = file.as_ref().map(|a| a.saved_file.as_str()).unwrap_or_default();
-            format!("{} {file} ({}, {})\n", paint(GOOD, "saved"), count(drawn.states, "state"), count(drawn.transitions, "transition"))
+            format!(
+                "{} {file} ({}, {})\n",
+                paint(GOOD, "saved"),
+                count(drawn.states, "state"),
+                count(drawn.transitions, "transition")
+            )
         }
     }
 }
@@ -165,13 +196,15 @@ fn changes(list: &Changes) -> String {
 fn cleaned(cleaned: &CleanupResult) -> String {
     let done = if cleaned.dry_run { paint(WARN, "would remove") } else { paint(GOOD, "removed") };
     let row = |c: &RemovedComponent| [c.component.clone(), c.why.clone(), maybe(&c.history_id)];
-    format!("{done} {} components\n", cleaned.changes.len()) + &table(["component", "why", "historyId"], cleaned.changes.iter().map(row))
+    format!("{done} {} components\n", cleaned.changes.len())
+        + &table(["component", "why", "historyId"], cleaned.changes.iter().map(row))
 }
 
 fn imported(files: &VisualImportResult) -> String {
     let rows = files.imported.iter().flat_map(|app| {
         let ImportedScope { components, states, transitions, pictures, .. } = app;
-        let parts = [("components", components), ("states", states), ("transitions", transitions), ("pictures", pictures)];
+        let parts =
+            [("components", components), ("states", states), ("transitions", transitions), ("pictures", pictures)];
         parts.map(|(what, t): (&str, &Tally)| {
             let [found, added, present, skipped] = [t.found, t.added, t.present, t.skipped].map(|n| n.to_string());
             [about(&app.about), what.to_owned(), found, added, present, skipped]
@@ -207,7 +240,9 @@ fn matched(matched: &MatchResult) -> String {
         ]
     };
     let title = format!("{} of {} found in {} ms", matched.found.len(), matched.looked_for, matched.took_ms);
-    let mut out = paint(GOOD, &title) + "\n" + &table(["name", "bounds", "likeness", "found", "moved"], matched.found.iter().map(row));
+    let mut out = paint(GOOD, &title)
+        + "\n"
+        + &table(["name", "bounds", "likeness", "found", "moved"], matched.found.iter().map(row));
     for (names, what) in [(&matched.missing, "not found:"), (&matched.flat, "uniform brightness, not searched for:")] {
         if !names.is_empty() {
             let _ = writeln!(out, "{} {}", paint(WARN, what), names.join(" "));

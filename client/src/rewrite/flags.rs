@@ -1,21 +1,29 @@
 //! Flags of other tools: `--timeout 10s`, `-n 20`.
 
-/// Rewrites flags that people know from other tools: `--timeout 10s`, `-n 20`; and leaves out those that say what is so anyway.
+/// Rewrites flags that people know from other tools: `--timeout 10s`, `-n 20`; and leaves out those that say what is so
+/// anyway.
 pub fn rewrite(words: Vec<String>) -> Vec<String> {
     let mut found: Vec<String> = Vec::with_capacity(words.len());
     let mut words = words.into_iter().peekable();
     while let Some(word) = words.next() {
-        let (name, attached) = word.split_once('=').map_or((word.as_str(), None), |(name, value)| (name, Some(value.to_owned())));
+        let (name, attached) =
+            word.split_once('=').map_or((word.as_str(), None), |(name, value)| (name, Some(value.to_owned())));
         let next = attached.clone().or_else(|| words.peek().cloned());
         let is_number = |text: &str| text.parse::<u32>().is_ok();
         let replaced = match (name, next) {
-            ("--timeout" | "-t", Some(value)) => milliseconds(&value).map(|ms| ["--timeout-ms".to_owned(), ms.to_string()]),
+            ("--timeout" | "-t", Some(value)) => {
+                milliseconds(&value).map(|ms| ["--timeout-ms".to_owned(), ms.to_string()])
+            }
             ("-n", Some(value)) if is_number(&value) && !found.iter().any(|word| COUNTS.contains(&word.as_str())) => {
                 Some(["--limit".to_owned(), value])
             }
-            ("-f" | "--follow" | "-l" | "-a" | "--all", _) if found.len() > 1 && DROPS.contains(&found[1].as_str()) => continue,
+            ("-f" | "--follow" | "-l" | "-a" | "--all", _) if found.len() > 1 && DROPS.contains(&found[1].as_str()) => {
+                continue;
+            }
             ("--ttl", Some(value)) => milliseconds(&value).map(|ms| ["--ttl-ms".to_owned(), ms.to_string()]),
-            ("--stdio" | "-i" | "--interactive", _) if found.len() > 1 && QUIET.contains(&found[1].as_str()) => continue,
+            ("--stdio" | "-i" | "--interactive", _) if found.len() > 1 && QUIET.contains(&found[1].as_str()) => {
+                continue;
+            }
             ("--open" | "--failed" | "--passed" | "--active" | "--ended" | "--pending", _)
                 if found.iter().any(|word| word == "list" || word == "ls") =>
             {
@@ -38,8 +46,10 @@ pub fn rewrite(words: Vec<String>) -> Vec<String> {
 }
 
 /// Commands that list or follow all there is, whatever flag says so.
-const DROPS: &[&str] =
-    &["events", "devices", "sessions", "notes", "log", "history", "logs", "watch", "tail", "follow", "apps", "bugs", "tasks"];
+const DROPS: &[&str] = &[
+    "events", "devices", "sessions", "notes", "log", "history", "logs", "watch", "tail", "follow", "apps", "bugs",
+    "tasks",
+];
 
 /// Commands with such a flag of their own.
 const COUNTS: &[&str] = &["service", "events"];
@@ -47,7 +57,8 @@ const COUNTS: &[&str] = &["service", "events"];
 /// Commands that do by themselves what such flags ask for.
 const QUIET: &[&str] = &["mcp", "snapshot", "look"];
 
-/// Returns a duration in milliseconds: `10s`, `500ms`, `2m`; a number without a unit is in seconds up to 600, else in milliseconds.
+/// Returns a duration in milliseconds: `10s`, `500ms`, `2m`; a number without a unit is in seconds up to 600, else in
+/// milliseconds.
 pub fn milliseconds(text: &str) -> Option<u64> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let number: f64 = digits.parse().ok().filter(|n: &f64| n.is_finite() && *n >= 0.0)?;

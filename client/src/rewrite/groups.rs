@@ -2,7 +2,8 @@
 
 use super::is_command;
 
-/// Groups of other tools, or singular forms, and the group that they stand for; what follows is a verb of it, else a text for the last entry.
+/// Groups of other tools, or singular forms, and the group that they stand for; what follows is a verb of it, else a
+/// text for the last entry.
 const GROUPS: &[(&str, &[&str], &[&str])] = &[
     ("bug", &["session", "bug"], &["session", "bug", "add"]),
     ("task", &["session", "task"], &["session", "task", "add"]),
@@ -40,7 +41,11 @@ pub fn rewrite(first: &str, rest: &[&str]) -> Option<Vec<String>> {
     };
     let (path, default): (&[&str], Option<&[&str]>) = match GROUPS.iter().find(|(name, ..)| *name == first) {
         Some((_, path, default)) => (path, Some(default)),
-        None if ["session", "device", "artifact", "backup", "job", "memory", "pattern", "conversation"].contains(&first) => (&[], None),
+        None if ["session", "device", "artifact", "backup", "job", "memory", "pattern", "conversation"]
+            .contains(&first) =>
+        {
+            (&[], None)
+        }
         None => return None,
     };
     let own = [first];
@@ -77,10 +82,11 @@ pub fn rewrite(first: &str, rest: &[&str]) -> Option<Vec<String>> {
 }
 
 /// Flags that a first word without a flag may be meant for, best first.
-const FIRST: &[&str] = &["--id", "--goal", "--query", "--name", "--topic", "--title", "--description", "--text", "--to"];
+const FIRST: &[&str] =
+    &["--id", "--goal", "--query", "--name", "--topic", "--title", "--description", "--text", "--to"];
 
-/// Returns the flag that stands before the first word after a verb that takes no such word: `bug show 7` has `--id`. A word after a verb of
-/// sessions may be the name of one.
+/// Returns the flag that stands before the first word after a verb that takes no such word: `bug show 7` has `--id`. A
+/// word after a verb of sessions may be the name of one.
 fn flag_of(path: &[&str], verb: &str, words: &[&str]) -> Vec<&'static str> {
     let is_text = words.first().is_some_and(|word| !word.starts_with('-'));
     let Some(sub) = path.split_first().and_then(|(first, inner)| {
@@ -93,7 +99,9 @@ fn flag_of(path: &[&str], verb: &str, words: &[&str]) -> Vec<&'static str> {
         return Vec::new();
     }
     let number = words[0].parse::<u32>().is_ok();
-    let has = |flag: &str| sub.get_arguments().any(|arg| arg.get_long().is_some_and(|long| flag.strip_prefix("--") == Some(long)));
+    let has = |flag: &str| {
+        sub.get_arguments().any(|arg| arg.get_long().is_some_and(|long| flag.strip_prefix("--") == Some(long)))
+    };
     let flag = FIRST.iter().find(|flag| has(flag) && (**flag != "--id" || number));
     match (flag, path) {
         (Some(flag), _) => vec![flag],
@@ -109,6 +117,8 @@ fn verbs_of(path: &[&str]) -> Option<Vec<String>> {
     for name in inner {
         at = at.find_subcommand(name)?.clone();
     }
-    let names = |sub: &clap::Command| std::iter::once(sub.get_name()).chain(sub.get_all_aliases()).map(str::to_owned).collect::<Vec<_>>();
+    let names = |sub: &clap::Command| {
+        std::iter::once(sub.get_name()).chain(sub.get_all_aliases()).map(str::to_owned).collect::<Vec<_>>()
+    };
     Some(at.get_subcommands().flat_map(names).collect())
 }

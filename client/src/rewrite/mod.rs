@@ -1,5 +1,5 @@
-//! Command lines as people who know other tools write them, rewritten to commands of this program: `resume`, `bug TITLE`, `tap 300 600`,
-//! `--json`. Only what is no command of its own is rewritten.
+//! Command lines as people who know other tools write them, rewritten to commands of this program: `resume`, `bug
+//! TITLE`, `tap 300 600`, `--json`. Only what is no command of its own is rewritten.
 
 mod flags;
 mod groups;
@@ -12,8 +12,20 @@ use table::{COMMANDS, Rest};
 use targets::TARGETED;
 
 /// Global options whose value is the next word.
-const WITH_VALUE: &[&str] =
-    &["-s", "--session", "-d", "--device", "-o", "--output", "--socket", "--memory-db", "--config", "--url", "--token", "--timeout-ms"];
+const WITH_VALUE: &[&str] = &[
+    "-s",
+    "--session",
+    "-d",
+    "--device",
+    "-o",
+    "--output",
+    "--socket",
+    "--memory-db",
+    "--config",
+    "--url",
+    "--token",
+    "--timeout-ms",
+];
 
 /// Returns a command line as this program understands it.
 pub fn plain(mut words: Vec<String>) -> Vec<String> {
@@ -42,7 +54,8 @@ fn command_at(words: &[String]) -> Option<usize> {
     None
 }
 
-/// Returns whether a word of a text that is not quoted is an option, rather than a part of the text such as `-` or `-5`.
+/// Returns whether a word of a text that is not quoted is an option, rather than a part of the text such as `-` or
+/// `-5`.
 fn is_option(word: &str) -> bool {
     let is_short = matches!(word.as_bytes(), [b'-', letter] if letter.is_ascii_alphabetic());
     is_short || word.starts_with("--")
@@ -56,8 +69,11 @@ fn command(words: &[String]) -> Vec<String> {
     let first = kebab(&words[0]);
     let rest = &words[1..];
     let texts: Vec<&str> = rest.iter().map(String::as_str).collect();
-    let owned = |parts: &[&str], rest: &[&str]| parts.iter().chain(rest).map(|word| (*word).to_owned()).collect::<Vec<_>>();
-    if let ("result", [verdict @ ("pass" | "passed" | "ok" | "fail" | "failed"), name, more @ ..]) = (first.as_str(), texts.as_slice()) {
+    let owned =
+        |parts: &[&str], rest: &[&str]| parts.iter().chain(rest).map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    if let ("result", [verdict @ ("pass" | "passed" | "ok" | "fail" | "failed"), name, more @ ..]) =
+        (first.as_str(), texts.as_slice())
+    {
         let status = if verdict.starts_with('f') { "failed" } else { "passed" };
         return owned(&["session", "result", "add", name, "--status", status], more);
     }
@@ -66,14 +82,21 @@ fn command(words: &[String]) -> Vec<String> {
     }
     match (first.as_str(), texts.as_slice()) {
         ("init", [host, more @ ..]) if is_host(host) => owned(&["init", "url", "--url", &address(host)], more),
-        ("connect", [host, more @ ..]) if is_host(host) || host.contains("://") => owned(&["init", "url", "--url", &address(host)], more),
-        ("apps" | "packages" | "states" | "pages" | "notes" | "screenshots" | "files", ["list" | "ls" | "all", more @ ..]) => {
-            command(&owned(&[first.as_str()], more))
+        ("connect", [host, more @ ..]) if is_host(host) || host.contains("://") => {
+            owned(&["init", "url", "--url", &address(host)], more)
         }
+        (
+            "apps" | "packages" | "states" | "pages" | "notes" | "screenshots" | "files",
+            ["list" | "ls" | "all", more @ ..],
+        ) => command(&owned(&[first.as_str()], more)),
         ("goal", ["add" | "set", text, more @ ..]) => owned(&["session", "update", "--goal", text], more),
-        ("init" | "install" | "setup-mcp", [program, more @ ..]) if is_program(program) => owned(&["setup", program], more),
+        ("init" | "install" | "setup-mcp", [program, more @ ..]) if is_program(program) => {
+            owned(&["setup", program], more)
+        }
         ("clear" | "clear-text" | "erase", [field, more @ ..]) => owned(&["fill", field, ""], more),
-        ("type", [field, text, more @ ..]) if !field.starts_with('-') && !text.starts_with('-') => owned(&["fill", field, text], more),
+        ("type", [field, text, more @ ..]) if !field.starts_with('-') && !text.starts_with('-') => {
+            owned(&["fill", field, text], more)
+        }
         ("scroll", ["--until" | "--to" | "--to-text", text, more @ ..]) => owned(&["scroll-to", text], more),
         (verb, words) if TARGETED.contains(&verb) && words.contains(&"--double") => {
             owned(&["act", "double-tap"], &words.iter().copied().filter(|word| *word != "--double").collect::<Vec<_>>())
@@ -100,7 +123,9 @@ fn command(words: &[String]) -> Vec<String> {
             owned(&["--device", name, "device", "lease"], more)
         }
         ("lease" | "lock", ["acquire" | "take" | "get", more @ ..]) => owned(&["device", "lease"], more),
-        ("lease" | "unlock" | "release", ["release" | "drop" | "free" | "--all", "--all", ..]) => owned(&["device", "release"], &[]),
+        ("lease" | "unlock" | "release", ["release" | "drop" | "free" | "--all", "--all", ..]) => {
+            owned(&["device", "release"], &[])
+        }
         ("lease" | "lock", ["release" | "drop" | "free", more @ ..]) => owned(&["device", "release"], more),
         ("swipe" | "fling" | "flick", [way, more @ ..]) if opposite(way).is_some() => {
             owned(&["scroll", opposite(way).unwrap_or_default()], more)
@@ -109,11 +134,15 @@ fn command(words: &[String]) -> Vec<String> {
             let flag = if file.contains(['.', '/']) { "--file" } else { "--session" };
             owned(&["session", "report", flag, file], more)
         }
-        (verb, _) if TARGETED.contains(&verb) => std::iter::once(verb.to_owned()).chain(targets::rewrite(&texts)).collect(),
+        (verb, _) if TARGETED.contains(&verb) => {
+            std::iter::once(verb.to_owned()).chain(targets::rewrite(&texts)).collect()
+        }
         _ if is_command(&first) => words.to_vec(),
         _ => {
             let follows = !texts.is_empty();
-            let found = COMMANDS.iter().find(|(names, wants, ..)| names.contains(&first.as_str()) && wants.is_none_or(|w| w == follows));
+            let found = COMMANDS
+                .iter()
+                .find(|(names, wants, ..)| names.contains(&first.as_str()) && wants.is_none_or(|w| w == follows));
             match found {
                 Some((_, _, stands_for, Rest::Stay)) => owned(stands_for, &texts),
                 Some((_, _, stands_for, Rest::First(flag))) if !texts[0].starts_with('-') => {
@@ -152,7 +181,9 @@ const WHOLE: &[&str] = &["--full", "--full-page", "--fullpage", "--full-screen"]
 
 /// Returns whether a word is a time with its unit: `2s`. A number alone may be a text on the screen.
 fn is_duration(word: &str) -> bool {
-    word.starts_with(|c: char| c.is_ascii_digit()) && word.ends_with(|c: char| c.is_ascii_alphabetic()) && milliseconds(word).is_some()
+    word.starts_with(|c: char| c.is_ascii_digit())
+        && word.ends_with(|c: char| c.is_ascii_alphabetic())
+        && milliseconds(word).is_some()
 }
 
 /// Returns whether a word is the name of a program that can be set up.
@@ -204,7 +235,10 @@ mod tests {
             ("afctl --json look", "afctl --output=json look"),
             ("afctl -d pixel resume checkout", "afctl -d pixel session resume --session checkout"),
             ("afctl report out.html", "afctl session report --file out.html"),
-            ("afctl bug the button is dead --severity high", "afctl session bug add the_button_is_dead --severity high"),
+            (
+                "afctl bug the button is dead --severity high",
+                "afctl session bug add the_button_is_dead --severity high",
+            ),
             ("afctl bug the button is dead -s one", "afctl session bug add the_button_is_dead -s one"),
             ("afctl recall the -5 rule -s one", "afctl recall search the_-5_rule -s one"),
             ("afctl bug list", "afctl session bug list"),

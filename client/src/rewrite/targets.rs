@@ -12,7 +12,8 @@ pub const TARGETED: &[&str] = &["tap", "click", "long-press", "longpress", "pres
 
 /// Rewrites the words after a command that acts on a target: two numbers are a point.
 pub fn rewrite(words: &[&str]) -> Vec<String> {
-    let owned = |parts: &[&str], more: &[&str]| parts.iter().chain(more).map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    let owned =
+        |parts: &[&str], more: &[&str]| parts.iter().chain(more).map(|word| (*word).to_owned()).collect::<Vec<_>>();
     let is_number = |word: &str| word.parse::<f64>().is_ok();
     match words {
         [flag, value, more @ ..] if TARGET_FLAGS.iter().any(|(flags, _)| flags.contains(flag)) => {

@@ -1,4 +1,5 @@
-//! Edits of configuration files that keep everything else as it is written: comments, commas, indentation, line ends, byte order mark.
+//! Edits of configuration files that keep everything else as it is written: comments, commas, indentation, line ends,
+//! byte order mark.
 
 use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
 use jsonc_parser::{ParseOptions, json};
@@ -33,8 +34,8 @@ pub fn toml_has(text: &str, list: &str) -> bool {
     document(text).is_ok_and(|document| document.contains_key(list))
 }
 
-/// Sets or removes the server in the object `list` of a JSON file, with comments or without. A list that is empty then is removed if
-/// `with_list`.
+/// Sets or removes the server in the object `list` of a JSON file, with comments or without. A list that is empty then
+/// is removed if `with_list`.
 ///
 /// # Errors
 /// If the file cannot be read, has a name twice, or has something else where the list or the whole should be an object.
@@ -58,7 +59,8 @@ pub fn set_json(before: &str, list: &str, server: Option<&Value>, with_list: boo
     }
     let after = with_line_ends(text, &root.to_string());
     let strict = serde_json::from_str::<Value>(text).is_ok();
-    let now: Option<Value> = if strict { serde_json::from_str(&after).ok() } else { self::root(&after)?.to_serde_value() };
+    let now: Option<Value> =
+        if strict { serde_json::from_str(&after).ok() } else { self::root(&after)?.to_serde_value() };
     if now.as_ref() != Some(&expected) {
         return Err("it cannot be edited without a change to something else".to_owned());
     }
@@ -136,7 +138,9 @@ fn input(value: &Value) -> CstInputValue {
         Value::Number(number) => CstInputValue::Number(number.to_string()),
         Value::String(text) => CstInputValue::String(text.clone()),
         Value::Array(items) => CstInputValue::Array(items.iter().map(input).collect()),
-        Value::Object(members) => CstInputValue::Object(members.iter().map(|(name, value)| (name.clone(), input(value))).collect()),
+        Value::Object(members) => {
+            CstInputValue::Object(members.iter().map(|(name, value)| (name.clone(), input(value))).collect())
+        }
     }
 }
 
@@ -230,8 +234,8 @@ fn unmarked(text: &str) -> (&str, &str) {
     text.split_at(if text.starts_with(MARK) { MARK.len_utf8() } else { 0 })
 }
 
-/// Returns a text with an edit that was made regardless of its line ends: those of all other lines stay as they were, also where they are
-/// mixed.
+/// Returns a text with an edit that was made regardless of its line ends: those of all other lines stay as they were,
+/// also where they are mixed.
 fn with_line_ends(before: &str, after: &str) -> String {
     let splice = Splice::between(&before.replace("\r\n", "\n"), &after.replace("\r\n", "\n"));
     let (start, end) = (offset(before, splice.at), offset(before, splice.at + splice.removed.len()));
@@ -275,26 +279,42 @@ mod tests {
         for before in forms {
             let after = set_json(before, "servers", Some(&server()), false).expect("edits");
             assert_eq!(in_json(&after, "servers"), Ok(Some(server())), "{after}");
-            for part in ["// mine", "// end", "// here", "/* head */", "\"notes\": { \"type\": \"http\" }", "[1,   2]"] {
+            for part in ["// mine", "// end", "// here", "/* head */", "\"notes\": { \"type\": \"http\" }", "[1,   2]"]
+            {
                 assert_eq!(before.contains(part), after.contains(part), "{part}: {after}");
             }
             assert!(after.find("zeta") <= after.find("alpha"), "members keep their order: {after}");
             assert_eq!(before.starts_with(MARK), after.starts_with(MARK));
             assert_eq!(before.contains("\r\n"), after.contains("\r\n"), "{after:?}");
-            assert_eq!(after.matches("\r\n").count(), if before.contains("\r\n") { after.matches('\n').count() } else { 0 });
-            assert_eq!(set_json(&after, "servers", Some(&server()), false).as_ref(), Ok(&after), "a second edit changes nothing");
+            assert_eq!(
+                after.matches("\r\n").count(),
+                if before.contains("\r\n") { after.matches('\n').count() } else { 0 }
+            );
+            assert_eq!(
+                set_json(&after, "servers", Some(&server()), false).as_ref(),
+                Ok(&after),
+                "a second edit changes nothing"
+            );
             let back = set_json(&after, "servers", None, !before.contains("servers")).expect("edits");
             let value = |text: &str| root(unmarked(text).1).expect("JSON").to_serde_value();
             assert_eq!(value(&back), value(before), "{back}");
         }
-        assert!(set_json("", "servers", Some(&server()), false).is_ok_and(|text| serde_json::from_str::<Value>(&text).is_ok()));
+        assert!(
+            set_json("", "servers", Some(&server()), false)
+                .is_ok_and(|text| serde_json::from_str::<Value>(&text).is_ok())
+        );
     }
 
     #[test]
     fn json_that_cannot_be_edited_is_refused() {
-        for before in
-            ["[]", "{\"servers\": []}", "{'servers': {}}", "{\"servers\": {}, \"servers\": {}}", "{", "{\"servers\": {\"a\": 1 \"b\": 2}}"]
-        {
+        for before in [
+            "[]",
+            "{\"servers\": []}",
+            "{'servers': {}}",
+            "{\"servers\": {}, \"servers\": {}}",
+            "{",
+            "{\"servers\": {\"a\": 1 \"b\": 2}}",
+        ] {
             assert!(set_json(before, "servers", Some(&server()), false).is_err(), "{before}");
         }
     }
@@ -318,7 +338,8 @@ mod tests {
             "a = 1\nb = 2\r\n\r\n[other]\r\nc = 3\n",
         ];
         for before in forms {
-            let after = set_toml(before, "mcp_servers", Some(&table()), false).unwrap_or_else(|e| panic!("{before}: {e}"));
+            let after =
+                set_toml(before, "mcp_servers", Some(&table()), false).unwrap_or_else(|e| panic!("{before}: {e}"));
             assert!(in_toml(&after, "mcp_servers").is_ok_and(|own| own.is_some()), "{after}");
             assert_eq!(set_toml(&after, "mcp_servers", Some(&table()), false).as_ref(), Ok(&after));
             assert!(

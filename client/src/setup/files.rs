@@ -1,5 +1,5 @@
-//! Reading and replacing configuration files with care: links that lead out of a project are not followed, only files are read, and
-//! nothing is written over a change that came meanwhile.
+//! Reading and replacing configuration files with care: links that lead out of a project are not followed, only files
+//! are read, and nothing is written over a change that came meanwhile.
 
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -19,7 +19,11 @@ pub fn real(file: &Path, within: Option<&Path>) -> Result<PathBuf, String> {
     if let Some(project) = within {
         let project = project.canonicalize().map_err(|e| format!("{}: {e}", project.display()))?;
         if !real.starts_with(&project) {
-            return Err(format!("{}: a link leads out of this directory, to {}; it is not followed", file.display(), real.display()));
+            return Err(format!(
+                "{}: a link leads out of this directory, to {}; it is not followed",
+                file.display(),
+                real.display()
+            ));
         }
     }
     match std::fs::metadata(&real) {
@@ -68,7 +72,8 @@ pub fn read(file: &Path) -> Result<Option<String>, String> {
     String::from_utf8(bytes).map(Some).map_err(|_| told("expected UTF-8".to_owned()))
 }
 
-/// Replaces a file at once, or removes it if there is no content. Returns the directories that were created, outer ones first.
+/// Replaces a file at once, or removes it if there is no content. Returns the directories that were created, outer ones
+/// first.
 ///
 /// # Errors
 /// If the file is no longer what it was, or if it cannot be written.
@@ -103,7 +108,8 @@ mod tests {
     #[test]
     fn links_do_not_lead_out_of_a_project() {
         let (project, outside) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
-        let (here, other) = (project.path().canonicalize().expect("a path"), outside.path().canonicalize().expect("a path"));
+        let (here, other) =
+            (project.path().canonicalize().expect("a path"), outside.path().canonicalize().expect("a path"));
         std::fs::write(other.join("bashrc"), "mine").expect("writes");
         symlink(other.join("bashrc"), here.join("out.json")).expect("links");
         symlink(&other, here.join("dir")).expect("links");
@@ -115,7 +121,11 @@ mod tests {
         }
         assert_eq!(real(&here.join("link.json"), Some(&here)), Ok(here.join("inside.json")));
         assert_eq!(real(&here.join("a/b.json"), Some(&here)), Ok(here.join("a/b.json")));
-        assert_eq!(real(&here.join("out.json"), None), Ok(other.join("bashrc")), "the user's own settings may be links");
+        assert_eq!(
+            real(&here.join("out.json"), None),
+            Ok(other.join("bashrc")),
+            "the user's own settings may be links"
+        );
         assert!(real(&here, None).is_err() && real(Path::new("/dev/null"), None).is_err());
     }
 

@@ -1,5 +1,6 @@
-//! `afctl setup`: adds afd to the settings of an agent's program, with a short skill where it knows skills. Shows what it would write, and
-//! writes it after a yes. All else in a file is kept as it is written, and `--undo` restores what was there.
+//! `afctl setup`: adds afd to the settings of an agent's program, with a short skill where it knows skills. Shows what
+//! it would write, and writes it after a yes. All else in a file is kept as it is written, and `--undo` restores what
+//! was there.
 
 mod edit;
 mod files;
@@ -20,7 +21,8 @@ use crate::output::print;
 use programs::{Directories, Form, Place, Program, Scope};
 use record::{Record, Splice};
 
-/// What an agent should know, for programs that load skills. It is also a folder of the repository, in the form in which skills are shared.
+/// What an agent should know, for programs that load skills. It is also a folder of the repository, in the form in
+/// which skills are shared.
 const SKILL: &str = include_str!("../../../.agents/skills/afd/SKILL.md");
 
 /// Options of `setup`.
@@ -78,7 +80,8 @@ pub fn run(matches: &ArgMatches, context: &Context) -> Result<u8, clap::Error> {
     let setup = Setup::from_arg_matches(matches)?;
     let failure = match set_up(&setup) {
         Ok(true) => return Ok(0),
-        Ok(false) => Failure::new("INVALID_PARAMS", "nothing was written", USAGE).with_hint("repeat the command with --yes to write it"),
+        Ok(false) => Failure::new("INVALID_PARAMS", "nothing was written", USAGE)
+            .with_hint("repeat the command with --yes to write it"),
         Err(Refused { why, by_hand }) => {
             let failure = Failure::new("CONFLICT", why, FAILED);
             match by_hand {
@@ -97,7 +100,9 @@ fn set_up(setup: &Setup) -> Result<bool, Refused> {
     let home = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
     let home = home.ok_or_else(|| "HOME is not set: cannot tell where programs keep their settings".to_owned())?;
     let here = std::env::current_dir().map_err(|e| format!("cannot tell the working directory: {e}"))?;
-    let config = std::env::var_os("XDG_CONFIG_HOME").filter(|dir| !dir.is_empty()).map_or_else(|| home.join(".config"), PathBuf::from);
+    let config = std::env::var_os("XDG_CONFIG_HOME")
+        .filter(|dir| !dir.is_empty())
+        .map_or_else(|| home.join(".config"), PathBuf::from);
     let at = Directories { here: &here, home: &home, config: &config };
     let scope = setup.scope.unwrap_or_else(|| setup.program.usual_scope());
     let place = setup.program.place(scope, &at, &command_path(), &args(&setup.toolsets))?;
@@ -122,7 +127,10 @@ fn args(toolsets: &[Toolset]) -> Vec<String> {
 fn command_path() -> String {
     let own = std::env::current_exe().ok().and_then(|p| p.canonicalize().ok());
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path).map(|dir| dir.join("afctl")).find(|p| p.is_file()).and_then(|p| p.canonicalize().ok());
+    let found = std::env::split_paths(&path)
+        .map(|dir| dir.join("afctl"))
+        .find(|p| p.is_file())
+        .and_then(|p| p.canonicalize().ok());
     match (own, found) {
         (Some(own), found) if found.as_ref() != Some(&own) => own.display().to_string(),
         _ => "afctl".to_owned(),
@@ -134,12 +142,15 @@ fn added(place: &Place) -> Result<Vec<Change>, Refused> {
     let mut changes = Vec::new();
     let file = files::real(&place.file, place.within.as_deref())?;
     let now = files::read(&file)?;
-    let by_hand = |why: String| Refused { why: format!("{}: {why}", place.file.display()), by_hand: Some(place.lines()) };
+    let by_hand =
+        |why: String| Refused { why: format!("{}: {why}", place.file.display()), by_hand: Some(place.lines()) };
     if has_entry(place, now.as_deref().unwrap_or_default()).map_err(by_hand)?.as_ref() != Some(&entry(place)) {
         let known = record::of(&file);
         // What was there before the last setup, if nobody has changed it since.
         let original = match (&known, &now) {
-            (Some(Record { existed: false, splice: Some(splice), .. }), Some(now)) if splice.undone(now).is_some() => Some(None),
+            (Some(Record { existed: false, splice: Some(splice), .. }), Some(now)) if splice.undone(now).is_some() => {
+                Some(None)
+            }
             (Some(Record { splice: Some(splice), .. }), Some(now)) => splice.undone(now).map(Some),
             (Some(_), _) => None,
             (None, _) => Some(now.clone()),
@@ -170,7 +181,9 @@ fn added(place: &Place) -> Result<Vec<Change>, Refused> {
 
 /// Returns the link that leads to a file, for people to see.
 fn through(named: &Path, real: &Path) -> String {
-    if named.file_name() == real.file_name() && named.parent().and_then(|p| p.canonicalize().ok()).as_deref() == real.parent() {
+    if named.file_name() == real.file_name()
+        && named.parent().and_then(|p| p.canonicalize().ok()).as_deref() == real.parent()
+    {
         return String::new();
     }
     if named.exists() && named.canonicalize().is_ok_and(|path| path != named) {
@@ -188,11 +201,24 @@ fn skill_added(place: &Place) -> Result<Option<Change>, Refused> {
         return Ok(None);
     }
     let known = record::of(&file);
-    let ours = known.as_ref().and_then(|r| r.splice.as_ref()).zip(now.as_deref()).is_some_and(|(splice, now)| splice.undone(now).is_some());
+    let ours = known
+        .as_ref()
+        .and_then(|r| r.splice.as_ref())
+        .zip(now.as_deref())
+        .is_some_and(|(splice, now)| splice.undone(now).is_some());
     if now.is_some() && !ours {
-        return Err(format!("{}: the file exists, and setup did not write it; move it away first", skill.display()).into());
+        return Err(
+            format!("{}: the file exists, and setup did not write it; move it away first", skill.display()).into()
+        );
     }
-    let kept = Record { file: file.clone(), existed: false, splice: None, entry: None, with_list: false, directories: Vec::new() };
+    let kept = Record {
+        file: file.clone(),
+        existed: false,
+        splice: None,
+        entry: None,
+        with_list: false,
+        directories: Vec::new(),
+    };
     Ok(Some(Change {
         shows: format!("write {} (a skill of {} lines)", file.display(), SKILL.lines().count()),
         file,
@@ -206,12 +232,14 @@ fn skill_added(place: &Place) -> Result<Option<Change>, Refused> {
 /// Returns what has to be written to undo a setup.
 fn undone(place: &Place) -> Result<Vec<Change>, Refused> {
     let mut changes = Vec::new();
-    for (named, is_skill) in std::iter::once((&place.file, false)).chain(place.skill.iter().map(|skill| (skill, true))) {
+    for (named, is_skill) in std::iter::once((&place.file, false)).chain(place.skill.iter().map(|skill| (skill, true)))
+    {
         let file = files::real(named, place.within.as_deref())?;
         let now = files::read(&file)?;
         let Some(known) = record::of(&file) else {
             if !is_skill && now.as_deref().is_some_and(|now| matches!(has_entry(place, now), Ok(Some(_)))) {
-                let why = format!("{}: its entry {:?} is not from setup; remove it by hand", named.display(), edit::NAME);
+                let why =
+                    format!("{}: its entry {:?} is not from setup; remove it by hand", named.display(), edit::NAME);
                 return Err(why.into());
             }
             continue;
@@ -223,7 +251,9 @@ fn undone(place: &Place) -> Result<Vec<Change>, Refused> {
         let restored = known.splice.as_ref().and_then(|splice| splice.undone(&now));
         let after = match restored {
             Some(before) => known.existed.then_some(before),
-            None if is_skill => return Err(format!("{}: it was changed since; remove it by hand", named.display()).into()),
+            None if is_skill => {
+                return Err(format!("{}: it was changed since; remove it by hand", named.display()).into());
+            }
             None => Some(without_entry(place, &known, &now).map_err(|why| format!("{}: {why}", named.display()))?),
         };
         let verb = if after.is_some() { "restore" } else { "remove" };

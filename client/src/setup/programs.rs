@@ -86,8 +86,15 @@ impl Program {
     /// Returns the scope that a setup has by default.
     pub fn usual_scope(self) -> Scope {
         match self {
-            Program::ClaudeCode | Program::Cursor | Program::VsCode | Program::GeminiCli | Program::OpenCode => Scope::Project,
-            Program::ClaudeDesktop | Program::Cline | Program::Codex | Program::Goose | Program::Windsurf | Program::Zed => Scope::User,
+            Program::ClaudeCode | Program::Cursor | Program::VsCode | Program::GeminiCli | Program::OpenCode => {
+                Scope::Project
+            }
+            Program::ClaudeDesktop
+            | Program::Cline
+            | Program::Codex
+            | Program::Goose
+            | Program::Windsurf
+            | Program::Zed => Scope::User,
         }
     }
 
@@ -101,17 +108,27 @@ impl Program {
         let (project, user, form): (Option<&str>, Option<PathBuf>, Form) = match self {
             Program::ClaudeCode => (Some(".mcp.json"), Some(at.home.join(".claude.json")), servers),
             Program::ClaudeDesktop => (None, Some(desktop(at).join("Claude/claude_desktop_config.json")), servers),
-            Program::Cline => (None, Some(code.join("globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json")), servers),
-            Program::Codex => (Some(".codex/config.toml"), Some(codex_home(at.home).join("config.toml")), Form::Toml("mcp_servers")),
+            Program::Cline => (
+                None,
+                Some(code.join("globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json")),
+                servers,
+            ),
+            Program::Codex => {
+                (Some(".codex/config.toml"), Some(codex_home(at.home).join("config.toml")), Form::Toml("mcp_servers"))
+            }
             Program::Cursor => (Some(".cursor/mcp.json"), Some(at.home.join(".cursor/mcp.json")), servers),
             Program::GeminiCli => (Some(".gemini/settings.json"), Some(at.home.join(".gemini/settings.json")), servers),
             Program::Goose => (None, Some(at.config.join("goose/config.yaml")), Form::Yaml("extensions")),
-            Program::OpenCode => {
-                (Some(opencode(at.here)), Some(at.config.join("opencode").join(opencode(&at.config.join("opencode")))), Form::Json("mcp"))
-            }
+            Program::OpenCode => (
+                Some(opencode(at.here)),
+                Some(at.config.join("opencode").join(opencode(&at.config.join("opencode")))),
+                Form::Json("mcp"),
+            ),
             Program::VsCode => (Some(".vscode/mcp.json"), Some(code.join("mcp.json")), Form::Json("servers")),
             Program::Windsurf => (None, Some(at.home.join(".codeium/windsurf/mcp_config.json")), servers),
-            Program::Zed => (Some(".zed/settings.json"), Some(at.config.join("zed/settings.json")), Form::Json("context_servers")),
+            Program::Zed => {
+                (Some(".zed/settings.json"), Some(at.config.join("zed/settings.json")), Form::Json("context_servers"))
+            }
         };
         let file = match scope {
             Scope::Project => project.map(|file| at.here.join(file)),
@@ -138,7 +155,9 @@ impl Program {
                 json!({"type": "local", "command": whole, "enabled": true})
             }
             Program::Zed => json!({"source": "custom", "command": command, "args": args, "env": {}}),
-            Program::Goose => json!({"name": edit::NAME, "type": "stdio", "cmd": command, "args": args, "enabled": true, "timeout": 300}),
+            Program::Goose => {
+                json!({"name": edit::NAME, "type": "stdio", "cmd": command, "args": args, "enabled": true, "timeout": 300})
+            }
             _ => json!({"command": command, "args": args}),
         }
     }
@@ -179,7 +198,8 @@ impl Place {
 
     /// Returns the entry as YAML: values are written as JSON, which is YAML.
     fn yaml(&self, list: &str) -> String {
-        let members = self.server.as_object().into_iter().flatten().map(|(name, value)| format!("    {name}: {value}\n"));
+        let members =
+            self.server.as_object().into_iter().flatten().map(|(name, value)| format!("    {name}: {value}\n"));
         format!("{list}:\n  {}:\n{}", edit::NAME, members.collect::<String>())
     }
 }

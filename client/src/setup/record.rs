@@ -1,4 +1,5 @@
-//! What a setup changed in a file, so that it can be undone to the byte. Only the changed part is kept: settings may hold secrets.
+//! What a setup changed in a file, so that it can be undone to the byte. Only the changed part is kept: settings may
+//! hold secrets.
 
 use std::path::{Path, PathBuf};
 
@@ -44,7 +45,9 @@ impl Splice {
         let at = before.floor_char_boundary(after.floor_char_boundary(shared));
         let (old, new) = (&before[at..], &after[at..]);
         let shared = old.bytes().rev().zip(new.bytes().rev()).take_while(|(a, b)| a == b).count();
-        let end = (0..=shared).rev().find(|end| old.is_char_boundary(old.len() - end) && new.is_char_boundary(new.len() - end));
+        let end = (0..=shared)
+            .rev()
+            .find(|end| old.is_char_boundary(old.len() - end) && new.is_char_boundary(new.len() - end));
         let end = end.unwrap_or(0);
         let part = |text: &str| text[..text.len() - end].to_owned();
         Self { at, removed: part(old), inserted: part(new), hash: hash(after) }

@@ -1,8 +1,8 @@
 //! How much a statement is believed, by what came of using it.
 //!
-//! Confidence is the mean of a Beta distribution: the prior counts as [`PRIOR_WEIGHT`] uses, and each use of which somebody reported whether
-//! the statement held counts as one. What was reported counts half after [`HALF_LIFE`], because apps change: without new reports a
-//! statement is believed again as much as at first.
+//! Confidence is the mean of a Beta distribution: the prior counts as [`PRIOR_WEIGHT`] uses, and each use of which
+//! somebody reported whether the statement held counts as one. What was reported counts half after [`HALF_LIFE`],
+//! because apps change: without new reports a statement is believed again as much as at first.
 
 /// Number of uses that the prior counts as.
 const PRIOR_WEIGHT: f64 = 2.0;
@@ -39,7 +39,12 @@ impl Evidence {
     pub fn used(self, held: Option<bool>, now: i64) -> Self {
         let before = self.at(now);
         let one = |counts: bool| f64::from(u8::from(counts));
-        Self { held: before.held + one(held == Some(true)), failed: before.failed + one(held == Some(false)), at: Some(now), ..before }
+        Self {
+            held: before.held + one(held == Some(true)),
+            failed: before.failed + one(held == Some(false)),
+            at: Some(now),
+            ..before
+        }
     }
 
     /// Returns it with what is known of another statement that says the same, as of the later use of both.

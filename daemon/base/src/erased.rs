@@ -1,5 +1,5 @@
-//! Values whose type only their sender and their receiver know. What passes them on is compiled once instead of for each type: the queues of
-//! the database, background threads and tasks were a third of the program's code before.
+//! Values whose type only their sender and their receiver know. What passes them on is compiled once instead of for
+//! each type: the queues of the database, background threads and tasks were a third of the program's code before.
 
 use std::any::Any;
 

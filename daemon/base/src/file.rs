@@ -13,8 +13,8 @@ use crate::hex;
 /// Name prefix of temporary files that were not renamed to their final name yet.
 pub const TEMP_PREFIX: &str = ".afd-";
 
-/// Replaces a file atomically. The file gets mode 600 and missing directories are created with mode 700. A symbolic link at
-/// `path` is replaced, never followed: another user may have chosen its target.
+/// Replaces a file atomically. The file gets mode 600 and missing directories are created with mode 700. A symbolic
+/// link at `path` is replaced, never followed: another user may have chosen its target.
 ///
 /// # Errors
 /// When the file cannot be written; its previous content is then intact.
@@ -67,8 +67,8 @@ pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// Returns what the names of files of one kind begin with while they belong to a database and are not complete. Databases that share a directory
-/// differ in it.
+/// Returns what the names of files of one kind begin with while they belong to a database and are not complete.
+/// Databases that share a directory differ in it.
 pub fn unfinished(kind: &str, database: &Path) -> String {
     let real = database.canonicalize().unwrap_or_else(|_| database.to_owned());
     format!("{TEMP_PREFIX}{kind}-{}-", &hex::encode(&Sha256::digest(real.as_os_str().as_bytes()))[..8])
@@ -103,8 +103,8 @@ pub fn open_regular(path: &Path) -> io::Result<std::fs::File> {
     Ok(file)
 }
 
-/// Returns the size of the files in directories and those below, bytes. A file with several names counts once; what cannot be read counts
-/// nothing.
+/// Returns the size of the files in directories and those below, bytes. A file with several names counts once; what
+/// cannot be read counts nothing.
 pub fn size_of_trees(dirs: &[PathBuf]) -> u64 {
     fn walk(dir: &Path, seen: &mut HashMap<(u64, u64), u64>) {
         for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
@@ -142,7 +142,10 @@ mod tests {
     #[test]
     fn read_capped_rejects_special_and_oversized_files() {
         let dir = tempfile::tempdir().expect("a directory");
-        assert_eq!(read_capped(Path::new("/dev/zero"), 10).expect_err("not a file").kind(), io::ErrorKind::InvalidInput);
+        assert_eq!(
+            read_capped(Path::new("/dev/zero"), 10).expect_err("not a file").kind(),
+            io::ErrorKind::InvalidInput
+        );
         assert_eq!(read_capped(dir.path(), 10).expect_err("not a file").kind(), io::ErrorKind::InvalidInput);
         let path = dir.path().join("f");
         std::fs::write(&path, "0123456789").expect("writes");

@@ -20,8 +20,8 @@ pub fn plain_client() -> ClientBuilder {
     client().tls_certs_only([])
 }
 
-/// Returns a builder of a client of the server with a base URL. It follows no redirects, which could lead a key elsewhere, and loads the
-/// system's certificates only if it needs them.
+/// Returns a builder of a client of the server with a base URL. It follows no redirects, which could lead a key
+/// elsewhere, and loads the system's certificates only if it needs them.
 pub fn client_of(base: &str) -> ClientBuilder {
     let builder = if base.starts_with("https:") { client() } else { plain_client() };
     builder.connect_timeout(CONNECT_TIMEOUT).redirect(reqwest::redirect::Policy::none())

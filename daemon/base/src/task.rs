@@ -1,5 +1,6 @@
-//! Supervised background tasks. Each has a name; a panic is caught, logged and counted, and the task is restarted after a delay.
-//! Where carrying on would be wrong, the whole daemon exits with a failure, so that its service manager restarts it.
+//! Supervised background tasks. Each has a name; a panic is caught, logged and counted, and the task is restarted after
+//! a delay. Where carrying on would be wrong, the whole daemon exits with a failure, so that its service manager
+//! restarts it.
 
 use std::any::Any;
 use std::future::Future;
@@ -27,10 +28,11 @@ const STABLE: Duration = Duration::from_secs(60);
 /// Number of nodes of a screen from which work on all of them is large: some milliseconds.
 const MANY_NODES: usize = 300;
 
-/// Runs work that grows with the number of nodes of a screen. On a large screen it leaves this thread to other tasks meanwhile: with few
-/// threads, some large screens would hold up every call.
+/// Runs work that grows with the number of nodes of a screen. On a large screen it leaves this thread to other tasks
+/// meanwhile: with few threads, some large screens would hold up every call.
 pub fn over_nodes<T>(nodes: usize, work: impl FnOnce() -> T) -> T {
-    let shared = tokio::runtime::Handle::try_current().is_ok_and(|h| h.runtime_flavor() == tokio::runtime::RuntimeFlavor::MultiThread);
+    let shared = tokio::runtime::Handle::try_current()
+        .is_ok_and(|h| h.runtime_flavor() == tokio::runtime::RuntimeFlavor::MultiThread);
     if nodes >= MANY_NODES && shared { tokio::task::block_in_place(work) } else { work() }
 }
 
@@ -71,7 +73,12 @@ impl Drop for Registration {
 
 impl Tasks {
     fn register(&self, name: String) -> Registration {
-        let entry = Arc::new(Entry { name, restarts: AtomicU64::new(0), waiting: AtomicBool::new(false), last_error: Mutex::default() });
+        let entry = Arc::new(Entry {
+            name,
+            restarts: AtomicU64::new(0),
+            waiting: AtomicBool::new(false),
+            last_error: Mutex::default(),
+        });
         self.0.entries.lock().push(entry.clone());
         Registration { tasks: self.clone(), entry }
     }
@@ -143,7 +150,9 @@ pub struct Thread(Registration);
 impl Thread {
     /// Runs one step of the thread's work; a panic is logged and counted, and yields `None`.
     pub fn catch_panic<T>(&self, work: impl FnOnce() -> T) -> Option<T> {
-        std::panic::catch_unwind(AssertUnwindSafe(work)).map_err(|panic| self.0.entry.record_failure(&panic_message(panic.as_ref()))).ok()
+        std::panic::catch_unwind(AssertUnwindSafe(work))
+            .map_err(|panic| self.0.entry.record_failure(&panic_message(panic.as_ref())))
+            .ok()
     }
 }
 
@@ -179,12 +188,15 @@ pub async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + '
 
 async fn run_boxed(work: Box<dyn FnOnce() -> erased::Value + Send>) -> Result<erased::Value, Panicked> {
     let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|error| Panicked(error.try_into_panic().map_or_else(|e| e.to_string(), |panic| panic_message(panic.as_ref()))))
+    done.map_err(|error| {
+        Panicked(error.try_into_panic().map_or_else(|e| e.to_string(), |panic| panic_message(panic.as_ref())))
+    })
 }
 
 /// Extracts the message of a panic.
 pub fn panic_message(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned()).or_else(|| panic.downcast_ref::<String>().cloned());
+    let text =
+        panic.downcast_ref::<&str>().map(|s| (*s).to_owned()).or_else(|| panic.downcast_ref::<String>().cloned());
     text.unwrap_or_else(|| "panic without a message".to_owned())
 }
 
@@ -195,7 +207,10 @@ pub async fn shielded<T>(what: &str, work: impl Future<Output = T>) -> Option<T>
         work.await
     };
     let done = AssertUnwindSafe(work).catch_unwind().await;
-    done.map_err(|panic| tracing::error!(what, why = panic_message(panic.as_ref()), "panicked; what it came after stays done")).ok()
+    done.map_err(|panic| {
+        tracing::error!(what, why = panic_message(panic.as_ref()), "panicked; what it came after stays done")
+    })
+    .ok()
 }
 
 /// Failpoint at which a test can make a task panic; a no-op in builds without debug assertions.
@@ -206,7 +221,8 @@ pub fn failpoint(name: &str) {
     {
         use std::path::PathBuf;
         use std::sync::LazyLock;
-        static DIR: LazyLock<Option<PathBuf>> = LazyLock::new(|| std::env::var_os("AFD_TEST_PANICS").map(PathBuf::from));
+        static DIR: LazyLock<Option<PathBuf>> =
+            LazyLock::new(|| std::env::var_os("AFD_TEST_PANICS").map(PathBuf::from));
         if let Some(dir) = DIR.as_ref()
             && std::fs::remove_file(dir.join(name)).is_ok()
         {

@@ -1,8 +1,9 @@
-//! Queue of a physical device. One task per device, whatever its names, executes reads and grants exclusive access in FIFO order.
-//! Identical reads that are queued together share one result, unless an action is queued between them. Queued calls never hold
-//! the device.
+//! Queue of a physical device. One task per device, whatever its names, executes reads and grants exclusive access in
+//! FIFO order. Identical reads that are queued together share one result, unless an action is queued between them.
+//! Queued calls never hold the device.
 //!
-//! The queue outlives the task: when a read panics, its callers get an error, the task is restarted, and the queue is kept.
+//! The queue outlives the task: when a read panics, its callers get an error, the task is restarted, and the queue is
+//! kept.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -61,11 +62,14 @@ impl ReadRequest {
             (ReadRequest::Health(own), ReadRequest::Health(more)) => own.0.extend(more.0),
             (ReadRequest::ForegroundApp(own), ReadRequest::ForegroundApp(more)) => own.0.extend(more.0),
             (ReadRequest::Tree(own), ReadRequest::Tree(more)) => own.0.extend(more.0),
-            (ReadRequest::Screenshot(shot, own), ReadRequest::Screenshot(same, more)) if *shot == same => own.0.extend(more.0),
+            (ReadRequest::Screenshot(shot, own), ReadRequest::Screenshot(same, more)) if *shot == same => {
+                own.0.extend(more.0)
+            }
             (ReadRequest::Overlay(own), ReadRequest::Overlay(more)) => own.0.extend(more.0),
-            (ReadRequest::Packages { filter, system, waiters }, ReadRequest::Packages { filter: same, system: too, waiters: more })
-                if *filter == same && *system == too =>
-            {
+            (
+                ReadRequest::Packages { filter, system, waiters },
+                ReadRequest::Packages { filter: same, system: too, waiters: more },
+            ) if *filter == same && *system == too => {
                 waiters.0.extend(more.0);
             }
             (_, other) => return Some(other),
@@ -254,12 +258,19 @@ impl Queue {
     }
 
     /// Merges identical reads through the same device and token into this one, up to the first queued guard.
-    fn merge_identical_reads(&mut self, own_device: &Arc<dyn ReadHandler>, own_token: Option<&Secret>, request: &mut ReadRequest) {
+    fn merge_identical_reads(
+        &mut self,
+        own_device: &Arc<dyn ReadHandler>,
+        own_token: Option<&Secret>,
+        request: &mut ReadRequest,
+    ) {
         let end = self.jobs.iter().position(|(job, _)| matches!(job, Job::Guard { .. })).unwrap_or(self.jobs.len());
         let rest = self.jobs.split_off(end);
         for (job, queued) in std::mem::take(&mut self.jobs) {
             match job {
-                Job::Read { device, token, request: other } if Arc::ptr_eq(&device, own_device) && token.as_ref() == own_token => {
+                Job::Read { device, token, request: other }
+                    if Arc::ptr_eq(&device, own_device) && token.as_ref() == own_token =>
+                {
                     let unmerged = request.merge(other);
                     self.jobs.extend(unmerged.map(|request| (Job::Read { device, token, request }, queued)));
                 }

@@ -1,7 +1,8 @@
-//! Client of the Android Debug Bridge: runs the `adb` program for actions, and talks to its server directly to track devices.
+//! Client of the Android Debug Bridge: runs the `adb` program for actions, and talks to its server directly to track
+//! devices.
 //!
-//! The program is compatible with its server, whatever its version, and starts it if necessary. Tracking must not start it: a
-//! user who stopped the server wants it to stay stopped until a phone is needed.
+//! The program is compatible with its server, whatever its version, and starts it if necessary. Tracking must not start
+//! it: a user who stopped the server wants it to stay stopped until a phone is needed.
 
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -115,9 +116,15 @@ impl Adb {
             return Ok(stdout);
         }
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        let lines: Vec<&str> =
-            stderr.lines().chain(stdout.lines()).map(str::trim).filter(|l| !l.is_empty() && !l.starts_with('*')).collect();
-        Err(AdbError::Failed(lines.join(" ").trim_start_matches("error: ").trim_start_matches("adb: ").chars().take(300).collect()))
+        let lines: Vec<&str> = stderr
+            .lines()
+            .chain(stdout.lines())
+            .map(str::trim)
+            .filter(|l| !l.is_empty() && !l.starts_with('*'))
+            .collect();
+        Err(AdbError::Failed(
+            lines.join(" ").trim_start_matches("error: ").trim_start_matches("adb: ").chars().take(300).collect(),
+        ))
     }
 
     /// Lists the attached phones. Starts the server if it is not running.
@@ -145,8 +152,8 @@ impl Adb {
         Ok(parse_forwards(&self.run(&["forward", "--list"]).await?))
     }
 
-    /// Forwards a local port (0 for any free one) to a port of the phone; returns the local port. Never rebinds a port that is
-    /// already forwarded.
+    /// Forwards a local port (0 for any free one) to a port of the phone; returns the local port. Never rebinds a port
+    /// that is already forwarded.
     ///
     /// # Errors
     /// [`AdbError`], also if the local port is in use.
@@ -203,8 +210,8 @@ pub struct Tracker {
 }
 
 impl Tracker {
-    /// Waits for the next list: the current one first, then one after each change. `None` when the server is gone. Cancelling
-    /// loses nothing unless a list has arrived in part, and the server sends lists whole.
+    /// Waits for the next list: the current one first, then one after each change. `None` when the server is gone.
+    /// Cancelling loses nothing unless a list has arrived in part, and the server sends lists whole.
     pub async fn next(&mut self) -> Option<Vec<AttachedDevice>> {
         let mut length = [0; 4];
         self.stream.read_exact(&mut length).await.ok()?;

@@ -1,5 +1,5 @@
-//! Device handles. A [`Device`] is a name with its own URL, token and timeout, attached to the queue of the physical device. A
-//! [`Ticket`] is a place in that queue; once granted, its [`DeviceGuard`] gives exclusive access.
+//! Device handles. A [`Device`] is a name with its own URL, token and timeout, attached to the queue of the physical
+//! device. A [`Ticket`] is a place in that queue; once granted, its [`DeviceGuard`] gives exclusive access.
 
 use std::sync::Arc;
 use std::sync::OnceLock;
@@ -186,7 +186,8 @@ impl Device {
         self.actor.lease.check(session)
     }
 
-    /// Queues for exclusive access. The position in the queue is taken immediately, not when the ticket is first polled.
+    /// Queues for exclusive access. The position in the queue is taken immediately, not when the ticket is first
+    /// polled.
     ///
     /// # Errors
     /// [`DriverError::QueueFull`] when too many calls are waiting.
@@ -231,7 +232,11 @@ impl Device {
     ///
     /// # Errors
     /// [`DriverError::QueueFull`] when too many calls are waiting.
-    pub fn screenshot(self: &Arc<Self>, token: Option<Secret>, shot: ScreenshotOptions) -> Result<PendingRead<Arc<Vec<u8>>>, DriverError> {
+    pub fn screenshot(
+        self: &Arc<Self>,
+        token: Option<Secret>,
+        shot: ScreenshotOptions,
+    ) -> Result<PendingRead<Arc<Vec<u8>>>, DriverError> {
         self.queue_read(token, |waiters| ReadRequest::Screenshot(shot, waiters))
     }
 
@@ -261,8 +266,12 @@ impl Device {
         match request {
             ReadRequest::Tree(waiters) => waiters.send(self.read_tree(token).await),
             ReadRequest::Health(waiters) => waiters.send(self.track_health(driver.health().await)),
-            ReadRequest::ForegroundApp(waiters) => waiters.send(self.track_health(driver.top(token).await).map(|top| self.stamp(top))),
-            ReadRequest::Screenshot(shot, waiters) => waiters.send(self.track_health(driver.screenshot(token, shot).await).map(Arc::new)),
+            ReadRequest::ForegroundApp(waiters) => {
+                waiters.send(self.track_health(driver.top(token).await).map(|top| self.stamp(top)))
+            }
+            ReadRequest::Screenshot(shot, waiters) => {
+                waiters.send(self.track_health(driver.screenshot(token, shot).await).map(Arc::new))
+            }
             ReadRequest::Overlay(waiters) => waiters.send(self.track_health(driver.overlay(token).await)),
             ReadRequest::Packages { filter, system, waiters } => {
                 waiters.send(self.track_health(driver.packages(token, filter.as_deref(), system).await));

@@ -1,7 +1,7 @@
 //! Identity of physical devices: whether two configured devices are the same phone, decided without network access.
 //!
-//! Two USB devices are the same if their serials are; the forwarded port says nothing about the phone behind it. Otherwise two
-//! devices are the same if host and port of their URLs are, after normalisation.
+//! Two USB devices are the same if their serials are; the forwarded port says nothing about the phone behind it.
+//! Otherwise two devices are the same if host and port of their URLs are, after normalisation.
 
 use url::Url;
 
@@ -50,14 +50,17 @@ mod tests {
     use afd_base::config::Usb;
 
     fn at(url: &str, serial: Option<&str>) -> Identity {
-        let usb = serial.map(|serial| Usb { serial: serial.to_owned(), local_port: 1, device_port: 2, own_forward: true });
+        let usb =
+            serial.map(|serial| Usb { serial: serial.to_owned(), local_port: 1, device_port: 2, own_forward: true });
         Identity::of(&DeviceSettings { usb, ..DeviceSettings::at(url) })
     }
 
     #[test]
     fn equivalent_urls_are_the_same_device() {
         let one = at("http://localhost:8081", None);
-        for same in ["http://127.0.0.1:8081", "http://LOCALHOST:8081/", "http://[::1]:8081", "http://localhost.:8081/api"] {
+        for same in
+            ["http://127.0.0.1:8081", "http://LOCALHOST:8081/", "http://[::1]:8081", "http://localhost.:8081/api"]
+        {
             assert!(one.is_same(&at(same, None)), "{same}");
         }
         assert!(at("http://phone", None).is_same(&at("http://Phone:80/", None)));

@@ -65,7 +65,8 @@ impl Lease {
         static GENERATION: AtomicU64 = AtomicU64::new(0);
         let generation = GENERATION.fetch_add(1, Ordering::Relaxed);
         *slot = Some(Held { session: session.to_owned(), until: Instant::now() + ttl, generation });
-        let lease = LeaseInfo { session: session.to_owned(), remaining_ms: u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX) };
+        let lease =
+            LeaseInfo { session: session.to_owned(), remaining_ms: u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX) };
         Ok((lease, generation))
     }
 

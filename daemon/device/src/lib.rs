@@ -219,7 +219,12 @@ pub trait Driver: Send + Sync + 'static {
     fn overlay<'a>(&'a self, token: Option<&'a Secret>) -> DriverFuture<'a, Overlay>;
 
     /// Lists installed packages.
-    fn packages<'a>(&'a self, token: Option<&'a Secret>, filter: Option<&'a str>, system: bool) -> DriverFuture<'a, Vec<String>>;
+    fn packages<'a>(
+        &'a self,
+        token: Option<&'a Secret>,
+        filter: Option<&'a str>,
+        system: bool,
+    ) -> DriverFuture<'a, Vec<String>>;
 
     /// Performs an action once; returns the message of the device.
     fn perform<'a>(&'a self, token: Option<&'a Secret>, input: &'a Input) -> DriverFuture<'a, String>;

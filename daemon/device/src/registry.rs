@@ -95,11 +95,13 @@ pub struct Registry {
 }
 
 impl Devices {
-    /// Returns the actor of a physical device: the existing one if any known identity is the same device, else a new one.
+    /// Returns the actor of a physical device: the existing one if any known identity is the same device, else a new
+    /// one.
     fn actor(&mut self, name: &str, identity: Identity, tasks: &Tasks) -> Arc<Actor> {
         self.actors.retain(|(_, actor)| actor.strong_count() > 0);
         // Two phones that had the same address one after the other are still different phones.
-        let other = |actor: &Weak<Actor>| self.actors.iter().any(|(known, a)| a.ptr_eq(actor) && known.is_other(&identity));
+        let other =
+            |actor: &Weak<Actor>| self.actors.iter().any(|(known, a)| a.ptr_eq(actor) && known.is_other(&identity));
         let same = self.actors.iter().find(|(known, actor)| known.is_same(&identity) && !other(actor));
         if let Some(actor) = same.and_then(|(_, actor)| actor.upgrade()) {
             // From now on the device is recognised by its new identity too.
@@ -125,7 +127,13 @@ impl Registry {
         Self { known: RwLock::default(), adb: AdbSettings::default(), next_seq, live, tasks }
     }
 
-    fn create(&self, known: &mut Devices, name: &str, source: DeviceSource, settings: &DeviceSettings) -> Result<Arc<Device>, SetupError> {
+    fn create(
+        &self,
+        known: &mut Devices,
+        name: &str,
+        source: DeviceSource,
+        settings: &DeviceSettings,
+    ) -> Result<Arc<Device>, SetupError> {
         let identity = Identity::of(settings);
         let link = settings.usb.as_ref().map(|usb| Arc::new(UsbLink::new(self.adb.clone(), usb.clone())));
         let mut driver = kinds::open(settings)?;
@@ -154,8 +162,8 @@ impl Registry {
         kinds::open(settings).map(|_| ())
     }
 
-    /// Adds a device, replacing one of the same name. Calls in flight finish with the old settings; the queue is kept if it is the
-    /// same physical device, otherwise only the lease is taken over.
+    /// Adds a device, replacing one of the same name. Calls in flight finish with the old settings; the queue is kept
+    /// if it is the same physical device, otherwise only the lease is taken over.
     ///
     /// # Errors
     /// When no device can be created from the settings; see [`Self::check`].
@@ -179,7 +187,14 @@ impl Registry {
         let settings = DeviceSettings::at(&driver.url());
         let mut known = self.known.write();
         let actor = known.actor(name, Identity::of(&settings), &self.tasks);
-        let device = Device::new(name.to_owned(), DeviceSource::Runtime, driver, actor, self.next_seq.clone(), self.live.clone());
+        let device = Device::new(
+            name.to_owned(),
+            DeviceSource::Runtime,
+            driver,
+            actor,
+            self.next_seq.clone(),
+            self.live.clone(),
+        );
         known.entries.insert(name.to_owned(), Entry { device: device.clone(), settings });
         device
     }
@@ -218,7 +233,8 @@ impl Registry {
         changes
     }
 
-    /// Resolves a name or URL to the name of a device, without creating one. A URL of no known device is only normalised.
+    /// Resolves a name or URL to the name of a device, without creating one. A URL of no known device is only
+    /// normalised.
     pub fn name_of(&self, name: &str) -> String {
         if !name.starts_with("http://") {
             return name.to_owned();
@@ -252,7 +268,9 @@ impl Registry {
                 let mut configured = self.configured();
                 match (configured.pop(), configured.is_empty()) {
                     (None, _) => Err(ResolveError::None),
-                    (Some(name), true) => self.get(&name).map(|(device, _)| Resolved { device, token }).ok_or(ResolveError::None),
+                    (Some(name), true) => {
+                        self.get(&name).map(|(device, _)| Resolved { device, token }).ok_or(ResolveError::None)
+                    }
                     (Some(name), false) => {
                         configured.push(name);
                         Err(ResolveError::Ambiguous(configured))
@@ -263,7 +281,13 @@ impl Registry {
     }
 
     fn configured(&self) -> Vec<String> {
-        self.known.read().entries.iter().filter(|(_, e)| e.device.source() != DeviceSource::Call).map(|(n, _)| n.clone()).collect()
+        self.known
+            .read()
+            .entries
+            .iter()
+            .filter(|(_, e)| e.device.source() != DeviceSource::Call)
+            .map(|(n, _)| n.clone())
+            .collect()
     }
 
     /// Returns the device at a URL: a known one, else a new ad-hoc device.

@@ -8,8 +8,8 @@ use afd_store::exchange::{self, Kind, Limits, LoadError, Loaded, Loader, Record,
 /// The kind of devices.
 pub const KIND: Kind = Kind { name: "device", table: "devices", skipped: &[], natural: &[] };
 
-/// Takes in a device. One whose name is taken by another gets a name of its own, unless the other one was never used: two copies may call
-/// different phones the same.
+/// Takes in a device. One whose name is taken by another gets a name of its own, unless the other one was never used:
+/// two copies may call different phones the same.
 ///
 /// # Errors
 /// If it does not fit.

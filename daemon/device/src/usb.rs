@@ -50,7 +50,8 @@ impl UsbLink {
         Ok(devices.into_iter().find(|d| d.serial == self.usb.serial).map(|d| d.state))
     }
 
-    /// Makes sure that the phone is attached and the forward exists. A restarted server has lost both connections and forwards.
+    /// Makes sure that the phone is attached and the forward exists. A restarted server has lost both connections and
+    /// forwards.
     async fn repair(&self) -> Result<(), String> {
         let _lock = self.repair_lock.lock().await;
         let (adb, serial) = (self.adb(), &self.usb.serial);
@@ -101,7 +102,10 @@ impl OverUsb {
     }
 
     /// Runs a request; if nothing reached the phone, repairs the forward and runs the request once more.
-    fn with_repair<'a, T: Send + 'a>(&'a self, work: impl Fn() -> DriverFuture<'a, T> + Send + Sync + 'a) -> DriverFuture<'a, T> {
+    fn with_repair<'a, T: Send + 'a>(
+        &'a self,
+        work: impl Fn() -> DriverFuture<'a, T> + Send + Sync + 'a,
+    ) -> DriverFuture<'a, T> {
         Box::pin(async move {
             self.verify().await;
             match work().await {
@@ -152,12 +156,17 @@ impl Driver for OverUsb {
         self.with_repair(move || self.driver.overlay(token))
     }
 
-    fn packages<'a>(&'a self, token: Option<&'a Secret>, filter: Option<&'a str>, system: bool) -> DriverFuture<'a, Vec<String>> {
+    fn packages<'a>(
+        &'a self,
+        token: Option<&'a Secret>,
+        filter: Option<&'a str>,
+        system: bool,
+    ) -> DriverFuture<'a, Vec<String>> {
         self.with_repair(move || self.driver.packages(token, filter, system))
     }
 
-    /// An input that was certainly not sent is sent again, unless it targets a point: the screen was read before the repair, which
-    /// takes a while, and may have changed since.
+    /// An input that was certainly not sent is sent again, unless it targets a point: the screen was read before the
+    /// repair, which takes a while, and may have changed since.
     fn perform<'a>(&'a self, token: Option<&'a Secret>, input: &'a Input) -> DriverFuture<'a, String> {
         match input {
             Input::Tap(..) | Input::LongPress(..) | Input::DoubleTap(..) | Input::Swipe(..) => Box::pin(async move {

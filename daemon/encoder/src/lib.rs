@@ -1,5 +1,6 @@
-//! The forward pass of a BERT encoder, of which most sentence models are made: embeddings, then layers of self-attention and a feed-forward
-//! network, each with a residual connection and layer normalisation (Devlin et al. 2018).
+//! The forward pass of a BERT encoder, of which most sentence models are made: embeddings, then layers of
+//! self-attention and a feed-forward network, each with a residual connection and layer normalisation (Devlin et al.
+//! 2018).
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -102,7 +103,12 @@ impl Tensors<'_> {
         Ok(match tensor.dtype() {
             Dtype::F32 => data.as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b)).collect(),
             Dtype::F16 => data.as_chunks::<2>().0.iter().map(|b| half(u16::from_le_bytes(*b))).collect(),
-            Dtype::BF16 => data.as_chunks::<2>().0.iter().map(|b| f32::from_bits(u32::from(u16::from_le_bytes(*b)) << 16)).collect(),
+            Dtype::BF16 => data
+                .as_chunks::<2>()
+                .0
+                .iter()
+                .map(|b| f32::from_bits(u32::from(u16::from_le_bytes(*b)) << 16))
+                .collect(),
             other => return Err(format!("{name}: expected 32-bit or 16-bit floats, got {other:?}")),
         })
     }
@@ -113,7 +119,10 @@ impl Tensors<'_> {
     }
 
     fn norm(&self, name: &str, size: usize) -> Result<Norm, String> {
-        Ok(Norm { scale: self.read(&format!("{name}.weight"), &[size])?, shift: self.read(&format!("{name}.bias"), &[size])? })
+        Ok(Norm {
+            scale: self.read(&format!("{name}.weight"), &[size])?,
+            shift: self.read(&format!("{name}.bias"), &[size])?,
+        })
     }
 }
 
@@ -141,8 +150,8 @@ impl Linear {
     }
 }
 
-/// Adds `factors.0` times the product of two matrices to `factors.1` times `output`. Each matrix comes with its strides; `sizes` are
-/// rows, shared dimension, and columns.
+/// Adds `factors.0` times the product of two matrices to `factors.1` times `output`. Each matrix comes with its
+/// strides; `sizes` are rows, shared dimension, and columns.
 #[allow(unsafe_code)]
 fn product(
     (a, row_a, column_a): (&[f32], usize, usize),
@@ -156,8 +165,9 @@ fn product(
         return;
     }
     assert!(last(m, k, row_a, column_a) < a.len() && last(k, n, row_b, column_b) < b.len() && m * n <= output.len());
-    // SAFETY: the assertion holds the highest index that each matrix is read or written at within its slice; sizes are far below `isize::MAX`
-    // (`Shape::read` bounds them); and `output` is borrowed mutably, so it overlaps neither input.
+    // SAFETY: the assertion holds the highest index that each matrix is read or written at within its slice; sizes are
+    // far below `isize::MAX` (`Shape::read` bounds them); and `output` is borrowed mutably, so it overlaps neither
+    // input.
     unsafe {
         matrixmultiply::sgemm(
             m,
@@ -196,7 +206,8 @@ fn add(into: &mut [f32], other: &[f32]) {
     into.iter_mut().zip(other).for_each(|(x, y)| *x += y);
 }
 
-/// The activation of the feed-forward network, with the error function as in Abramowitz and Stegun 7.1.26 (error below 2e-7).
+/// The activation of the feed-forward network, with the error function as in Abramowitz and Stegun 7.1.26 (error below
+/// 2e-7).
 fn gelu(x: f32) -> f32 {
     let z = x.abs() * std::f32::consts::FRAC_1_SQRT_2;
     let t = 1.0 / (1.0 + 0.327_591_1 * z);
@@ -213,11 +224,14 @@ impl Encoder {
     pub fn read(file: &Path, shape: Shape) -> Result<Self, String> {
         let bytes = std::fs::read(file).map_err(|e| format!("{}: {e}", file.display()))?;
         let tensors = SafeTensors::deserialize(&bytes).map_err(|e| format!("{}: {e}", file.display()))?;
-        let named =
-            tensors.tensors().into_iter().map(|(name, view)| (name.strip_prefix("bert.").map_or(name.clone(), str::to_owned), view));
+        let named = tensors
+            .tensors()
+            .into_iter()
+            .map(|(name, view)| (name.strip_prefix("bert.").map_or(name.clone(), str::to_owned), view));
         let tensors = Tensors(named.collect());
         let (hidden, inner) = (shape.hidden_size, shape.intermediate_size);
-        let vocabulary = tensors.0.get("embeddings.word_embeddings.weight").and_then(|t| t.shape().first().copied()).unwrap_or(0);
+        let vocabulary =
+            tensors.0.get("embeddings.word_embeddings.weight").and_then(|t| t.shape().first().copied()).unwrap_or(0);
         let layer = |i: usize| -> Result<Layer, String> {
             let part = |name: &str| format!("encoder.layer.{i}.{name}");
             Ok(Layer {
@@ -231,14 +245,19 @@ impl Encoder {
                 last: tensors.norm(&part("output.LayerNorm"), hidden)?,
             })
         };
-        let kinds = tensors.0.get("embeddings.token_type_embeddings.weight").and_then(|t| t.shape().first().copied()).unwrap_or(0);
+        let kinds = tensors
+            .0
+            .get("embeddings.token_type_embeddings.weight")
+            .and_then(|t| t.shape().first().copied())
+            .unwrap_or(0);
         if vocabulary == 0 || kinds == 0 {
             return Err(format!("{}: has no words, or no kinds of tokens", file.display()));
         }
         let kind = tensors.read("embeddings.token_type_embeddings.weight", &[kinds, hidden])?;
         Ok(Self {
             words: tensors.read("embeddings.word_embeddings.weight", &[vocabulary, hidden])?,
-            positions: tensors.read("embeddings.position_embeddings.weight", &[shape.max_position_embeddings, hidden])?,
+            positions: tensors
+                .read("embeddings.position_embeddings.weight", &[shape.max_position_embeddings, hidden])?,
             kind: kind.into_iter().take(hidden).collect(),
             norm: tensors.norm("embeddings.LayerNorm", hidden)?,
             layers: (0..shape.num_hidden_layers).map(layer).collect::<Result<_, _>>()?,
@@ -283,13 +302,20 @@ impl Encoder {
     fn attention(&self, layer: &Layer, states: &[f32], rows: usize) -> Vec<f32> {
         let (hidden, heads) = (self.shape.hidden_size, self.shape.num_attention_heads);
         let size = hidden / heads;
-        let (query, key, value) = (layer.query.apply(states, rows), layer.key.apply(states, rows), layer.value.apply(states, rows));
+        let (query, key, value) =
+            (layer.query.apply(states, rows), layer.key.apply(states, rows), layer.value.apply(states, rows));
         let mut attended = vec![0.0; rows * hidden];
         let (mut scores, mut mixed) = (vec![0.0; rows * rows], vec![0.0; rows * size]);
         for head in 0..heads {
             let from = head * size;
             let scale = 1.0 / (size as f32).sqrt();
-            product((&query[from..], hidden, 1), (&key[from..], 1, hidden), &mut scores, (rows, size, rows), (scale, 0.0));
+            product(
+                (&query[from..], hidden, 1),
+                (&key[from..], 1, hidden),
+                &mut scores,
+                (rows, size, rows),
+                (scale, 0.0),
+            );
             scores.chunks_exact_mut(rows).for_each(softmax);
             product((&scores, rows, 1), (&value[from..], hidden, 1), &mut mixed, (rows, rows, size), (1.0, 0.0));
             for (row, part) in mixed.chunks_exact(size).enumerate() {
@@ -313,7 +339,14 @@ mod tests {
 
     #[test]
     fn half_precision_floats_are_read_exactly() {
-        let cases = [(0x3c00, 1.0), (0xc000, -2.0), (0x0001, 5.960_464_5e-8), (0x03ff, 6.097_555e-5), (0x7bff, 65_504.0), (0x8000, -0.0)];
+        let cases = [
+            (0x3c00, 1.0),
+            (0xc000, -2.0),
+            (0x0001, 5.960_464_5e-8),
+            (0x03ff, 6.097_555e-5),
+            (0x7bff, 65_504.0),
+            (0x8000, -0.0),
+        ];
         for (bits, value) in cases {
             assert_eq!(f32::from_bits(widen(bits)), value, "{bits:04x}");
         }

@@ -30,7 +30,8 @@ pub struct Source {
     pub used: (i64, Option<i64>),
 }
 
-const SOURCE: &str = "SELECT id, uid, kind, row_id, gone, archived_at IS NOT NULL AS archived, use_count, used_at FROM entries";
+const SOURCE: &str =
+    "SELECT id, uid, kind, row_id, gone, archived_at IS NOT NULL AS archived, use_count, used_at FROM entries";
 
 fn source(row: &Row<'_>) -> rusqlite::Result<Source> {
     Ok(Source {
@@ -53,7 +54,10 @@ pub fn due(connection: &Connection, limit: i64) -> Result<Vec<Source>> {
 
 /// Returns the row that an entry stands for.
 pub fn source_of(connection: &Connection, entry: i64) -> Result<Option<Source>> {
-    Ok(connection.prepare_cached(&format!("{SOURCE} WHERE id = :id"))?.query_row(named_params! {":id": entry}, source).optional()?)
+    Ok(connection
+        .prepare_cached(&format!("{SOURCE} WHERE id = :id"))?
+        .query_row(named_params! {":id": entry}, source)
+        .optional()?)
 }
 
 /// Returns the entry of a row, by its uid.
@@ -74,12 +78,16 @@ pub fn id_of(connection: &Connection, uid: &str) -> Result<Option<i64>> {
 
 /// Returns the version of the last change of any entry; 0 if there is none.
 pub fn newest_version(connection: &Connection) -> Result<i64> {
-    Ok(connection.prepare_cached("SELECT coalesce(max(version), 0) AS newest FROM entries")?.query_row([], |row| row.get("newest"))?)
+    Ok(connection
+        .prepare_cached("SELECT coalesce(max(version), 0) AS newest FROM entries")?
+        .query_row([], |row| row.get("newest"))?)
 }
 
 /// Returns the largest row id of an entry, which is about how many there are; 0 if there is none.
 pub fn last_id(connection: &Connection) -> Result<i64> {
-    Ok(connection.prepare_cached("SELECT coalesce(max(id), 0) AS last FROM entries")?.query_row([], |row| row.get("last"))?)
+    Ok(connection
+        .prepare_cached("SELECT coalesce(max(id), 0) AS last FROM entries")?
+        .query_row([], |row| row.get("last"))?)
 }
 
 fn next_version(connection: &Connection) -> Result<i64> {
@@ -96,7 +104,9 @@ struct Stored {
 fn stored(connection: &Connection, entry: i64) -> Result<Stored> {
     Ok(connection
         .prepare_cached("SELECT content, terms FROM entries WHERE id = :id")?
-        .query_row(named_params! {":id": entry}, |row| Ok(Stored { content: row.get("content")?, terms: row.get("terms")? }))?)
+        .query_row(named_params! {":id": entry}, |row| {
+            Ok(Stored { content: row.get("content")?, terms: row.get("terms")? })
+        })?)
 }
 
 /// Derives an entry from its row; without a description, or with one of no words, it is found no more.
@@ -166,8 +176,11 @@ fn withdraw(connection: &Connection, entry: i64) -> Result<()> {
 }
 
 fn write_tags(connection: &Connection, entry: i64, tags: &[String]) -> Result<()> {
-    connection.prepare_cached("DELETE FROM entry_tags WHERE entry_id = :entry_id")?.execute(named_params! {":entry_id": entry})?;
-    let mut insert = connection.prepare_cached("INSERT OR IGNORE INTO entry_tags (tag, entry_id) VALUES (:tag, :entry_id)")?;
+    connection
+        .prepare_cached("DELETE FROM entry_tags WHERE entry_id = :entry_id")?
+        .execute(named_params! {":entry_id": entry})?;
+    let mut insert =
+        connection.prepare_cached("INSERT OR IGNORE INTO entry_tags (tag, entry_id) VALUES (:tag, :entry_id)")?;
     for tag in tags {
         insert.execute(named_params! {":tag": text::fold(tag), ":entry_id": entry})?;
     }
@@ -191,8 +204,8 @@ pub fn announce(connection: &Connection, entry: i64) -> Result<()> {
 
 /// Records that entries were handed over because somebody searched for them.
 pub fn used(connection: &Connection, entries: &[i64]) -> Result<()> {
-    let mut update =
-        connection.prepare_cached("UPDATE entries SET use_count = use_count + 1, used_at = :now WHERE id = :id AND gone = 0")?;
+    let mut update = connection
+        .prepare_cached("UPDATE entries SET use_count = use_count + 1, used_at = :now WHERE id = :id AND gone = 0")?;
     let now = now_ms();
     for id in entries {
         update.execute(named_params! {":id": id, ":now": now})?;
@@ -203,7 +216,8 @@ pub fn used(connection: &Connection, entries: &[i64]) -> Result<()> {
     Ok(())
 }
 
-/// Archives an entry of a row of a kind, or takes it back from the archive. Returns the entry if that changes something.
+/// Archives an entry of a row of a kind, or takes it back from the archive. Returns the entry if that changes
+/// something.
 pub fn archive(connection: &Connection, kind: &str, row: i64, archived: bool) -> Result<Option<i64>> {
     let changed: Option<i64> = connection
         .prepare_cached(
@@ -219,8 +233,8 @@ pub fn archive(connection: &Connection, kind: &str, row: i64, archived: bool) ->
 
 /// Returns the rows of a kind whose entries are archived.
 pub fn archived(connection: &Connection, kind: &str) -> Result<Vec<i64>> {
-    let mut statement =
-        connection.prepare_cached("SELECT row_id FROM entries WHERE kind = :kind AND archived_at IS NOT NULL AND gone = 0")?;
+    let mut statement = connection
+        .prepare_cached("SELECT row_id FROM entries WHERE kind = :kind AND archived_at IS NOT NULL AND gone = 0")?;
     let rows = statement.query_map(named_params! {":kind": kind}, |row| row.get("row_id"))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
@@ -236,17 +250,21 @@ pub fn recorded_since(connection: &Connection, session: i64, since: i64) -> Resu
 pub fn of_kind(connection: &Connection, kind: &str, limit: i64) -> Result<Vec<(i64, i64)>> {
     let mut statement = connection
         .prepare_cached("SELECT id, row_id FROM entries WHERE kind = :kind AND gone = 0 AND words > 0 ORDER BY row_id DESC LIMIT :limit")?;
-    let rows = statement.query_map(named_params! {":kind": kind, ":limit": limit}, |row| Ok((row.get("id")?, row.get("row_id")?)))?;
+    let rows = statement
+        .query_map(named_params! {":kind": kind, ":limit": limit}, |row| Ok((row.get("id")?, row.get("row_id")?)))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns the rows of a kind whose entries say the same as that of another row, see [`text::gist`]: such rows together, older ones first.
+/// Returns the rows of a kind whose entries say the same as that of another row, see [`text::gist`]: such rows
+/// together, older ones first.
 pub fn repeated(connection: &Connection, kind: &str) -> Result<Vec<Vec<i64>>> {
     let mut statement = connection.prepare_cached(
         "SELECT gist, row_id FROM entries WHERE kind = :kind AND gone = 0 AND due = 0 AND gist IN (SELECT gist FROM entries
             WHERE kind = :kind AND gone = 0 AND due = 0 AND gist <> 0 GROUP BY gist HAVING count(*) > 1) ORDER BY gist, row_id",
     )?;
-    let rows = statement.query_map(named_params! {":kind": kind}, |row| Ok((row.get::<_, i64>("gist")?, row.get::<_, i64>("row_id")?)))?;
+    let rows = statement.query_map(named_params! {":kind": kind}, |row| {
+        Ok((row.get::<_, i64>("gist")?, row.get::<_, i64>("row_id")?))
+    })?;
     let rows: Vec<(i64, i64)> = rows.collect::<rusqlite::Result<_>>()?;
     Ok(rows.chunk_by(|a, b| a.0 == b.0).map(|same| same.iter().map(|(_, row)| *row).collect()).collect())
 }
@@ -330,15 +348,19 @@ pub fn changed(connection: &Connection, after: i64, limit: i64) -> Result<Vec<En
 
 /// Returns how many entries there are by type, and how many are due.
 pub fn counts(connection: &Connection) -> Result<(Vec<(String, i64)>, i64)> {
-    let mut statement = connection
-        .prepare_cached("SELECT type, count(*) AS count FROM entries WHERE gone = 0 AND words > 0 GROUP BY type ORDER BY type")?;
+    let mut statement = connection.prepare_cached(
+        "SELECT type, count(*) AS count FROM entries WHERE gone = 0 AND words > 0 GROUP BY type ORDER BY type",
+    )?;
     let rows = statement.query_map([], |row| Ok((row.get("type")?, row.get("count")?)))?;
-    let due = connection.prepare_cached("SELECT count(*) AS count FROM entries WHERE due = 1")?.query_row([], |row| row.get("count"))?;
+    let due = connection
+        .prepare_cached("SELECT count(*) AS count FROM entries WHERE due = 1")?
+        .query_row([], |row| row.get("count"))?;
     Ok((rows.collect::<rusqlite::Result<_>>()?, due))
 }
 
-/// Checks entries after an entry: whether their terms are there, and whether the vector of the built-in model is and each vector goes with
-/// its sketch. Returns the last entry that was checked, and those that are damaged; `None` if there are no more.
+/// Checks entries after an entry: whether their terms are there, and whether the vector of the built-in model is and
+/// each vector goes with its sketch. Returns the last entry that was checked, and those that are damaged; `None` if
+/// there are no more.
 pub fn check(connection: &Connection, after: i64, limit: i64) -> Result<Option<(i64, Vec<i64>)>> {
     let builtin = vectors::find_model(connection, BUILTIN)?.map_or(0, |model| model.id);
     let mut statement = connection.prepare_cached(

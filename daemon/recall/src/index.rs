@@ -1,8 +1,9 @@
 //! The index in memory: what a search filters by, and sketches of the vectors.
 //!
-//! It follows the database by the versions of entries and is read again if it was dropped, so it can always be brought up to date and cannot be
-//! lost. A search for the nearest vectors narrows down in three steps: by the number of equal bits of the sketches, by the product of the query's
-//! vector with the signs of the others, and by the vectors themselves, of which only the best are read from the database.
+//! It follows the database by the versions of entries and is read again if it was dropped, so it can always be brought
+//! up to date and cannot be lost. A search for the nearest vectors narrows down in three steps: by the number of equal
+//! bits of the sketches, by the product of the query's vector with the signs of the others, and by the vectors
+//! themselves, of which only the best are read from the database.
 
 use rusqlite::{Connection, named_params};
 use rustc_hash::FxHashMap;
@@ -84,12 +85,17 @@ impl Index {
         self.version > 0 && models.iter().all(|model| self.sketches.contains_key(model))
     }
 
-    /// Returns how many changes of the database, as a connection sees it, it has not followed; all entries if it lacks the sketches of a model.
+    /// Returns how many changes of the database, as a connection sees it, it has not followed; all entries if it lacks
+    /// the sketches of a model.
     ///
     /// # Errors
     /// If the database cannot be read.
     pub fn behind(&self, connection: &Connection, models: &[i64]) -> Result<i64> {
-        if self.is_loaded(models) { Ok((entries::newest_version(connection)? - self.version).max(0)) } else { entries::last_id(connection) }
+        if self.is_loaded(models) {
+            Ok((entries::newest_version(connection)? - self.version).max(0))
+        } else {
+            entries::last_id(connection)
+        }
     }
 
     /// Follows the database. `models` are the row ids of models whose vectors are searched.
@@ -115,7 +121,8 @@ impl Index {
             }
         }
         if loaded {
-            // Entries may have been followed to a newer state than the one that sketches were read of just now; then they are followed again.
+            // Entries may have been followed to a newer state than the one that sketches were read of just now; then
+            // they are followed again.
             self.version = self.version.min(entries::newest_version(connection)?);
         }
         loop {
@@ -184,7 +191,8 @@ impl Index {
     }
 
     fn read_sketches(&mut self, connection: &Connection, entry: i64, place: usize) -> Result<()> {
-        let mut read = connection.prepare_cached("SELECT bits FROM sketches WHERE model_id = :model_id AND entry_id = :entry_id")?;
+        let mut read = connection
+            .prepare_cached("SELECT bits FROM sketches WHERE model_id = :model_id AND entry_id = :entry_id")?;
         for (model, sketches) in &mut self.sketches {
             sketches.clear(place);
             let mut rows = read.query(named_params! {":model_id": model, ":entry_id": entry})?;
@@ -197,7 +205,8 @@ impl Index {
 
     fn load_sketches(&mut self, connection: &Connection, model: i64) -> Result<()> {
         let mut sketches = Sketches::default();
-        let mut statement = connection.prepare_cached("SELECT entry_id, bits FROM sketches WHERE model_id = :model_id")?;
+        let mut statement =
+            connection.prepare_cached("SELECT entry_id, bits FROM sketches WHERE model_id = :model_id")?;
         let mut rows = statement.query(named_params! {":model_id": model})?;
         while let Some(row) = rows.next()? {
             if let Some(place) = self.place(row.get("entry_id")?) {
@@ -226,7 +235,10 @@ impl Index {
     /// Returns the number of bytes that it takes.
     pub fn bytes(&self) -> usize {
         let sketches: usize = self.sketches.values().map(|s| s.bits.capacity() * 8 + s.present.capacity()).sum();
-        self.ids.capacity() * 8 + self.filtered.capacity() * size_of::<Option<Filtered>>() + self.places.capacity() * 4 + sketches
+        self.ids.capacity() * 8
+            + self.filtered.capacity() * size_of::<Option<Filtered>>()
+            + self.places.capacity() * 4
+            + sketches
     }
 
     /// Returns how many entries lack a sketch of a model.
@@ -235,7 +247,8 @@ impl Index {
         self.entries.saturating_sub(present)
     }
 
-    /// Returns the cosines of some entries whose vectors of a model are compared with a vector of unit length, nearest first.
+    /// Returns the cosines of some entries whose vectors of a model are compared with a vector of unit length, nearest
+    /// first.
     ///
     /// # Errors
     /// If vectors cannot be read.
@@ -257,7 +270,8 @@ impl Index {
         Ok(exact)
     }
 
-    /// Returns up to `count` entries whose vectors of a model are nearest to a vector of unit length, with the cosine of the angle.
+    /// Returns up to `count` entries whose vectors of a model are nearest to a vector of unit length, with the cosine
+    /// of the angle.
     ///
     /// # Errors
     /// If vectors cannot be read.
@@ -269,9 +283,12 @@ impl Index {
         count: usize,
         wanted: impl Fn(&Filtered) -> bool,
     ) -> Result<Vec<(i64, f64)>> {
-        let Some(sketches) = self.sketches.get(&model).filter(|s| s.width == vector.len().div_ceil(64)) else { return Ok(Vec::new()) };
+        let Some(sketches) = self.sketches.get(&model).filter(|s| s.width == vector.len().div_ceil(64)) else {
+            return Ok(Vec::new());
+        };
         let may_be_found = |place: usize| self.filtered.get(place).and_then(Option::as_ref).is_some_and(&wanted);
-        let near = by_bits(sketches, &vectors::sketch(vector), (count * SIGNS_FOR_EACH).max(LEAST_BY_SIGNS), may_be_found);
+        let near =
+            by_bits(sketches, &vectors::sketch(vector), (count * SIGNS_FOR_EACH).max(LEAST_BY_SIGNS), may_be_found);
         let near = by_signs(sketches, vector, near, (count * VECTORS_FOR_EACH).max(LEAST_BY_VECTORS));
         let mut exact = Vec::with_capacity(near.len());
         for place in near {
@@ -302,7 +319,9 @@ fn by_bits(sketches: &Sketches, sketch: &[u64], count: usize, wanted: impl Fn(us
 fn by_bits_popcnt(sketches: &Sketches, sketch: &[u64], count: usize, wanted: impl Fn(usize) -> bool) -> Vec<usize> {
     // Of the usual size, 384 components, without a loop.
     if let Ok(sketch) = <&[u64; 6]>::try_from(sketch) {
-        return fewest_bits(sketches, count, wanted, |bits| bits.try_into().map_or(u32::MAX, |bits: &[u64; 6]| distance(bits, sketch)));
+        return fewest_bits(sketches, count, wanted, |bits| {
+            bits.try_into().map_or(u32::MAX, |bits: &[u64; 6]| distance(bits, sketch))
+        });
     }
     fewest_bits(sketches, count, wanted, |bits| distance(bits, sketch))
 }
@@ -313,10 +332,15 @@ fn distance(a: &[u64], b: &[u64]) -> u32 {
     a.iter().zip(b).map(|(x, y)| (x ^ y).count_ones()).sum()
 }
 
-/// Looks at each sketch once, and asks whether it is wanted only if it may be among the nearest: there are many, and what is filtered by lies
-/// elsewhere. Of equally near ones the first are taken.
+/// Looks at each sketch once, and asks whether it is wanted only if it may be among the nearest: there are many, and
+/// what is filtered by lies elsewhere. Of equally near ones the first are taken.
 #[inline(always)]
-fn fewest_bits(sketches: &Sketches, count: usize, wanted: impl Fn(usize) -> bool, distance: impl Fn(&[u64]) -> u32) -> Vec<usize> {
+fn fewest_bits(
+    sketches: &Sketches,
+    count: usize,
+    wanted: impl Fn(usize) -> bool,
+    distance: impl Fn(&[u64]) -> u32,
+) -> Vec<usize> {
     let mut near: Vec<(usize, usize)> = Vec::new();
     // How many of them have which distance, the largest distance that still matters, and how many have at most that.
     let mut having = vec![0_usize; sketches.width * 64 + 1];

@@ -23,7 +23,9 @@ pub fn add(connection: &Connection, changes: &[UpkeepChange]) -> Result<()> {
 
 /// Returns the newest runs with what they changed.
 pub fn newest(connection: &Connection, limit: i64) -> Result<Vec<(i64, Vec<UpkeepChange>)>> {
-    let mut statement = connection.prepare_cached("SELECT at, changes FROM upkeep_log ORDER BY id DESC LIMIT :limit")?;
-    let rows = statement.query_map(named_params! {":limit": limit}, |row| Ok((row.get("at")?, json(row, "changes")?)))?;
+    let mut statement =
+        connection.prepare_cached("SELECT at, changes FROM upkeep_log ORDER BY id DESC LIMIT :limit")?;
+    let rows =
+        statement.query_map(named_params! {":limit": limit}, |row| Ok((row.get("at")?, json(row, "changes")?)))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }

@@ -71,13 +71,26 @@ pub const KIND: Kind = Kind { name: "memory", table: "memories", skipped: &[], n
 ///
 /// # Errors
 /// If it does not fit.
-pub fn load(connection: &Connection, loader: &mut Loader, mut record: Record) -> std::result::Result<Loaded, LoadError> {
+pub fn load(
+    connection: &Connection,
+    loader: &mut Loader,
+    mut record: Record,
+) -> std::result::Result<Loaded, LoadError> {
     let length = |field: &str| record.get(field).and_then(|v| v.as_str()).map_or(0, |text| text.chars().count());
-    for (field, most) in
-        [("text", 16_000), ("title", 300), ("app", 255), ("site", 255), ("source", 100), ("tags", 10_000), ("related", 10_000)]
-    {
+    for (field, most) in [
+        ("text", 16_000),
+        ("title", 300),
+        ("app", 255),
+        ("site", 255),
+        ("source", 100),
+        ("tags", 10_000),
+        ("related", 10_000),
+    ] {
         if length(field) > most {
-            return Err(LoadError::Invalid(format!("{field}: expected at most {most} characters, got {}", length(field))));
+            return Err(LoadError::Invalid(format!(
+                "{field}: expected at most {most} characters, got {}",
+                length(field)
+            )));
         }
     }
     for field in ["tags", "related"] {
@@ -89,7 +102,8 @@ pub fn load(connection: &Connection, loader: &mut Loader, mut record: Record) ->
     let number = |field: &str| record.get(field).and_then(serde_json::Value::as_f64);
     for field in ["confidence", "prior"] {
         // Copies of before had no prior.
-        if !number(field).map_or(field == "prior" && !record.contains_key(field), |share| (0.0..=1.0).contains(&share)) {
+        if !number(field).map_or(field == "prior" && !record.contains_key(field), |share| (0.0..=1.0).contains(&share))
+        {
             return Err(LoadError::Invalid(format!("{field}: expected 0 to 1")));
         }
     }
@@ -110,13 +124,17 @@ pub fn load(connection: &Connection, loader: &mut Loader, mut record: Record) ->
 /// Returns a memory by its row id.
 pub fn get(connection: &Connection, id: i64) -> Result<Option<Memory>> {
     Ok(connection
-        .prepare_cached(concat!("SELECT m.*, ", elsewhere!("m"), " FROM memories m WHERE id = :id AND deleted_at IS NULL"))?
+        .prepare_cached(concat!(
+            "SELECT m.*, ",
+            elsewhere!("m"),
+            " FROM memories m WHERE id = :id AND deleted_at IS NULL"
+        ))?
         .query_row(named_params! {":id": id}, memory)
         .optional()?)
 }
 
-/// Stores a memory. The same text of the same source, stored again by the same session with the same scope, changes the one of before by
-/// what is given. Returns its uid, and whether it was there.
+/// Stores a memory. The same text of the same source, stored again by the same session with the same scope, changes the
+/// one of before by what is given. Returns its uid, and whether it was there.
 pub fn store(connection: &Connection, origin: &str, new: &Memory) -> Result<(String, bool)> {
     let list = |list: &[String]| serde_json::to_string(list).unwrap_or_default();
     let now = now_ms();
@@ -135,7 +153,10 @@ pub fn store(connection: &Connection, origin: &str, new: &Memory) -> Result<(Str
         )
         .optional()?;
     if let Some(uid) = same {
-        let evidence = Evidence { prior: new.confidence, ..evidence_of(connection, &uid)?.unwrap_or(Evidence::new(new.confidence)) };
+        let evidence = Evidence {
+            prior: new.confidence,
+            ..evidence_of(connection, &uid)?.unwrap_or(Evidence::new(new.confidence))
+        };
         connection
             .prepare_cached(
                 "UPDATE memories SET title = coalesce(:title, title), prior = :prior, confidence = :confidence, tags = CASE :tags WHEN '[]' THEN tags ELSE :tags END,
@@ -178,12 +199,19 @@ pub fn store(connection: &Connection, origin: &str, new: &Memory) -> Result<(Str
 }
 
 fn evidence(row: &Row<'_>) -> rusqlite::Result<Evidence> {
-    Ok(Evidence { prior: row.get("prior")?, held: row.get("held")?, failed: row.get("failed")?, at: row.get("last_used_at")? })
+    Ok(Evidence {
+        prior: row.get("prior")?,
+        held: row.get("held")?,
+        failed: row.get("failed")?,
+        at: row.get("last_used_at")?,
+    })
 }
 
 fn evidence_of(connection: &Connection, uid: &str) -> Result<Option<Evidence>> {
     Ok(connection
-        .prepare_cached("SELECT prior, held, failed, last_used_at FROM memories WHERE uid = :uid AND deleted_at IS NULL")?
+        .prepare_cached(
+            "SELECT prior, held, failed, last_used_at FROM memories WHERE uid = :uid AND deleted_at IS NULL",
+        )?
         .query_row(named_params! {":uid": uid}, evidence)
         .optional()?)
 }
@@ -204,14 +232,15 @@ pub fn used(connection: &Connection, uid: &str, held: Option<bool>) -> Result<bo
     Ok(true)
 }
 
-/// Lets confidence follow what reports of uses count by now, of up to `limit` memories. Returns their uids. The rows are as new as before:
-/// nothing was reported.
+/// Lets confidence follow what reports of uses count by now, of up to `limit` memories. Returns their uids. The rows
+/// are as new as before: nothing was reported.
 pub fn refresh(connection: &Connection, now: i64, limit: usize) -> Result<Vec<String>> {
     let mut statement = connection.prepare_cached(
         "SELECT uid, confidence, prior, held, failed, last_used_at FROM memories WHERE held + failed > 0 AND deleted_at IS NULL",
     )?;
-    let rows = statement
-        .query_map([], |row| Ok((row.get::<_, String>("uid")?, row.get::<_, f64>("confidence")?, evidence(row)?.confidence(now))))?;
+    let rows = statement.query_map([], |row| {
+        Ok((row.get::<_, String>("uid")?, row.get::<_, f64>("confidence")?, evidence(row)?.confidence(now)))
+    })?;
     let rows: Vec<(String, f64, f64)> = rows.collect::<rusqlite::Result<_>>()?;
     let mut update = connection.prepare_cached("UPDATE memories SET confidence = :confidence WHERE uid = :uid")?;
     let mut refreshed = Vec::new();
@@ -225,7 +254,9 @@ pub fn refresh(connection: &Connection, now: i64, limit: usize) -> Result<Vec<St
 /// Returns the session that stored a memory, and whether only that may be told.
 pub fn owner(connection: &Connection, uid: &str) -> Result<Option<(i64, bool)>> {
     Ok(connection
-        .prepare_cached("SELECT session_id, scope = 'session' AS private FROM memories WHERE uid = :uid AND deleted_at IS NULL")?
+        .prepare_cached(
+            "SELECT session_id, scope = 'session' AS private FROM memories WHERE uid = :uid AND deleted_at IS NULL",
+        )?
         .query_row(named_params! {":uid": uid}, |row| Ok((row.get("session_id")?, row.get("private")?)))
         .optional()?)
 }
@@ -277,5 +308,7 @@ pub fn entries_like(connection: &Connection, pattern: &str) -> Result<Vec<i64>> 
     let sql = "SELECT e.id FROM memories m JOIN entries e ON e.kind = 'memory' AND e.row_id = m.id
         WHERE m.title LIKE :pattern OR m.text LIKE :pattern";
     let mut statement = connection.prepare_cached(sql)?;
-    Ok(statement.query_map(named_params! {":pattern": pattern}, |row| row.get("id"))?.collect::<rusqlite::Result<_>>()?)
+    Ok(statement
+        .query_map(named_params! {":pattern": pattern}, |row| row.get("id"))?
+        .collect::<rusqlite::Result<_>>()?)
 }

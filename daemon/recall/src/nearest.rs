@@ -20,12 +20,18 @@ pub trait VectorIndex {
         Vec::new()
     }
 
-    /// Returns up to `count` entries that may be found and whose vectors are nearest to that of a query, with the cosine of the angle,
-    /// nearest first.
+    /// Returns up to `count` entries that may be found and whose vectors are nearest to that of a query, with the
+    /// cosine of the angle, nearest first.
     ///
     /// # Errors
     /// If vectors cannot be read.
-    fn nearest(&self, connection: &Connection, query: &QueryVector, count: usize, scope: &Scope) -> Result<Vec<(i64, f64)>>;
+    fn nearest(
+        &self,
+        connection: &Connection,
+        query: &QueryVector,
+        count: usize,
+        scope: &Scope,
+    ) -> Result<Vec<(i64, f64)>>;
 }
 
 impl VectorIndex for Index {
@@ -33,7 +39,13 @@ impl VectorIndex for Index {
         Index::get(self, entry)
     }
 
-    fn nearest(&self, connection: &Connection, query: &QueryVector, count: usize, scope: &Scope) -> Result<Vec<(i64, f64)>> {
+    fn nearest(
+        &self,
+        connection: &Connection,
+        query: &QueryVector,
+        count: usize,
+        scope: &Scope,
+    ) -> Result<Vec<(i64, f64)>> {
         match &scope.only {
             Some(only) => self.among(connection, query.model, &query.vector, only.iter().copied(), |f| scope.allows(f)),
             None => Index::nearest(self, connection, query.model, &query.vector, count, |f| scope.allows(f)),
@@ -54,8 +66,9 @@ pub struct Foreign {
 
 /// What an index outside answered to one query, beside the index of this process.
 ///
-/// That one has all entries of this store, also those that are private or were not sent yet, and exact vectors; so what is found of one's own
-/// does not depend on what others have put there, nor on whether the index outside has lost something.
+/// That one has all entries of this store, also those that are private or were not sent yet, and exact vectors; so what
+/// is found of one's own does not depend on what others have put there, nor on whether the index outside has lost
+/// something.
 pub struct Answered<'a> {
     /// Index of this process.
     pub index: &'a Index,
@@ -76,13 +89,23 @@ impl VectorIndex for Answered<'_> {
         self.foreign.iter().filter(|(_, f)| scope.allows(&f.found_by)).map(|(id, f)| (*id, &f.terms)).collect()
     }
 
-    fn nearest(&self, connection: &Connection, query: &QueryVector, count: usize, scope: &Scope) -> Result<Vec<(i64, f64)>> {
+    fn nearest(
+        &self,
+        connection: &Connection,
+        query: &QueryVector,
+        count: usize,
+        scope: &Scope,
+    ) -> Result<Vec<(i64, f64)>> {
         let mut near = VectorIndex::nearest(self.index, connection, query, count, scope)?;
         if query.model != self.model {
             return Ok(near);
         }
         let here: HashSet<i64> = near.iter().map(|(id, _)| *id).collect();
-        let more = self.own.iter().copied().filter(|id| !here.contains(id) && scope.only.as_ref().is_none_or(|only| only.contains(id)));
+        let more = self
+            .own
+            .iter()
+            .copied()
+            .filter(|id| !here.contains(id) && scope.only.as_ref().is_none_or(|only| only.contains(id)));
         near.extend(self.index.among(connection, query.model, &query.vector, more, |f| scope.allows(f))?);
         let mut foreign: Vec<(i64, f64)> =
             self.foreign.iter().filter(|(_, f)| scope.allows(&f.found_by)).map(|(id, f)| (*id, f.cosine)).collect();

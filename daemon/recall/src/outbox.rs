@@ -64,7 +64,8 @@ pub fn open(connection: &Connection, url: &str, collection: &str, origin: &str) 
     find(connection, url, collection, origin)?.ok_or_else(|| rusqlite::Error::QueryReturnedNoRows.into())
 }
 
-/// Returns the outboxes of this store, and of those that it replaced, at a URL, except one: those of earlier models and settings.
+/// Returns the outboxes of this store, and of those that it replaced, at a URL, except one: those of earlier models and
+/// settings.
 pub fn others(connection: &Connection, url: &str, origin: &str, except: i64) -> Result<Vec<Outbox>> {
     let mut statement = connection.prepare_cached(
         "SELECT id, origin, collection, position, forgotten, round, whole, reached FROM outboxes
@@ -168,12 +169,18 @@ pub fn changes(connection: &Connection, model: i64, after: i64, limit: i64) -> R
          WHERE e.version > :after ORDER BY e.version LIMIT :limit"
     ))?;
     let rows = statement.query_map(named_params! {":model": model, ":after": after, ":limit": limit}, |row| {
-        Ok(Change { entry: row.get("id")?, uid: row.get("uid")?, version: row.get("version")?, shared: row.get("shared")? })
+        Ok(Change {
+            entry: row.get("id")?,
+            uid: row.get("uid")?,
+            version: row.get("version")?,
+            shared: row.get("shared")?,
+        })
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns how many entries an index outside is to have that has followed up to a version, and the version of the newest.
+/// Returns how many entries an index outside is to have that has followed up to a version, and the version of the
+/// newest.
 pub fn expected(connection: &Connection, model: i64, position: i64) -> Result<(i64, i64)> {
     Ok(connection
         .prepare_cached(&format!(
@@ -181,5 +188,7 @@ pub fn expected(connection: &Connection, model: i64, position: i64) -> Result<(i
              FROM entries e JOIN embeddings v ON v.entry_id = e.id AND v.model_id = :model
              WHERE e.version <= :position AND {SHARED}"
         ))?
-        .query_row(named_params! {":model": model, ":position": position}, |row| Ok((row.get("count")?, row.get("newest")?)))?)
+        .query_row(named_params! {":model": model, ":position": position}, |row| {
+            Ok((row.get("count")?, row.get("newest")?))
+        })?)
 }

@@ -1,7 +1,7 @@
 //! An index outside: a Qdrant, over its REST interface. Several stores may share it.
 //!
-//! There is a collection for each model, so that vectors which cannot be compared never meet. Each store puts its own points there, whose
-//! ids depend on it, and never changes those of others.
+//! There is a collection for each model, so that vectors which cannot be compared never meet. Each store puts its own
+//! points there, whose ids depend on it, and never changes those of others.
 
 use std::time::{Duration, Instant};
 
@@ -89,7 +89,8 @@ impl Qdrant {
             client: net::client_of(url).build().map_err(|e| e.without_url().to_string())?,
             url: url.to_owned(),
             collection: settings.qdrant_collection.clone(),
-            key: api_key(settings.qdrant_key_env.as_deref(), settings.qdrant_key_file.as_deref()).map_err(|e| e.to_string())?,
+            key: api_key(settings.qdrant_key_env.as_deref(), settings.qdrant_key_file.as_deref())
+                .map_err(|e| e.to_string())?,
             timeout: Duration::from_millis(settings.qdrant_timeout_ms),
             failed: Mutex::new(None),
         }))
@@ -120,7 +121,8 @@ impl Qdrant {
         let mut call = self.client.request(method, format!("{}/collections/{path}", self.url)).timeout(timeout);
         if let Some(key) = &self.key {
             let key = reqwest::header::HeaderValue::from_str(key.expose());
-            let mut key = key.map_err(|_| QdrantError::Unusable("its key has characters that no header can hold".to_owned()))?;
+            let mut key =
+                key.map_err(|_| QdrantError::Unusable("its key has characters that no header can hold".to_owned()))?;
             key.set_sensitive(true);
             call = call.header("api-key", key);
         }
@@ -134,8 +136,8 @@ impl Qdrant {
             BodyError::TooLarge(_) => QdrantError::Unusable("its answer is too large".to_owned()),
         })?;
         if status.is_success() {
-            let answer: Answer =
-                serde_json::from_slice(&body).map_err(|_| QdrantError::Unusable("its answer is not that of a Qdrant".to_owned()))?;
+            let answer: Answer = serde_json::from_slice(&body)
+                .map_err(|_| QdrantError::Unusable("its answer is not that of a Qdrant".to_owned()))?;
             return Ok(answer.result);
         }
         let says = serde_json::from_slice::<Value>(&body).ok();
@@ -146,7 +148,9 @@ impl Qdrant {
             StatusCode::NOT_FOUND if reason.contains("ollection") => QdrantError::NoCollection,
             StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT => QdrantError::Away(told),
             status if status.is_server_error() => QdrantError::Away(told),
-            StatusCode::BAD_REQUEST | StatusCode::PAYLOAD_TOO_LARGE | StatusCode::UNPROCESSABLE_ENTITY => QdrantError::Refused(told),
+            StatusCode::BAD_REQUEST | StatusCode::PAYLOAD_TOO_LARGE | StatusCode::UNPROCESSABLE_ENTITY => {
+                QdrantError::Refused(told)
+            }
             _ => QdrantError::Unusable(told),
         })
     }
@@ -207,7 +211,9 @@ impl Qdrant {
     /// If it cannot be reached.
     pub async fn delete_where(&self, collection: &str, must: &[Value], must_not: &[Value]) -> Result<()> {
         let path = format!("{collection}/points/delete?wait=true");
-        self.call(Method::POST, &path, Some(json!({"filter": {"must": must, "must_not": must_not}})), WRITE_TIMEOUT).await.map(drop)
+        self.call(Method::POST, &path, Some(json!({"filter": {"must": must, "must_not": must_not}})), WRITE_TIMEOUT)
+            .await
+            .map(drop)
     }
 
     /// Returns how many points meet conditions.
@@ -230,7 +236,13 @@ impl Qdrant {
     ///
     /// # Errors
     /// If it cannot be reached.
-    pub async fn nearest(&self, collection: &str, vector: &[f32], filters: &Filters, limit: usize) -> Result<Vec<Neighbour>> {
+    pub async fn nearest(
+        &self,
+        collection: &str,
+        vector: &[f32],
+        filters: &Filters,
+        limit: usize,
+    ) -> Result<Vec<Neighbour>> {
         self.check()?;
         let body = json!({"query": vector, "filter": filters.conditions(), "limit": limit, "with_payload": true});
         let found = self.call(Method::POST, &format!("{collection}/points/query"), Some(body), self.timeout).await?;
@@ -250,7 +262,8 @@ impl Qdrant {
     }
 }
 
-/// Returns the points of an answer. Those that another program put there are no entries, and are left out by the caller.
+/// Returns the points of an answer. Those that another program put there are no entries, and are left out by the
+/// caller.
 fn points(answer: &Value) -> impl Iterator<Item = &Value> {
     answer["points"].as_array().into_iter().flatten()
 }

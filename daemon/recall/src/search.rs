@@ -1,7 +1,8 @@
 //! Search: full text and vectors, fused.
 //!
-//! Each list ranks entries by its own measure; ranks are fused by reciprocal rank (Cormack et al. 2009), because the measures cannot be
-//! compared. Then age and confidence count a little, and entries that say the same are folded into the best of them.
+//! Each list ranks entries by its own measure; ranks are fused by reciprocal rank (Cormack et al. 2009), because the
+//! measures cannot be compared. Then age and confidence count a little, and entries that say the same are folded into
+//! the best of them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -162,7 +163,8 @@ pub fn run(connection: &Connection, index: &dyn VectorIndex, corpus: Corpus, ask
     let depth = ask.effort.depth.max(ask.limit);
     if ask.mode != SearchMode::Vector {
         let words = |id: i64| index.get(id).filter(|f| allowed(id) && ask.scope.allows(f)).map(|f| f.words);
-        let mut listed = terms::search(connection, &terms::of(&ask.text), Effort { depth, ..ask.effort }, corpus, words)?;
+        let mut listed =
+            terms::search(connection, &terms::of(&ask.text), Effort { depth, ..ask.effort }, corpus, words)?;
         for (entry, terms) in index.foreign(&ask.scope) {
             listed.add(entry, terms, corpus);
         }
@@ -174,7 +176,11 @@ pub fn run(connection: &Connection, index: &dyn VectorIndex, corpus: Corpus, ask
             let mut listed = index.nearest(connection, query, depth, &ask.scope)?;
             let floor = FLOOR[usize::from(query.list == List::Builtin)];
             listed.retain(|(_, cosine)| *cosine >= floor);
-            enter(&mut found, query.list, listed.into_iter().take(depth).map(|(entry, cosine)| (entry, cosine, cosine)));
+            enter(
+                &mut found,
+                query.list,
+                listed.into_iter().take(depth).map(|(entry, cosine)| (entry, cosine, cosine)),
+            );
             weights.push((query.list, query.weight));
         }
     }
@@ -184,7 +190,14 @@ pub fn run(connection: &Connection, index: &dyn VectorIndex, corpus: Corpus, ask
         let filtered = index.get(entry)?;
         let factors = factors(filtered, ask);
         let is_weak = is_weak(&places, ask);
-        Some(Ranked { entry, score: fused / most * factors.0 * factors.1, places, factors, is_weak, folded: Vec::new() })
+        Some(Ranked {
+            entry,
+            score: fused / most * factors.0 * factors.1,
+            places,
+            factors,
+            is_weak,
+            folded: Vec::new(),
+        })
     });
     let mut ranked: Vec<Ranked> = ranked.collect();
     ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.entry.cmp(&a.entry)));
@@ -194,8 +207,8 @@ pub fn run(connection: &Connection, index: &dyn VectorIndex, corpus: Corpus, ask
 
 /// Share of the words of the query, by their rarity, from which on they speak for an entry.
 const HAS_WORDS: f64 = 0.25;
-/// Cosines from which on vectors speak for an entry: of the built-in model, of one that knows the language of the query, and what is added
-/// for one that knows its script only.
+/// Cosines from which on vectors speak for an entry: of the built-in model, of one that knows the language of the
+/// query, and what is added for one that knows its script only.
 const NEAR_BUILTIN: f64 = 0.17;
 const NEAR_FLUENT: f64 = 0.35;
 const NEAR_FOREIGN_MORE: f64 = 0.1;
@@ -210,7 +223,8 @@ fn is_weak(places: &[Place], ask: &Ask) -> bool {
     !places.iter().any(speaks)
 }
 
-/// Moves entries of other stores behind one's own once half of the results are theirs: whatever they hold, they do not crowd these out.
+/// Moves entries of other stores behind one's own once half of the results are theirs: whatever they hold, they do not
+/// crowd these out.
 fn own_first_half(ranked: Vec<Ranked>, limit: usize) -> Vec<Ranked> {
     let mut room = limit.div_ceil(2);
     let (mut kept, rest): (Vec<Ranked>, Vec<Ranked>) = ranked.into_iter().partition(|hit| {
@@ -225,8 +239,9 @@ fn own_first_half(ranked: Vec<Ranked>, limit: usize) -> Vec<Ranked> {
 /// Weight of full text beside a model that knows the language of the query, if an entry has all of the query.
 const TEXT: f64 = 3.0;
 
-/// Returns the weight of full text. Beside a good model it counts as far as some entry has the words of the query: one with a rare word such
-/// as an error code has nearly all of them, while of a paraphrase all have few. `share` is the largest share of the query that an entry has.
+/// Returns the weight of full text. Beside a good model it counts as far as some entry has the words of the query: one
+/// with a rare word such as an error code has nearly all of them, while of a paraphrase all have few. `share` is the
+/// largest share of the query that an entry has.
 fn text_weight(fluency: f64, share: f64) -> f64 {
     fluency * TEXT * share + (1.0 - fluency)
 }
@@ -248,16 +263,20 @@ fn factors(entry: &Filtered, ask: &Ask) -> (f64, f64) {
     (age, 1.0 - BY_CONFIDENCE * (1.0 - f64::from(entry.confidence).clamp(0.0, 1.0)))
 }
 
-/// Folds entries that say the same into the first of them; one that the user said, else the one that is believed most stands for all.
+/// Folds entries that say the same into the first of them; one that the user said, else the one that is believed most
+/// stands for all.
 fn fold(index: &dyn VectorIndex, ask: &Ask, ranked: Vec<Ranked>) -> Vec<Ranked> {
     let mut kept: Vec<Ranked> = Vec::new();
     for mut hit in ranked {
         let own = index.get(hit.entry);
-        let alike = |a: &Filtered, b: &Filtered| a.kind == b.kind && a.gist == b.gist && a.app == b.app && a.site == b.site;
+        let alike =
+            |a: &Filtered, b: &Filtered| a.kind == b.kind && a.gist == b.gist && a.app == b.app && a.site == b.site;
         let same = kept.iter_mut().find(|other| own.zip(index.get(other.entry)).is_some_and(|(a, b)| alike(a, b)));
         if let Some(other) = same {
-            // One's own stands for those of other stores, which may claim what they like, and what the user said for what pages and tools say.
-            let believed = |entry: i64| index.get(entry).map_or((false, false, 0.0), |f| (entry > 0, f.by_user, f.confidence));
+            // One's own stands for those of other stores, which may claim what they like, and what the user said for
+            // what pages and tools say.
+            let believed =
+                |entry: i64| index.get(entry).map_or((false, false, 0.0), |f| (entry > 0, f.by_user, f.confidence));
             if believed(hit.entry) > believed(other.entry) {
                 std::mem::swap(&mut other.entry, &mut hit.entry);
             }

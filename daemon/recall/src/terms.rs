@@ -1,6 +1,7 @@
 //! Full-text search over entries: which have which terms, ranked by BM25.
 //!
-//! The index is a plain table of hashed terms, as for messages: it is written with the entry, and a common term is read only so far.
+//! The index is a plain table of hashed terms, as for messages: it is written with the entry, and a common term is read
+//! only so far.
 
 use std::collections::HashMap;
 
@@ -85,8 +86,9 @@ fn stored_keys(keys: &[u8]) -> impl Iterator<Item = i64> {
 
 /// Adds an entry to the index.
 pub fn insert(connection: &Connection, entry: i64, terms: &Terms) -> Result<()> {
-    let mut insert =
-        connection.prepare_cached("INSERT OR REPLACE INTO entry_terms (term, entry_id, count) VALUES (:term, :entry_id, :count)")?;
+    let mut insert = connection.prepare_cached(
+        "INSERT OR REPLACE INTO entry_terms (term, entry_id, count) VALUES (:term, :entry_id, :count)",
+    )?;
     for (term, count) in &terms.counts {
         insert.execute(named_params! {":term": term, ":entry_id": entry, ":count": count})?;
     }
@@ -95,7 +97,8 @@ pub fn insert(connection: &Connection, entry: i64, terms: &Terms) -> Result<()> 
 
 /// Removes an entry, given the keys that are stored with it.
 pub fn remove(connection: &Connection, entry: i64, keys: &[u8]) -> Result<()> {
-    let mut delete = connection.prepare_cached("DELETE FROM entry_terms WHERE term = :term AND entry_id = :entry_id")?;
+    let mut delete =
+        connection.prepare_cached("DELETE FROM entry_terms WHERE term = :term AND entry_id = :entry_id")?;
     for term in stored_keys(keys) {
         delete.execute(named_params! {":term": term, ":entry_id": entry})?;
     }
@@ -104,11 +107,13 @@ pub fn remove(connection: &Connection, entry: i64, keys: &[u8]) -> Result<()> {
 
 /// Returns whether the first and the last of an entry's stored keys are in the index.
 pub fn are_there(connection: &Connection, entry: i64, keys: &[u8]) -> Result<bool> {
-    let mut found =
-        connection.prepare_cached("SELECT EXISTS (SELECT 1 FROM entry_terms WHERE term = :term AND entry_id = :entry_id) AS found")?;
+    let mut found = connection.prepare_cached(
+        "SELECT EXISTS (SELECT 1 FROM entry_terms WHERE term = :term AND entry_id = :entry_id) AS found",
+    )?;
     let mut ends = stored_keys(keys).take(1).chain(stored_keys(&keys[keys.len().saturating_sub(KEY)..]));
     ends.try_fold(true, |all, term| {
-        Ok(all && found.query_row(named_params! {":term": term, ":entry_id": entry}, |row| row.get::<_, bool>("found"))?)
+        Ok(all
+            && found.query_row(named_params! {":term": term, ":entry_id": entry}, |row| row.get::<_, bool>("found"))?)
     })
 }
 
@@ -192,8 +197,9 @@ fn wanted(connection: &Connection, query: &Terms, effort: Effort, corpus: Corpus
         let oldest = oldest_read(connection, *key, effort)?;
         let entries = if oldest.is_none() { read(connection, *key, effort)? } else { Vec::new() };
         // What is not read to its end is taken to be as frequent in all entries as it is in the newer ones.
-        let having =
-            oldest.map_or(entries.len() as f64, |oldest| effort.entries as f64 * newest as f64 / (newest - oldest + 1).max(1) as f64);
+        let having = oldest.map_or(entries.len() as f64, |oldest| {
+            effort.entries as f64 * newest as f64 / (newest - oldest + 1).max(1) as f64
+        });
         let all = (corpus.entries as f64).max(entries.len() as f64);
         let having = having.min(all);
         let rarity = (1.0 + (all - having + 0.5) / (having + 0.5)).ln() * (1.0 + (*times as f64).ln());
@@ -208,18 +214,22 @@ fn wanted(connection: &Connection, query: &Terms, effort: Effort, corpus: Corpus
 fn oldest_read(connection: &Connection, term: i64, effort: Effort) -> Result<Option<i64>> {
     let before = i64::try_from(effort.entries).unwrap_or(i64::MAX) - 1;
     Ok(connection
-        .prepare_cached("SELECT entry_id FROM entry_terms WHERE term = :term ORDER BY entry_id DESC LIMIT 1 OFFSET :before")?
+        .prepare_cached(
+            "SELECT entry_id FROM entry_terms WHERE term = :term ORDER BY entry_id DESC LIMIT 1 OFFSET :before",
+        )?
         .query_row(named_params! {":term": term, ":before": before}, |row| row.get("entry_id"))
         .optional()?)
 }
 
 /// Returns the newer entries that have a term, with how often.
 fn read(connection: &Connection, term: i64, effort: Effort) -> Result<Vec<(i64, i64)>> {
-    let mut read =
-        connection.prepare_cached("SELECT entry_id, count FROM entry_terms WHERE term = :term ORDER BY entry_id DESC LIMIT :limit")?;
+    let mut read = connection.prepare_cached(
+        "SELECT entry_id, count FROM entry_terms WHERE term = :term ORDER BY entry_id DESC LIMIT :limit",
+    )?;
     // Looked up once: there are many rows.
     let (of_entry, of_count) = (read.column_index("entry_id")?, read.column_index("count")?);
-    let mut rows = read.query(named_params! {":term": term, ":limit": i64::try_from(effort.entries).unwrap_or(i64::MAX)})?;
+    let mut rows =
+        read.query(named_params! {":term": term, ":limit": i64::try_from(effort.entries).unwrap_or(i64::MAX)})?;
     let mut entries = Vec::new();
     while let Some(row) = rows.next()? {
         entries.push((row.get(of_entry)?, row.get(of_count)?));
@@ -232,15 +242,24 @@ const CANDIDATES: usize = 80;
 
 /// Returns the entries that have terms of a query. `words` returns the number of words of an entry that may be found.
 ///
-/// Entries that have a rare term are candidates; common ones are read, as far as they are, only if there are too few. Of the best candidates
-/// the common terms are looked up that were not read.
-pub fn search(connection: &Connection, query: &Terms, effort: Effort, corpus: Corpus, words: impl Fn(i64) -> Option<u32>) -> Result<Found> {
+/// Entries that have a rare term are candidates; common ones are read, as far as they are, only if there are too few.
+/// Of the best candidates the common terms are looked up that were not read.
+pub fn search(
+    connection: &Connection,
+    query: &Terms,
+    effort: Effort,
+    corpus: Corpus,
+    words: impl Fn(i64) -> Option<u32>,
+) -> Result<Found> {
     let terms = wanted(connection, query, effort, corpus)?;
     let mut scores: FxHashMap<i64, Scored> = FxHashMap::default();
     let mut add = |rarity: f64, entries: &[(i64, i64)]| {
         for (entry, count) in entries {
             let Some(words) = words(*entry) else { continue };
-            scores.entry(*entry).or_insert(Scored { entry: *entry, words, score: 0.0, has: 0.0 }).add(rarity, *count, corpus);
+            scores
+                .entry(*entry)
+                .or_insert(Scored { entry: *entry, words, score: 0.0, has: 0.0 })
+                .add(rarity, *count, corpus);
         }
         scores.len()
     };
@@ -262,7 +281,8 @@ pub fn search(connection: &Connection, query: &Terms, effort: Effort, corpus: Co
     }
     best(&mut scored, effort.depth);
     let sum: f64 = terms.iter().map(|term| term.rarity).sum();
-    let matches: Vec<Match> = scored.iter().map(|s| Match { entry: s.entry, score: s.score, share: s.has / sum }).collect();
+    let matches: Vec<Match> =
+        scored.iter().map(|s| Match { entry: s.entry, score: s.score, share: s.has / sum }).collect();
     let share = matches.iter().map(|m| m.share).fold(0.0, f64::max);
     Ok(Found { matches, share, rarities: terms.iter().map(|term| (term.key, term.rarity)).collect() })
 }
@@ -309,7 +329,10 @@ mod tests {
     #[test]
     fn stored_keys_are_those_of_the_terms() {
         let terms = of("Login fails: ERR_504 on SM-G991B 登录失败");
-        assert_eq!(stored_keys(&terms.keys()).collect::<Vec<_>>(), terms.counts.iter().map(|(key, _)| *key).collect::<Vec<_>>());
+        assert_eq!(
+            stored_keys(&terms.keys()).collect::<Vec<_>>(),
+            terms.counts.iter().map(|(key, _)| *key).collect::<Vec<_>>()
+        );
         assert!(terms.words >= 7, "{terms:?}");
         assert_eq!(of("the and of"), Terms { counts: Vec::new(), words: 3 });
     }
@@ -355,7 +378,11 @@ mod tests {
         assert_eq!((rare[0], rare[1].0, rare.len()), ((8, 1.0), 7, 5));
         assert!(rare[1].1 < 0.9, "it lacks a term that counts: {rare:?}");
         let newest = found(&all, "login page", FEW);
-        assert_eq!(newest, [(200, 1.0), (199, 1.0), (198, 1.0), (197, 1.0), (196, 1.0)], "of terms that all have the newest are found");
+        assert_eq!(
+            newest,
+            [(200, 1.0), (199, 1.0), (198, 1.0), (197, 1.0), (196, 1.0)],
+            "of terms that all have the newest are found"
+        );
         let best = found(&all, "page often", FEW);
         assert!(
             best.len() == 5 && best.iter().all(|(id, share)| often(*id) && *share > 0.9),
@@ -364,7 +391,11 @@ mod tests {
         let whole = Effort { entries: 10_000, ..FEW };
         let first = |found: Vec<(i64, f64)>| found.first().map(|(id, _)| *id);
         for query in ["login coupon", "often coupon", "word31 often login", "other word31"] {
-            assert_eq!(first(found(&all, query, FEW)), first(found(&all, query, whole)), "{query}: as if all were read");
+            assert_eq!(
+                first(found(&all, query, FEW)),
+                first(found(&all, query, whole)),
+                "{query}: as if all were read"
+            );
         }
     }
     #[test]
@@ -378,6 +409,9 @@ mod tests {
         let all = entries_of((1..=3_000).map(text));
         let some = Effort { entries: 300, ..FEW };
         assert_eq!(found(&all, "late often", some)[0], (2_000, 1.0));
-        assert_eq!(found(&all, "late often word7", some)[..2].iter().map(|(id, _)| *id).collect::<Vec<_>>(), [7, 2_000]);
+        assert_eq!(
+            found(&all, "late often word7", some)[..2].iter().map(|(id, _)| *id).collect::<Vec<_>>(),
+            [7, 2_000]
+        );
     }
 }

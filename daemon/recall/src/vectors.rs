@@ -31,7 +31,9 @@ pub fn model(connection: &Connection, identity: &str, dimensions: i64) -> Result
         return Ok(model);
     }
     connection
-        .prepare_cached("INSERT INTO embedding_models (identity, dimensions, created_at) VALUES (:identity, :dimensions, :now)")?
+        .prepare_cached(
+            "INSERT INTO embedding_models (identity, dimensions, created_at) VALUES (:identity, :dimensions, :now)",
+        )?
         .execute(named_params! {":identity": identity, ":dimensions": dimensions, ":now": now_ms()})?;
     Ok(Model { id: connection.last_insert_rowid(), identity: identity.to_owned(), dimensions })
 }
@@ -64,7 +66,9 @@ pub fn put(connection: &Connection, model: i64, entry: i64, content: i64, vector
         })?;
     let bits: Vec<u8> = sketch(vector).into_iter().flat_map(u64::to_le_bytes).collect();
     connection
-        .prepare_cached("INSERT OR REPLACE INTO sketches (model_id, entry_id, bits) VALUES (:model_id, :entry_id, :bits)")?
+        .prepare_cached(
+            "INSERT OR REPLACE INTO sketches (model_id, entry_id, bits) VALUES (:model_id, :entry_id, :bits)",
+        )?
         .execute(named_params! {":model_id": model, ":entry_id": entry, ":bits": bits})?;
     Ok(())
 }
@@ -72,7 +76,9 @@ pub fn put(connection: &Connection, model: i64, entry: i64, content: i64, vector
 /// Stores the vector of an entry if its content is still the one that the vector was made of. Returns whether it is.
 pub fn put_current(connection: &Connection, model: i64, entry: i64, content: i64, vector: &[f32]) -> Result<bool> {
     let current: bool = connection
-        .prepare_cached("SELECT EXISTS (SELECT 1 FROM entries WHERE id = :id AND gone = 0 AND content = :content) AS current")?
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM entries WHERE id = :id AND gone = 0 AND content = :content) AS current",
+        )?
         .query_row(named_params! {":id": entry, ":content": content}, |row| row.get("current"))?;
     if current {
         put(connection, model, entry, content, vector)?;
@@ -90,11 +96,15 @@ fn delete_sketch(connection: &Connection, model: i64, entry: i64) -> Result<()> 
 /// Removes the vectors of an entry.
 pub fn remove(connection: &Connection, entry: i64) -> Result<()> {
     let mut of = connection.prepare_cached("SELECT model_id FROM embeddings WHERE entry_id = :entry_id")?;
-    let models: Vec<i64> = of.query_map(named_params! {":entry_id": entry}, |row| row.get("model_id"))?.collect::<rusqlite::Result<_>>()?;
+    let models: Vec<i64> = of
+        .query_map(named_params! {":entry_id": entry}, |row| row.get("model_id"))?
+        .collect::<rusqlite::Result<_>>()?;
     for model in models {
         delete_sketch(connection, model, entry)?;
     }
-    connection.prepare_cached("DELETE FROM embeddings WHERE entry_id = :entry_id")?.execute(named_params! {":entry_id": entry})?;
+    connection
+        .prepare_cached("DELETE FROM embeddings WHERE entry_id = :entry_id")?
+        .execute(named_params! {":entry_id": entry})?;
     Ok(())
 }
 
@@ -111,8 +121,8 @@ fn floats(bytes: &[u8]) -> Vec<f32> {
     bytes.as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b)).collect()
 }
 
-/// Returns whether an entry has a vector of a model, and each of its vectors, of whatever model, has the size and the sketch that it should
-/// have. One that went stale has neither.
+/// Returns whether an entry has a vector of a model, and each of its vectors, of whatever model, has the size and the
+/// sketch that it should have. One that went stale has neither.
 pub fn are_sound(connection: &Connection, entry: i64, needed: i64) -> Result<bool> {
     let mut statement = connection.prepare_cached(
         "SELECT v.model_id, v.vector, m.dimensions, s.bits FROM embeddings v JOIN embedding_models m ON m.id = v.model_id
@@ -150,8 +160,8 @@ pub fn product(a: &[f32], b: &[f32]) -> f32 {
 /// Entries that are looked at for one that lacks a vector.
 const LOOKED_AT: i64 = 1_000;
 
-/// Returns entries that changed after a version and lack a vector of a model, or have one of older content; and the version up to which
-/// entries were looked at, `None` if there are no more.
+/// Returns entries that changed after a version and lack a vector of a model, or have one of older content; and the
+/// version up to which entries were looked at, `None` if there are no more.
 pub fn lacking(connection: &Connection, model: i64, after: i64, limit: usize) -> Result<(Vec<i64>, Option<i64>)> {
     let mut statement = connection.prepare_cached(
         "SELECT e.id, e.version, e.gone = 0 AND e.due = 0 AND e.words > 0 AND (v.id IS NULL OR v.content <> e.content) AS lacks
@@ -182,38 +192,48 @@ pub fn count(connection: &Connection, model: i64) -> Result<i64> {
         .query_row(named_params! {":model": model}, |row| row.get("count"))?)
 }
 
-/// Deletes some vectors of all models but some. Returns the entries that they were of. The rows of the models stay, so that their ids are not given again.
+/// Deletes some vectors of all models but some. Returns the entries that they were of. The rows of the models stay, so
+/// that their ids are not given again.
 pub fn delete_others(connection: &Connection, keep: &[&str], limit: i64) -> Result<Vec<i64>> {
     let mut statement = connection.prepare_cached("SELECT id, identity FROM embedding_models")?;
     let rows = statement.query_map([], |row| Ok((row.get::<_, i64>("id")?, row.get::<_, String>("identity")?)))?;
     let models: Vec<(i64, String)> = rows.collect::<rusqlite::Result<_>>()?;
     let mut deleted: Vec<i64> = Vec::new();
     for (model, _) in models.iter().filter(|(_, identity)| !keep.contains(&identity.as_str())) {
-        let mut of = connection.prepare_cached("SELECT entry_id FROM embeddings WHERE model_id = :model LIMIT :limit")?;
-        let rows =
-            of.query_map(named_params! {":model": model, ":limit": limit.saturating_sub(deleted.len() as i64)}, |row| row.get("entry_id"))?;
+        let mut of =
+            connection.prepare_cached("SELECT entry_id FROM embeddings WHERE model_id = :model LIMIT :limit")?;
+        let rows = of.query_map(
+            named_params! {":model": model, ":limit": limit.saturating_sub(deleted.len() as i64)},
+            |row| row.get("entry_id"),
+        )?;
         let entries: Vec<i64> = rows.collect::<rusqlite::Result<_>>()?;
         for entry in entries {
             let of = named_params! {":model": model, ":entry": entry};
             delete_sketch(connection, *model, entry)?;
-            connection.prepare_cached("DELETE FROM embeddings WHERE model_id = :model AND entry_id = :entry")?.execute(of)?;
+            connection
+                .prepare_cached("DELETE FROM embeddings WHERE model_id = :model AND entry_id = :entry")?
+                .execute(of)?;
             deleted.push(entry);
         }
     }
     Ok(deleted)
 }
 
-/// Empties the vectors of a model that were made before a time, of entries that were not used since. Returns these entries.
+/// Empties the vectors of a model that were made before a time, of entries that were not used since. Returns these
+/// entries.
 pub fn empty_stale(connection: &Connection, model: i64, before: i64, limit: i64) -> Result<Vec<i64>> {
     let mut statement = connection.prepare_cached(
         "SELECT v.entry_id FROM embeddings v JOIN entries e ON e.id = v.entry_id
          WHERE v.model_id = :model AND v.created_at < :before AND v.vector <> x'' AND coalesce(e.used_at, 0) < :before LIMIT :limit",
     )?;
-    let rows = statement.query_map(named_params! {":model": model, ":before": before, ":limit": limit}, |row| row.get("entry_id"))?;
+    let rows = statement
+        .query_map(named_params! {":model": model, ":before": before, ":limit": limit}, |row| row.get("entry_id"))?;
     let stale: Vec<i64> = rows.collect::<rusqlite::Result<_>>()?;
     for entry in &stale {
         let of = named_params! {":model": model, ":entry": entry};
-        connection.prepare_cached("UPDATE embeddings SET vector = x'' WHERE model_id = :model AND entry_id = :entry")?.execute(of)?;
+        connection
+            .prepare_cached("UPDATE embeddings SET vector = x'' WHERE model_id = :model AND entry_id = :entry")?
+            .execute(of)?;
         delete_sketch(connection, model, *entry)?;
     }
     Ok(stale)

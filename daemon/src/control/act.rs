@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use afd_proto::Secret;
 use afd_proto::act::{
-    ActCall, ActResult, Amount, AppParams, DragParams, FillParams, KeyParams, PlainParams, ScrollParams, ScrollToParams, ScrollToResult,
-    SwipeParams, TapParams, TextParams,
+    ActCall, ActResult, Amount, AppParams, DragParams, FillParams, KeyParams, PlainParams, ScrollParams,
+    ScrollToParams, ScrollToResult, SwipeParams, TapParams, TextParams,
 };
 use afd_proto::vocabulary::{By, DeviceCall, Point, Reply, Verb};
 use serde::Serialize;
@@ -94,7 +94,8 @@ pub async fn scroll(core: &Arc<Core>, params: &ScrollParams) -> Result<Reply<Act
 /// `act.scrollTo`
 ///
 /// # Errors
-/// `TARGET_NOT_FOUND` once both ends of the page were reached, `TIMEOUT` after `timeoutMs`, or if the device fails to act.
+/// `TARGET_NOT_FOUND` once both ends of the page were reached, `TIMEOUT` after `timeoutMs`, or if the device fails to
+/// act.
 pub async fn scroll_to(core: &Arc<Core>, params: &ScrollToParams) -> Result<Reply<ScrollToResult>> {
     check_length("text", &params.text)?;
     if params.text.trim().is_empty() {
@@ -107,7 +108,12 @@ pub async fn scroll_to(core: &Arc<Core>, params: &ScrollToParams) -> Result<Repl
     if !(1..=600_000).contains(&timeout_ms) {
         return Err(Error::param("timeoutMs", "1 to 600000", timeout_ms));
     }
-    let search = Search { text: params.text.clone(), by: params.by, exact: params.exact_match, timeout: Duration::from_millis(timeout_ms) };
+    let search = Search {
+        text: params.text.clone(),
+        by: params.by,
+        exact: params.exact_match,
+        timeout: Duration::from_millis(timeout_ms),
+    };
     let mut plan = Plan::of(Verb::ScrollTo, Steps::Search(search));
     // Typed text must not enter memory as the label of a target.
     if core.secrets.was_typed(&params.text) {
@@ -160,10 +166,15 @@ pub async fn text(core: &Arc<Core>, params: &TextParams) -> Result<Reply<ActResu
     run(core, params, plan).await
 }
 
-/// Refuses the mark that stands for typed text in a recorded conversation: an agent that reads its own record would type it.
+/// Refuses the mark that stands for typed text in a recorded conversation: an agent that reads its own record would
+/// type it.
 fn check_typed(text: &str) -> Result<()> {
     match typed::is_marked(text) {
-        true => Err(Error::param("text", "the text to type", "the mark that stands for typed text in a recorded conversation")),
+        true => Err(Error::param(
+            "text",
+            "the text to type",
+            "the mark that stands for typed text in a recorded conversation",
+        )),
         false => Ok(()),
     }
 }
@@ -190,8 +201,13 @@ pub async fn fill(core: &Arc<Core>, params: &FillParams) -> Result<Reply<ActResu
 /// If the package name is malformed, or if the device fails to act.
 pub async fn launch(core: &Arc<Core>, params: &AppParams) -> Result<Reply<ActResult>> {
     check_package(&params.package)?;
-    run(core, params, Plan::single(Verb::Launch, Input::Launch(params.package.clone())).with_param("package", params.package.as_str()))
-        .await
+    run(
+        core,
+        params,
+        Plan::single(Verb::Launch, Input::Launch(params.package.clone()))
+            .with_param("package", params.package.as_str()),
+    )
+    .await
 }
 
 /// `act.stop`
@@ -200,17 +216,32 @@ pub async fn launch(core: &Arc<Core>, params: &AppParams) -> Result<Reply<ActRes
 /// If the package name is malformed, or if the device fails to act.
 pub async fn stop(core: &Arc<Core>, params: &AppParams) -> Result<Reply<ActResult>> {
     check_package(&params.package)?;
-    run(core, params, Plan::single(Verb::Stop, Input::Stop(params.package.clone())).with_param("package", params.package.as_str())).await
+    run(
+        core,
+        params,
+        Plan::single(Verb::Stop, Input::Stop(params.package.clone())).with_param("package", params.package.as_str()),
+    )
+    .await
 }
 
 /// Checks a package name. The phone inserts it unquoted into a shell command, so nothing else may pass.
 pub(super) fn check_package(name: &str) -> Result<()> {
-    let part = |p: &str| p.starts_with(|c: char| c.is_ascii_alphabetic()) && p.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let part = |p: &str| {
+        p.starts_with(|c: char| c.is_ascii_alphabetic()) && p.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
     let valid = name.len() <= 255 && name.contains('.') && name.split('.').all(part);
-    if valid { Ok(()) } else { Err(Error::param("package", "a package name such as com.android.settings", format!("{name:?}"))) }
+    if valid {
+        Ok(())
+    } else {
+        Err(Error::param("package", "a package name such as com.android.settings", format!("{name:?}")))
+    }
 }
 
-pub(super) async fn run<P: DeviceCall + ActCall + Serialize>(core: &Arc<Core>, params: &P, plan: Plan) -> Result<Reply<ActResult>> {
+pub(super) async fn run<P: DeviceCall + ActCall + Serialize>(
+    core: &Arc<Core>,
+    params: &P,
+    plan: Plan,
+) -> Result<Reply<ActResult>> {
     execute_once(core, params, plan, |done| ActResult {
         event_id: done.event,
         result: done.result,

@@ -61,11 +61,18 @@ pub async fn status(core: &Arc<Core>) -> Status {
 /// Says what to do about a memory that cannot be used.
 fn advice(core: &Core) -> String {
     if let Some(failing) = core.store.failing() {
-        let cause = if failing.locked { "end the other program" } else { "free some disk space, or see what the log says of the disk" };
+        let cause = if failing.locked {
+            "end the other program"
+        } else {
+            "free some disk space, or see what the log says of the disk"
+        };
         return format!("{cause}: the next write that succeeds ends this");
     }
-    let without =
-        if core.config.get().memory_required { "; `memory.required = false` lets devices be used without recording meanwhile" } else { "" };
+    let without = if core.config.get().memory_required {
+        "; `memory.required = false` lets devices be used without recording meanwhile"
+    } else {
+        ""
+    };
     format!("`afctl backup list` shows the backups, `afctl backup restore` puts the newest in place{without}")
 }
 

@@ -1,9 +1,9 @@
-//! Looks at the device by itself after an action, so that its outcome is known even if nobody looks, and a page that comes late
-//! is seen as late.
+//! Looks at the device by itself after an action, so that its outcome is known even if nobody looks, and a page that
+//! comes late is seen as late.
 //!
-//! The device is not held between reads, and nothing is read while anything waits for it. The looks end when the page differs from
-//! the one acted on and has settled, when the setting's time is over, or when something else is sent to the device. Reads are
-//! few and grow further apart, as each makes the phone work.
+//! The device is not held between reads, and nothing is read while anything waits for it. The looks end when the page
+//! differs from the one acted on and has settled, when the setting's time is over, or when something else is sent to
+//! the device. Reads are few and grow further apart, as each makes the phone work.
 
 use std::time::Duration;
 
@@ -23,8 +23,8 @@ const GROWTH: u32 = 170;
 const READ_SHARE: u32 = 3;
 
 impl Call {
-    /// Looks at the device in the background after an action on a page with this content; `inputs` is the number of inputs sent to
-    /// the device until then.
+    /// Looks at the device in the background after an action on a page with this content; `inputs` is the number of
+    /// inputs sent to the device until then.
     pub(super) fn look_after(&self, content: Option<String>, inputs: u64) {
         let limit = Duration::from_millis(self.core.config.get().observe.after_act_ms);
         if limit.is_zero() {
@@ -77,8 +77,8 @@ impl Call {
         true
     }
 
-    /// Takes what a look showed as the outcome of the act, and learns from it if it is new. It is no observation of the session, so
-    /// no row is written.
+    /// Takes what a look showed as the outcome of the act, and learns from it if it is new. It is no observation of the
+    /// session, so no row is written.
     async fn take_look(&self, capture: &ScreenCapture, changed: bool) {
         if self.core.views.is_recorded(self.device_id, &capture.hash, capture.reading.inputs) {
             return;

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use afd_proto::ErrorCode;
-use afd_proto::artifact::{ArtifactDetails, Artifacts, DeleteParams, DeletedArtifact, GetParams, ListParams, SavedArtifact, Status};
+use afd_proto::artifact::{
+    ArtifactDetails, Artifacts, DeleteParams, DeletedArtifact, GetParams, ListParams, SavedArtifact, Status,
+};
 use base64::Engine;
 use serde::Serialize;
 use serde_json::json;
@@ -22,11 +24,12 @@ pub(super) const LIMITS_JOB: &str = "artifact-limits";
 impl From<ArtifactError> for Error {
     fn from(error: ArtifactError) -> Self {
         match error {
-            ArtifactError::Full(_) => {
-                Error::new(ErrorCode::StoreFull, error.to_string()).hint("free some disk space, or choose another location")
+            ArtifactError::Full(_) => Error::new(ErrorCode::StoreFull, error.to_string())
+                .hint("free some disk space, or choose another location"),
+            ArtifactError::Io { .. } | ArtifactError::NotAFile(_) => {
+                Error::new(ErrorCode::StoreUnavailable, error.to_string())
+                    .hint("fix the `artifacts.*` settings, or pass a path with the call")
             }
-            ArtifactError::Io { .. } | ArtifactError::NotAFile(_) => Error::new(ErrorCode::StoreUnavailable, error.to_string())
-                .hint("fix the `artifacts.*` settings, or pass a path with the call"),
             ArtifactError::Store(error) => error.into(),
             ArtifactError::Panicked(error) => error.into(),
         }
@@ -54,8 +57,8 @@ pub(super) struct Content {
 impl Content {
     /// Serialises a result as a JSON document.
     pub(super) fn json<T: Serialize>(kind: &'static str, op: &'static str, value: &T) -> Result<Self> {
-        let bytes =
-            serde_json::to_vec(value).map_err(|e| Error::new(ErrorCode::Internal, format!("cannot serialise the result as JSON: {e}")))?;
+        let bytes = serde_json::to_vec(value)
+            .map_err(|e| Error::new(ErrorCode::Internal, format!("cannot serialise the result as JSON: {e}")))?;
         Ok(Self { kind, mime_type: "application/json", extension: "json", op, bytes })
     }
 }
@@ -70,8 +73,8 @@ pub(super) fn absolute(field: &'static str, path: &str) -> Result<PathBuf> {
 }
 
 impl Call {
-    /// Chooses the location of an artifact: the path from the call, else the setting for its kind, else the shared root from the
-    /// call, else the one from the settings.
+    /// Chooses the location of an artifact: the path from the call, else the setting for its kind, else the shared root
+    /// from the call, else the one from the settings.
     fn place(&self, kind: &str, destination: Destination<'_>) -> Result<Place> {
         let settings = &self.core.config.get().artifacts;
         let is_dir = kind.starts_with("page_");
@@ -104,7 +107,11 @@ impl Call {
         if let Place::File(path) = &place
             && core.is_daemon_file(path).await?
         {
-            return Err(Error::param(field.unwrap_or("artifacts"), "a file that does not belong to the daemon", path.display()));
+            return Err(Error::param(
+                field.unwrap_or("artifacts"),
+                "a file that does not belong to the daemon",
+                path.display(),
+            ));
         }
         let new = NewArtifact {
             place,
@@ -132,8 +139,8 @@ impl Call {
 }
 
 impl Core {
-    /// Writes an artifact that belongs to a session but to no device: to `file`, which parameter `field` named, else to the shared
-    /// root.
+    /// Writes an artifact that belongs to a session but to no device: to `file`, which parameter `field` named, else to
+    /// the shared root.
     pub(super) async fn save_for_session(
         self: &Arc<Self>,
         session: &str,
@@ -168,8 +175,8 @@ impl Core {
         }
     }
 
-    /// Returns whether a path refers to the database file, directly or through links. Such a file must not even be opened: closing
-    /// it would release the POSIX locks that `SQLite` holds on it.
+    /// Returns whether a path refers to the database file, directly or through links. Such a file must not even be
+    /// opened: closing it would release the POSIX locks that `SQLite` holds on it.
     pub(super) async fn leads_to_database(&self, path: &Path) -> Result<bool> {
         let (path, database) = (path.to_owned(), self.store.path().to_owned());
         let look = move || {
@@ -180,7 +187,8 @@ impl Core {
         Ok(run_blocking(look).await?)
     }
 
-    /// Returns whether a path, however it is spelled, is one of the daemon's own files, which artifacts must not overwrite.
+    /// Returns whether a path, however it is spelled, is one of the daemon's own files, which artifacts must not
+    /// overwrite.
     pub(super) async fn is_daemon_file(&self, path: &Path) -> Result<bool> {
         let (path, database) = (path.to_owned(), self.store.path().to_owned());
         let (config, socket) = (self.config.path().to_owned(), self.config.socket().to_owned());
@@ -214,8 +222,11 @@ fn is_daemon_path(path: &Path, database: &Path, config: &Path, socket: &Path) ->
 /// # Errors
 /// If `limit` or `cursor` is out of range, or if the database cannot be read.
 pub async fn list(core: &Arc<Core>, params: &ListParams) -> Result<Artifacts> {
-    let filter =
-        Filter { session: params.session.clone(), kind: params.kind.clone(), page: super::paging::page(params.limit, params.cursor, 20)? };
+    let filter = Filter {
+        session: params.session.clone(),
+        kind: params.kind.clone(),
+        page: super::paging::page(params.limit, params.cursor, 20)?,
+    };
     Ok(core.store.read_all(move |c| artifact::list(c, &filter)).await?)
 }
 
@@ -239,11 +250,16 @@ pub async fn get(core: &Arc<Core>, params: &GetParams) -> Result<ArtifactDetails
     let artifact = &got.artifact;
     let limit = core.config.get().limits.inline_bytes;
     if usize::try_from(artifact.size_bytes).is_ok_and(|size| size > limit) {
-        return Err(Error::new(ErrorCode::LimitExceeded, format!("file is {} bytes; the inline limit is {limit}", artifact.size_bytes))
-            .hint("read the file at `filePath` directly")
-            .details(json!({"filePath": artifact.file_path})));
+        return Err(Error::new(
+            ErrorCode::LimitExceeded,
+            format!("file is {} bytes; the inline limit is {limit}", artifact.size_bytes),
+        )
+        .hint("read the file at `filePath` directly")
+        .details(json!({"filePath": artifact.file_path})));
     }
-    let gone = |what: String| Error::new(ErrorCode::NotFound, what).details(json!({"filePath": artifact.file_path, "status": "missing"}));
+    let gone = |what: String| {
+        Error::new(ErrorCode::NotFound, what).details(json!({"filePath": artifact.file_path, "status": "missing"}))
+    };
     if artifact.status == Status::Missing {
         return Err(gone(format!("the file of artifact {id} is missing or its content has changed")));
     }
@@ -273,7 +289,8 @@ pub async fn delete(core: &Arc<Core>, params: &DeleteParams) -> Result<DeletedAr
 }
 
 impl Core {
-    /// Deletes artifacts that nothing refers to any more. One that cannot be deleted is left to the job that enforces the limits.
+    /// Deletes artifacts that nothing refers to any more. One that cannot be deleted is left to the job that enforces
+    /// the limits.
     pub(super) async fn delete_artifacts(self: &Arc<Self>, ids: Vec<i64>) {
         let (own, root) = (self.clone(), self.config.get().artifacts.dir.clone());
         let work = async move {

@@ -22,10 +22,11 @@ impl From<BackupError> for Error {
     fn from(error: BackupError) -> Self {
         let message = error.to_string();
         match error {
-            BackupError::NotFound(_) => Self::new(ErrorCode::NotFound, message).hint("`afctl backup list` lists the backups"),
-            BackupError::Full(_) => {
-                Self::new(ErrorCode::StoreFull, message).hint("free some disk space, delete a backup, or set `backup.dir` to another disk")
+            BackupError::NotFound(_) => {
+                Self::new(ErrorCode::NotFound, message).hint("`afctl backup list` lists the backups")
             }
+            BackupError::Full(_) => Self::new(ErrorCode::StoreFull, message)
+                .hint("free some disk space, delete a backup, or set `backup.dir` to another disk"),
             BackupError::Damaged { .. } => Self::new(ErrorCode::StoreUnavailable, message)
                 .hint("`afctl backup list` lists the other backups; `afctl doctor` checks the memory"),
             BackupError::Unreadable { .. } | BackupError::Io { .. } => {
@@ -65,11 +66,13 @@ pub(super) fn rescue(settings: &Settings) -> impl Fn(&Connection, Risk) + Send +
     }
 }
 
-/// Returns whether the newest backup was made before the same migration, within a day: a daemon that is restarted again and again because its
-/// migration fails must not fill the disk.
+/// Returns whether the newest backup was made before the same migration, within a day: a daemon that is restarted again
+/// and again because its migration fails must not fill the disk.
 fn has_recent(backups: &Backups, connection: &Connection) -> bool {
     let schema = store::schema_of(connection).ok();
-    let same = |b: &Backup| b.reason == BackupReason::Migration && Some(b.schema) == schema && now_ms() - b.created_at < RECENT_MS;
+    let same = |b: &Backup| {
+        b.reason == BackupReason::Migration && Some(b.schema) == schema && now_ms() - b.created_at < RECENT_MS
+    };
     backups.find(None).is_ok_and(|newest| same(&newest))
 }
 
@@ -102,7 +105,10 @@ pub async fn create(core: &Arc<Core>) -> Result<Backup> {
 }
 
 /// Runs work on the backups on a blocking thread.
-async fn on<T: Send + 'static>(core: &Core, work: impl FnOnce(&Backups) -> afd_store::backup::Result<T> + Send + 'static) -> Result<T> {
+async fn on<T: Send + 'static>(
+    core: &Core,
+    work: impl FnOnce(&Backups) -> afd_store::backup::Result<T> + Send + 'static,
+) -> Result<T> {
     let backups = of(&core.config.get());
     Ok(run_blocking(move || work(&backups)).await??)
 }
@@ -114,7 +120,12 @@ async fn on<T: Send + 'static>(core: &Core, work: impl FnOnce(&Backups) -> afd_s
 pub async fn list(core: &Core) -> Result<BackupList> {
     on(core, |backups| {
         let (list, unreadable) = backups.list()?;
-        Ok(BackupList { dir: backups.dir().display().to_string(), backups: list, unreadable, total_bytes: backups.size() })
+        Ok(BackupList {
+            dir: backups.dir().display().to_string(),
+            backups: list,
+            unreadable,
+            total_bytes: backups.size(),
+        })
     })
     .await
 }
@@ -140,7 +151,8 @@ pub(super) async fn run_job(core: &Arc<Core>) -> Outcome {
     let settings = core.config.get().backup.clone();
     let Some(every) = settings.every else { return Ok("switched off by `backup.every_hours`".to_owned()) };
     let newest = on(core, |backups| backups.list()).await?.0.into_iter().next();
-    let age = newest.map_or(Duration::MAX, |b| Duration::from_millis(u64::try_from(now_ms() - b.created_at).unwrap_or_default()));
+    let age = newest
+        .map_or(Duration::MAX, |b| Duration::from_millis(u64::try_from(now_ms() - b.created_at).unwrap_or_default()));
     if age < every {
         return Ok("not due".to_owned());
     }
@@ -149,7 +161,8 @@ pub(super) async fn run_job(core: &Arc<Core>) -> Outcome {
     Ok(format!("made {}, deleted {}", made.name, gone.len()))
 }
 
-/// Returns the names of the backups that hold what was recorded at a time, newest first. A directory that cannot be read has none.
+/// Returns the names of the backups that hold what was recorded at a time, newest first. A directory that cannot be
+/// read has none.
 pub(super) async fn holding(core: &Core, recorded_at: i64) -> Vec<String> {
     let (all, _) = on(core, |backups| backups.list()).await.unwrap_or_default();
     all.into_iter().filter(|b| b.created_at >= recorded_at).map(|b| b.name).collect()
@@ -167,6 +180,10 @@ pub fn remove_unfinished(settings: &Settings) {
 ///
 /// # Errors
 /// [`BackupError`]; the database is as it was then.
-pub fn restore(settings: &Settings, name: Option<&str>, database: &Path) -> afd_store::backup::Result<afd_proto::backup::Restored> {
+pub fn restore(
+    settings: &Settings,
+    name: Option<&str>,
+    database: &Path,
+) -> afd_store::backup::Result<afd_proto::backup::Restored> {
     afd_store::backup::restore::restore(&of(settings), name, database)
 }

@@ -78,8 +78,8 @@ impl Core {
         self.addressed(params)?.open().await
     }
 
-    /// Like [`Core::call`], for a call that starts with a device read. The read is queued before the first await, so that the calls
-    /// of a connection start in the order in which they were sent.
+    /// Like [`Core::call`], for a call that starts with a device read. The read is queued before the first await, so
+    /// that the calls of a connection start in the order in which they were sent.
     pub(super) async fn call_reading<P: DeviceCall, T>(
         self: &Arc<Self>,
         params: &P,

@@ -1,7 +1,7 @@
 //! Captures the screen, if requested until the page has settled, and records the capture as an observation.
 //!
-//! A page has settled when two readings at least [`SETTLE_INTERVAL`] apart have the same content hash and no input was sent
-//! between them. The earlier reading may come from any call on the same device.
+//! A page has settled when two readings at least [`SETTLE_INTERVAL`] apart have the same content hash and no input was
+//! sent between them. The earlier reading may come from any call on the same device.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -32,8 +32,8 @@ const SETTLE_WAIT: Duration = Duration::from_millis(1_500);
 /// Options of a capture: whether, and for how long, to wait for the page to settle.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct CaptureOptions {
-    /// Read again, up to [`SETTLE_WAIT`], if the first reading cannot tell whether the page has settled; only once more on a page
-    /// that did not settle in its last looks.
+    /// Read again, up to [`SETTLE_WAIT`], if the first reading cannot tell whether the page has settled; only once more
+    /// on a page that did not settle in its last looks.
     pub settle: bool,
     /// Maximum time to keep reading until the page has settled.
     pub wait: Duration,
@@ -41,7 +41,11 @@ pub(super) struct CaptureOptions {
 
 impl Call {
     /// Captures the screen, starting with a read that is already queued. The device is not held between reads.
-    pub(super) async fn capture(&self, options: CaptureOptions, first: PendingRead<TreeReading>) -> Result<ScreenCapture> {
+    pub(super) async fn capture(
+        &self,
+        options: CaptureOptions,
+        first: PendingRead<TreeReading>,
+    ) -> Result<ScreenCapture> {
         let started = Instant::now();
         let mut read = HashedReading::from(first.answer().await?);
         let mut settled = self.is_settled(&read);
@@ -73,8 +77,14 @@ impl Call {
         self.core.views.is_settled(self.device_id, &read.hash, read.reading.inputs, read.reading.at, SETTLE_INTERVAL)
     }
 
-    /// Records a capture as seen by the session and learns from it. `shown` is the number of refs returned, if refs were returned.
-    pub(super) async fn record_and_learn(&self, capture: &ScreenCapture, source: ObservationSource, shown: Option<usize>) {
+    /// Records a capture as seen by the session and learns from it. `shown` is the number of refs returned, if refs
+    /// were returned.
+    pub(super) async fn record_and_learn(
+        &self,
+        capture: &ScreenCapture,
+        source: ObservationSource,
+        shown: Option<usize>,
+    ) {
         let known = capture.settled
             && capture.reliable()
             && self.core.views.note_recorded(self.device_id, &capture.hash, capture.reading.inputs, false);
@@ -86,12 +96,23 @@ impl Call {
     }
 
     /// Records a capture as seen by the session, on the page that it shows.
-    pub(super) async fn record_capture(&self, capture: &ScreenCapture, source: ObservationSource, shown: Option<usize>) {
+    pub(super) async fn record_capture(
+        &self,
+        capture: &ScreenCapture,
+        source: ObservationSource,
+        shown: Option<usize>,
+    ) {
         self.record_capture_at(capture, source, shown, self.place_of(capture)).await;
     }
 
     /// Records a capture as seen by the session, on the given page.
-    pub(super) async fn record_capture_at(&self, capture: &ScreenCapture, source: ObservationSource, shown: Option<usize>, place: Place) {
+    pub(super) async fn record_capture_at(
+        &self,
+        capture: &ScreenCapture,
+        source: ObservationSource,
+        shown: Option<usize>,
+        place: Place,
+    ) {
         let seen = LastSeen { place: place.clone(), inputs: capture.reading.inputs, reliable: capture.reliable() };
         let shown = over_nodes(capture.refs.len(), || shown.map(|count| Arc::new(self.shown_refs(capture, count))));
         self.core.views.update(self.session_id, self.device_id, seen, shown);
@@ -116,7 +137,8 @@ impl Call {
         .await;
     }
 
-    /// Returns the page that a capture shows. The page under a dialog is identified by the state that it is recognised as.
+    /// Returns the page that a capture shows. The page under a dialog is identified by the state that it is recognised
+    /// as.
     pub(super) fn place_of(&self, capture: &ScreenCapture) -> Place {
         let below = capture.structures.as_ref().filter(|_| capture.reliable()).and_then(|s| s.below.as_ref());
         Place { below: below.map(|below| self.structure_key(below)), ..capture.place() }
@@ -136,13 +158,20 @@ impl Call {
         };
         let (origin, live) = (self.origin(), self.core.live.clone());
         let record = move |c: &Connection| record::observation(c, &origin, &observation);
-        self.core.store.write_behind("an observation", record, move |()| live.publish(Message::Observation(message))).await;
+        self.core
+            .store
+            .write_behind("an observation", record, move |()| live.publish(Message::Observation(message)))
+            .await;
     }
 
     /// Builds the aliases of the first `count` refs, which the session may use from now on.
     fn shown_refs(&self, capture: &ScreenCapture, count: usize) -> ShownRefs {
         let mut titles: HashMap<&str, usize> = HashMap::new();
-        capture.refs.iter().filter(|r| !r.label.title.is_empty()).for_each(|r| *titles.entry(&r.label.title).or_default() += 1);
+        capture
+            .refs
+            .iter()
+            .filter(|r| !r.label.title.is_empty())
+            .for_each(|r| *titles.entry(&r.label.title).or_default() += 1);
         let digits = refs::differing_in_digits(&capture.refs);
         let refs: HashMap<String, Recorded> = capture
             .refs
@@ -162,6 +191,11 @@ impl Call {
                 )
             })
             .collect();
-        ShownRefs { observation: capture.uid.clone(), place: capture.place(), snapshot: capture.reading.value.clone(), refs }
+        ShownRefs {
+            observation: capture.uid.clone(),
+            place: capture.place(),
+            snapshot: capture.reading.value.clone(),
+            refs,
+        }
     }
 }

@@ -50,8 +50,8 @@ pub async fn get(core: &Arc<Core>, params: KeyParams) -> Result<Setting> {
     Ok(run_blocking(move || keys::get(&core.config, &params.key)).await??)
 }
 
-/// Edits the configuration file, reloads it if it changed, and returns the resulting setting. Runs to completion even if the caller
-/// disconnects.
+/// Edits the configuration file, reloads it if it changed, and returns the resulting setting. Runs to completion even
+/// if the caller disconnects.
 async fn change(
     core: &Arc<Core>,
     key: String,

@@ -75,26 +75,31 @@ pub struct Core {
 }
 
 impl Core {
-    /// Opens the database and registers the configured devices. Must run inside the Tokio runtime. A database that is damaged is replaced
-    /// by an empty one that lasts as long as the process, if the settings allow it.
+    /// Opens the database and registers the configured devices. Must run inside the Tokio runtime. A database that is
+    /// damaged is replaced by an empty one that lasts as long as the process, if the settings allow it.
     ///
     /// # Errors
     /// If the database or its key file cannot be used.
     pub fn open(config: Config) -> std::result::Result<Arc<Self>, StoreError> {
         let settings = config.get();
         let tasks = Tasks::default();
-        let opened = store::probe(&settings.database)
-            .and_then(|()| Store::open(&settings.database, &tasks, backups::rescue(&settings), afd_experience::memory::last_seq));
+        let opened = store::probe(&settings.database).and_then(|()| {
+            Store::open(&settings.database, &tasks, backups::rescue(&settings), afd_experience::memory::last_seq)
+        });
         let (store, substitute) = match Substitute::reason(&opened).filter(|_| !settings.memory_required) {
             Some(why) => {
                 tracing::error!(%why, "working without recording");
                 let substitute = Substitute::create(why)?;
-                (Store::open(&substitute.database(), &tasks, |_, _| {}, afd_experience::memory::last_seq)?, Some(substitute))
+                (
+                    Store::open(&substitute.database(), &tasks, |_, _| {}, afd_experience::memory::last_seq)?,
+                    Some(substitute),
+                )
             }
             None => (opened?, None),
         };
         let store = Arc::new(store);
-        let secrets = Secrets::open(store.path()).map_err(|e| StoreError::Unavailable(format!("cannot use its key file: {e}")))?;
+        let secrets = Secrets::open(store.path())
+            .map_err(|e| StoreError::Unavailable(format!("cannot use its key file: {e}")))?;
         let live = Arc::new(Live::default());
         let rollback_count = store.rollback_count();
         let sequence = store.clone();
@@ -126,8 +131,8 @@ impl Core {
         }))
     }
 
-    /// Cleans up after the previous run: loads the hashes of typed text and converts open intents to `OUTCOME_UNKNOWN` events.
-    /// Returns the number of intents closed.
+    /// Cleans up after the previous run: loads the hashes of typed text and converts open intents to `OUTCOME_UNKNOWN`
+    /// events. Returns the number of intents closed.
     ///
     /// # Errors
     /// If the database cannot be used.
@@ -135,12 +140,19 @@ impl Core {
         let secrets = self.secrets.clone();
         self.store.read(move |c| secrets.load_typed(c)).await?;
         self.store
-            .write(|c| afd_experience::memory::events::close_open_intents(c, None, "the daemon stopped before the device responded"))
+            .write(|c| {
+                afd_experience::memory::events::close_open_intents(
+                    c,
+                    None,
+                    "the daemon stopped before the device responded",
+                )
+            })
             .await
             .map(|closed| closed.len())
     }
 
-    /// Returns whether the database is damaged and the settings want the daemon to work nevertheless, which it does after a restart.
+    /// Returns whether the database is damaged and the settings want the daemon to work nevertheless, which it does
+    /// after a restart.
     pub fn must_restart_to_work(&self) -> bool {
         self.substitute.is_none() && !self.config.get().memory_required && self.store.damage().is_some()
     }
@@ -149,7 +161,10 @@ impl Core {
     ///
     /// # Errors
     /// `CANCELLED` if the call was cancelled before; the work is not started in that case.
-    pub(super) async fn finish<T: Send + 'static>(self: &Arc<Self>, work: impl Future<Output = T> + Send + 'static) -> Result<T> {
+    pub(super) async fn finish<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> Result<T> {
         self.finish_boxed(work.map(erased::hide).boxed()).await.map(erased::reveal)
     }
 

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use afd_proto::ErrorCode;
 use afd_proto::device::{
-    AddParams, AddResult, DeviceParams, DeviceSource, Devices, Health, LeaseParams, LeaseResult, Packages, PackagesParams, ReleaseResult,
-    RemoveParams, RemoveResult, Trial,
+    AddParams, AddResult, DeviceParams, DeviceSource, Devices, Health, LeaseParams, LeaseResult, Packages,
+    PackagesParams, ReleaseResult, RemoveParams, RemoveResult, Trial,
 };
 use afd_proto::vocabulary::Reply;
 use serde_json::json;
@@ -23,7 +23,8 @@ const MAX_LEASE_MS: u64 = 3_600_000;
 
 impl From<ConfigError> for Error {
     fn from(error: ConfigError) -> Self {
-        Error::new(ErrorCode::Conflict, error.to_string()).hint("fix the configuration file; the current settings stay in effect")
+        Error::new(ErrorCode::Conflict, error.to_string())
+            .hint("fix the configuration file; the current settings stay in effect")
     }
 }
 
@@ -45,8 +46,9 @@ pub async fn add(core: &Arc<Core>, params: &AddParams) -> Result<AddResult> {
         return Err(Error::param("timeoutMs", "1 to 600000", timeout_ms));
     }
     let kind = match &params.kind {
-        Some(word) => DeviceKind::of(word)
-            .ok_or_else(|| Error::param("kind", &format!("one of {}", DeviceKind::WORDS.join(", ")), format!("{word:?}")))?,
+        Some(word) => DeviceKind::of(word).ok_or_else(|| {
+            Error::param("kind", &format!("one of {}", DeviceKind::WORDS.join(", ")), format!("{word:?}"))
+        })?,
         None => DeviceKind::default(),
     };
     let settings = DeviceSettings { kind, token: params.token.clone(), timeout_ms, ..DeviceSettings::at(&params.url) };
@@ -56,9 +58,12 @@ pub async fn add(core: &Arc<Core>, params: &AddParams) -> Result<AddResult> {
     if let Some((device, old)) = &known
         && !same(old)
     {
-        return Err(Error::new(ErrorCode::Conflict, format!("device {:?} already exists at {}", params.name, device.url()))
-            .hint("remove it first, or choose another name")
-            .details(json!({"name": params.name, "url": device.url()})));
+        return Err(Error::new(
+            ErrorCode::Conflict,
+            format!("device {:?} already exists at {}", params.name, device.url()),
+        )
+        .hint("remove it first, or choose another name")
+        .details(json!({"name": params.name, "url": device.url()})));
     }
     if let Some((device, _)) = known.filter(|(d, _)| d.source() == DeviceSource::Config || !params.persist) {
         let saved_in = (device.source() == DeviceSource::Config).then(|| core.config.path().display().to_string());
@@ -196,8 +201,11 @@ pub async fn lease(core: &Arc<Core>, params: &LeaseParams) -> Result<Reply<Lease
     let call = core.call(params).await?;
     let scope = scope::current();
     if params.until_disconnect && !scope.has_connection() {
-        return Err(Error::new(ErrorCode::Unsupported, "a call over plain HTTP or in a notification has no connection to end with")
-            .hint("use newline-delimited JSON, Content-Length frames or a WebSocket"));
+        return Err(Error::new(
+            ErrorCode::Unsupported,
+            "a call over plain HTTP or in a notification has no connection to end with",
+        )
+        .hint("use newline-delimited JSON, Content-Length frames or a WebSocket"));
     }
     let (lease, generation) = call.device().take_lease(&call.echo.session, Duration::from_millis(params.ttl_ms))?;
     if params.until_disconnect {
@@ -223,6 +231,7 @@ pub async fn release(core: &Arc<Core>, params: &DeviceParams) -> Result<Reply<Re
 /// If the device cannot list its packages.
 pub async fn packages(core: &Arc<Core>, params: &PackagesParams) -> Result<Reply<Packages>> {
     let call = core.call(params).await?;
-    let packages = call.device().packages(call.target.token.clone(), params.filter.clone(), params.include_system).await?;
+    let packages =
+        call.device().packages(call.target.token.clone(), params.filter.clone(), params.include_system).await?;
     Ok(call.reply(Packages { packages }))
 }

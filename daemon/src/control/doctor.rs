@@ -48,8 +48,13 @@ pub async fn examine(core: &Arc<Core>) -> Diagnosis {
         found
     });
     let devices = core.devices.list();
-    let (database, clock, on_disk, recall, devices) =
-        tokio::join!(database(core), clock(core), on_disk, recall::examine(core), join_all(devices.iter().map(device_works)));
+    let (database, clock, on_disk, recall, devices) = tokio::join!(
+        database(core),
+        clock(core),
+        on_disk,
+        recall::examine(core),
+        join_all(devices.iter().map(device_works))
+    );
     let mut findings = database;
     findings.push(backup(core).await);
     findings.extend(on_disk.unwrap_or_default());
@@ -57,7 +62,12 @@ pub async fn examine(core: &Arc<Core>) -> Diagnosis {
     findings.extend(tasks(core));
     findings.extend(recall.into_iter().map(|(check, found)| match found {
         Ok(message) => good(check, message),
-        Err(error) => finding(check, Level::Error, error, Some("`afctl recall status` shows what waits; `afctl config list` the settings")),
+        Err(error) => finding(
+            check,
+            Level::Error,
+            error,
+            Some("`afctl recall status` shows what waits; `afctl config list` the settings"),
+        ),
     }));
     if devices.is_empty() {
         findings.push(finding("devices", Level::Warning, "none is configured", Some("`afctl init` adds one")));
@@ -75,15 +85,25 @@ async fn database(core: &Arc<Core>) -> Vec<Finding> {
     let mut found = match core.store.check().await {
         Ok(None) => vec![good("database", format!("{path} is intact"))],
         Ok(Some(damage)) => vec![finding("database", Level::Error, format!("{path}: {damage}"), Some(restore))],
-        Err(error) => vec![finding("database", Level::Error, format!("{path}: {error}"), Some("look at the file and its directory"))],
+        Err(error) => vec![finding(
+            "database",
+            Level::Error,
+            format!("{path}: {error}"),
+            Some("look at the file and its directory"),
+        )],
     };
     // A write finds a full disk, a deleted file, and a writer that does not get on.
     match timeout(DEVICE_TIMEOUT, core.store.flush()).await {
         Ok(Ok(())) => {}
-        Ok(Err(error)) => found.push(finding("database", Level::Error, format!("cannot be written: {error}"), Some(restore))),
-        Err(_) => {
-            found.push(finding("database", Level::Warning, "a write has been under way for 10 s", Some("`afctl job list` shows what runs")))
+        Ok(Err(error)) => {
+            found.push(finding("database", Level::Error, format!("cannot be written: {error}"), Some(restore)))
         }
+        Err(_) => found.push(finding(
+            "database",
+            Level::Warning,
+            "a write has been under way for 10 s",
+            Some("`afctl job list` shows what runs"),
+        )),
     }
     found
 }
@@ -93,7 +113,12 @@ async fn backup(core: &Core) -> Finding {
     let list = match backups::list(core).await {
         Ok(list) => list,
         Err(error) => {
-            return finding("backups", Level::Error, error.to_string(), Some("correct the directory in the setting `backup.dir`"));
+            return finding(
+                "backups",
+                Level::Error,
+                error.to_string(),
+                Some("correct the directory in the setting `backup.dir`"),
+            );
         }
     };
     let Some(newest) = list.backups.first() else {
@@ -165,13 +190,24 @@ fn settings(core: &Core) -> Finding {
     let path = core.config.path();
     let (warnings, file) = (core.config.get().warnings.clone(), path.display());
     if let Some(error) = core.config.error() {
-        return finding("settings", Level::Error, error, Some("correct the file; the settings before stay in effect until then"));
+        return finding(
+            "settings",
+            Level::Error,
+            error,
+            Some("correct the file; the settings before stay in effect until then"),
+        );
     }
     if !warnings.is_empty() {
         let message = format!("{file} has unknown settings: {}", warnings.join(", "));
         return finding("settings", Level::Warning, message, Some("`afctl config list` lists those that exist"));
     }
-    let silent = core.config.get().devices.iter().find(|(_, d)| d.token_file.is_some() && d.token.is_none()).map(|(name, _)| name.clone());
+    let silent = core
+        .config
+        .get()
+        .devices
+        .iter()
+        .find(|(_, d)| d.token_file.is_some() && d.token.is_none())
+        .map(|(name, _)| name.clone());
     if let Some(name) = silent {
         let message = format!("the file that device.{name}.token_file names cannot be read, or holds no token");
         return finding("settings", Level::Error, message, Some("the log has the path that was tried"));
@@ -181,7 +217,10 @@ fn settings(core: &Core) -> Finding {
         let message = format!("{file} holds tokens, and others may read it (mode {:o})", mode & 0o777);
         return finding("settings", Level::Warning, message, Some("`chmod 600` it"));
     }
-    good("settings", if path.exists() { format!("{file} is valid") } else { format!("{file} does not exist; the defaults apply") })
+    good(
+        "settings",
+        if path.exists() { format!("{file} is valid") } else { format!("{file} does not exist; the defaults apply") },
+    )
 }
 
 /// Looks for temporary files that a killed daemon left behind.
@@ -193,12 +232,18 @@ fn leftovers(core: &Core) -> Option<Finding> {
         changed.is_some_and(|at| SystemTime::now().duration_since(at).is_ok_and(|age| age > LEFT_AFTER))
     };
     let mut left = Vec::new();
-    for dir in [database.parent().map(Path::to_owned), Some(settings.artifacts.dir.clone()), Some(settings.backup.dir.clone())]
-        .into_iter()
-        .flatten()
+    for dir in
+        [database.parent().map(Path::to_owned), Some(settings.artifacts.dir.clone()), Some(settings.backup.dir.clone())]
+            .into_iter()
+            .flatten()
     {
         let entries = std::fs::read_dir(&dir).into_iter().flatten().flatten();
-        left.extend(entries.filter(|e| e.file_name().to_string_lossy().starts_with(TEMP_PREFIX)).map(|e| e.path()).filter(|p| old(p)));
+        left.extend(
+            entries
+                .filter(|e| e.file_name().to_string_lossy().starts_with(TEMP_PREFIX))
+                .map(|e| e.path())
+                .filter(|p| old(p)),
+        );
     }
     let first = left.first()?.display().to_string();
     let message = format!("{} temporary files of a daemon that was killed, such as {first}", left.len());
@@ -217,7 +262,12 @@ async fn clock(core: &Core) -> Option<Finding> {
 fn tasks(core: &Core) -> Vec<Finding> {
     let failed = core.tasks.list().into_iter().filter(|task| task.restarts > 0 || task.state == TaskState::Restarting);
     let found = failed.map(|task| {
-        let message = format!("{} failed {} times, the last time with: {}", task.name, task.restarts, task.last_error.unwrap_or_default());
+        let message = format!(
+            "{} failed {} times, the last time with: {}",
+            task.name,
+            task.restarts,
+            task.last_error.unwrap_or_default()
+        );
         finding("tasks", Level::Warning, message, Some("this is a fault of afd: please report it with the log"))
     });
     found.collect()
@@ -231,16 +281,29 @@ async fn device_works(device: &Arc<Device>) -> Finding {
         Ok::<_, DriverError>((health, reading?.value.mode.clone()))
     };
     match timeout(DEVICE_TIMEOUT, work).await {
-        Err(_) => finding(check, Level::Error, "no answer within 10 s", Some("look whether another call holds it: `afctl status`")),
+        Err(_) => finding(
+            check,
+            Level::Error,
+            "no answer within 10 s",
+            Some("look whether another call holds it: `afctl status`"),
+        ),
         Ok(Ok((_, mode))) if mode.eq_ignore_ascii_case("accessibility") => {
             let advice = "start Shizuku on the phone, so that activities are known as well";
-            finding(check, Level::Warning, format!("{} answers, with the accessibility service only", device.url()), Some(advice))
+            finding(
+                check,
+                Level::Warning,
+                format!("{} answers, with the accessibility service only", device.url()),
+                Some(advice),
+            )
         }
         Ok(Ok(_)) => good(&check, format!("{} answers, and its screen can be read", device.url())),
         Ok(Err(error)) => {
             let advice = match &error {
                 DriverError::Auth(_) => {
-                    format!("`afctl config set device.{}.token -` takes the token that the phone's app shows", device.name())
+                    format!(
+                        "`afctl config set device.{}.token -` takes the token that the phone's app shows",
+                        device.name()
+                    )
                 }
                 DriverError::Unreachable(_) | DriverError::Lost(_) => {
                     "look whether the phone is on, on the same network, and its service started".to_owned()

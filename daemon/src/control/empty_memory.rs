@@ -9,7 +9,8 @@ use super::{Core, Error, Result};
 use afd_store::{Store, StoreError};
 
 /// Namespaces whose administrative methods work without a memory.
-const WITHOUT_MEMORY: [&str; 9] = ["daemon", "config", "device", "backup", "job", "rpc", "events", "observe", "artifact"];
+const WITHOUT_MEMORY: [&str; 9] =
+    ["daemon", "config", "device", "backup", "job", "rpc", "events", "observe", "artifact"];
 
 /// The directory of the empty memory, which is deleted when this is dropped.
 pub struct Substitute {
@@ -18,18 +19,25 @@ pub struct Substitute {
 }
 
 impl Substitute {
-    /// Returns why a database cannot be used for recording; `None` if it can, or if it is another program's or a newer version's.
+    /// Returns why a database cannot be used for recording; `None` if it can, or if it is another program's or a newer
+    /// version's.
     pub(super) fn reason(opened: &std::result::Result<Store, StoreError>) -> Option<String> {
         match opened {
             Ok(store) => store.damage(),
-            Err(error @ (StoreError::Damaged(_) | StoreError::Full | StoreError::Unavailable(_))) => Some(error.to_string()),
+            Err(error @ (StoreError::Damaged(_) | StoreError::Full | StoreError::Unavailable(_))) => {
+                Some(error.to_string())
+            }
             Err(_) => None,
         }
     }
 
     pub(super) fn create(why: String) -> std::result::Result<Self, StoreError> {
-        let dir = tempfile::Builder::new().prefix("afd-unrecorded-").permissions(std::fs::Permissions::from_mode(0o700)).tempdir();
-        let dir = dir.map_err(|e| StoreError::Unavailable(format!("cannot create a directory for a temporary memory: {e}")))?;
+        let dir = tempfile::Builder::new()
+            .prefix("afd-unrecorded-")
+            .permissions(std::fs::Permissions::from_mode(0o700))
+            .tempdir();
+        let dir =
+            dir.map_err(|e| StoreError::Unavailable(format!("cannot create a directory for a temporary memory: {e}")))?;
         Ok(Self { dir, why })
     }
 
@@ -60,8 +68,9 @@ impl Core {
         self.substitute.as_ref().map(|_| false)
     }
 
-    /// Refuses a call that needs a memory while nothing is recorded for good: one that would be recorded, and one with a request key, as the
-    /// promise to act once could not be kept. Devices, settings and backups can be used; keys of `daemon.*` are ignored as ever.
+    /// Refuses a call that needs a memory while nothing is recorded for good: one that would be recorded, and one with
+    /// a request key, as the promise to act once could not be kept. Devices, settings and backups can be used; keys of
+    /// `daemon.*` are ignored as ever.
     ///
     /// # Errors
     /// `STORE_UNAVAILABLE` or, for the key, `REFUSED`.
@@ -69,13 +78,19 @@ impl Core {
         let Some(substitute) = &self.substitute else { return Ok(()) };
         let group = method.name.split('.').next().unwrap_or_default();
         if method.effect == Effect::Admin && !WITHOUT_MEMORY.contains(&group) {
-            return Err(Error::new(ErrorCode::StoreUnavailable, format!("nothing can be recorded: {}", substitute.why()))
-                .hint("`afctl backup restore` puts the newest backup in the place of the memory"));
+            return Err(Error::new(
+                ErrorCode::StoreUnavailable,
+                format!("nothing can be recorded: {}", substitute.why()),
+            )
+            .hint("`afctl backup restore` puts the newest backup in the place of the memory"));
         }
         if keyed && group != "daemon" {
-            return Err(Error::new(ErrorCode::Refused, format!("requestKey cannot be honoured without a memory: {}", substitute.why()))
-                .hint("repair the memory with `afctl backup restore`, or leave the key out")
-                .details(serde_json::json!({"path": "requestKey"})));
+            return Err(Error::new(
+                ErrorCode::Refused,
+                format!("requestKey cannot be honoured without a memory: {}", substitute.why()),
+            )
+            .hint("repair the memory with `afctl backup restore`, or leave the key out")
+            .details(serde_json::json!({"path": "requestKey"})));
         }
         Ok(())
     }

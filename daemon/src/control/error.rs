@@ -72,7 +72,9 @@ impl From<DriverError> for Error {
             DriverError::Unreachable(why) if why.starts_with("http://127.0.0.1:") => {
                 "nothing answers at this address of this machine; if it is the practice phone, `afctl init practice` starts it again"
             }
-            DriverError::Unreachable(_) => "check that the phone is on, its service is running and the URL is correct: `afctl health`",
+            DriverError::Unreachable(_) => {
+                "check that the phone is on, its service is running and the URL is correct: `afctl health`"
+            }
             DriverError::Auth(_) => {
                 "use the token shown in the phone's app: `afctl config set device.NAME.token TOKEN`, or --token together with --url"
             }
@@ -80,7 +82,9 @@ impl From<DriverError> for Error {
             DriverError::Protocol(_) => "check that the URL points to the phone's service: `afctl health`",
             DriverError::QueueFull(_) => "wait for responses to pending calls before sending more",
             DriverError::Failed(_) => "try again; `afctl status` shows the devices and the background tasks",
-            DriverError::Refused { .. } => "observe again; some actions need Shizuku or the accessibility service on the phone",
+            DriverError::Refused { .. } => {
+                "observe again; some actions need Shizuku or the accessibility service on the phone"
+            }
         };
         let details = match &error {
             DriverError::Refused { status, message } => Some(json!({"status": status, "raw": message})),
@@ -93,7 +97,9 @@ impl From<DriverError> for Error {
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         let (code, hint) = match &error {
-            StoreError::Full => (ErrorCode::StoreFull, "free some disk space; no change that was reported as successful is lost"),
+            StoreError::Full => {
+                (ErrorCode::StoreFull, "free some disk space; no change that was reported as successful is lost")
+            }
             StoreError::Locked => (
                 ErrorCode::StoreBusy,
                 "nothing was changed: end the program that has the memory open, such as an SQLite shell, or try again",
@@ -101,7 +107,9 @@ impl From<StoreError> for Error {
             StoreError::Damaged(_) | StoreError::Unavailable(_) | StoreError::TooNew { .. } => {
                 (ErrorCode::StoreUnavailable, "see `afctl status`")
             }
-            StoreError::Sql(_) | StoreError::Panicked(_) => (ErrorCode::Internal, "internal error; see the afd log for details"),
+            StoreError::Sql(_) | StoreError::Panicked(_) => {
+                (ErrorCode::Internal, "internal error; see the afd log for details")
+            }
         };
         if matches!(error, StoreError::Sql(_) | StoreError::Panicked(_)) {
             tracing::error!(%error, "database operation failed");

@@ -40,11 +40,13 @@ pub fn wanted(message: &Message, params: &SubscribeParams) -> bool {
         Message::Observation(o) => (&o.device, Some(&o.session)),
         Message::Device { device, .. } => (device, None),
         Message::Changed { session, .. } => {
-            return params.device.is_none() && params.session.as_ref().is_none_or(|s| session.as_ref().is_none_or(|own| own == s));
+            return params.device.is_none()
+                && params.session.as_ref().is_none_or(|s| session.as_ref().is_none_or(|own| own == s));
         }
         // Knowledge about an app belongs to no device and no session.
         Message::Visual(_) => return params.device.is_none() && params.session.is_none(),
         Message::Lagged { .. } => return true,
     };
-    params.device.as_ref().is_none_or(|d| d == device) && params.session.as_ref().is_none_or(|s| session.is_none_or(|own| own == s))
+    params.device.as_ref().is_none_or(|d| d == device)
+        && params.session.as_ref().is_none_or(|s| session.is_none_or(|own| own == s))
 }

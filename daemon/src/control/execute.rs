@@ -1,12 +1,13 @@
 //! Executes an action plan exactly once and records it.
 //!
-//! Steps: queue for the device, check the lease, read the screen and resolve the target on it, commit an intent, send the
-//! inputs, release the device, commit the event in place of the intent, reply.
+//! Steps: queue for the device, check the lease, read the screen and resolve the target on it, commit an intent, send
+//! the inputs, release the device, commit the event in place of the intent, reply.
 //!
-//! An action cannot be undone, hence these invariants: the intent is durable before anything is sent, so that a crash leaves
-//! an `OUTCOME_UNKNOWN` event and never a gap; inputs are sent at most once; a call with a request key that was used before
-//! returns the recorded outcome; once the call is committed (see `CallScope`), it runs to its end in a task of its own, even
-//! if the client disconnects. Errors that occur after sending are reported as `OUTCOME_UNKNOWN` unless the outcome is known.
+//! An action cannot be undone, hence these invariants: the intent is durable before anything is sent, so that a crash
+//! leaves an `OUTCOME_UNKNOWN` event and never a gap; inputs are sent at most once; a call with a request key that was
+//! used before returns the recorded outcome; once the call is committed (see `CallScope`), it runs to its end in a task
+//! of its own, even if the client disconnects. Errors that occur after sending are reported as `OUTCOME_UNKNOWN` unless
+//! the outcome is known.
 
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
@@ -47,23 +48,31 @@ pub(super) struct ActionOutcome {
     pub recovers_from: Option<(String, String)>,
 }
 
-/// Executes a plan, or returns the outcome recorded for its request key. Once sending has started, the plan is finished and
-/// recorded even if the caller disconnects.
-pub(super) async fn execute_once<P, B>(core: &Arc<Core>, params: &P, plan: Plan, body: fn(ActionOutcome) -> B) -> Result<Reply<B>>
+/// Executes a plan, or returns the outcome recorded for its request key. Once sending has started, the plan is finished
+/// and recorded even if the caller disconnects.
+pub(super) async fn execute_once<P, B>(
+    core: &Arc<Core>,
+    params: &P,
+    plan: Plan,
+    body: fn(ActionOutcome) -> B,
+) -> Result<Reply<B>>
 where
     P: DeviceCall + ActCall + Serialize,
     B: Serialize + serde::de::DeserializeOwned + WithLook + Send + 'static,
 {
     let addressed = core.addressed(params)?;
     let request = match params.request_key() {
-        Some(key) if key.is_empty() || key.len() > 256 => return Err(Error::param("requestKey", "1 to 256 bytes", key.len())),
+        Some(key) if key.is_empty() || key.len() > 256 => {
+            return Err(Error::param("requestKey", "1 to 256 bytes", key.len()));
+        }
         Some(key) => Some(Request { key: key.to_owned(), hash: core.secrets.hash(&fingerprint(params, &plan)) }),
         None => None,
     };
     let then = params.then();
     let running = core.runtime.enter();
-    // Queue before the first await, so that calls of one connection act in the order in which they arrived. A call whose request
-    // key is in use by another call queues only after that call is done; otherwise the two would deadlock.
+    // Queue before the first await, so that calls of one connection act in the order in which they arrived. A call
+    // whose request key is in use by another call queues only after that call is done; otherwise the two would
+    // deadlock.
     let (session, device) = (addressed.echo.session.clone(), addressed.echo.device.clone());
     let lock = request.as_ref().map(|r| (session, device, r.key.clone()));
     let key_lock = lock.clone().map(|lock| core.locks.acts.try_lock(lock));
@@ -108,7 +117,9 @@ impl Call {
     async fn replay<B: serde::de::DeserializeOwned>(&self, request: Option<&Request>) -> Result<Option<B>> {
         let Some(request) = request else { return Ok(None) };
         let (session, device, key) = (self.session_id, self.device_id, request.key.clone());
-        let Some(outcome) = self.core.store.read(move |c| events::outcome(c, session, device, &key)).await? else { return Ok(None) };
+        let Some(outcome) = self.core.store.read(move |c| events::outcome(c, session, device, &key)).await? else {
+            return Ok(None);
+        };
         if outcome.hash != request.hash {
             return Err(Error::new(ErrorCode::Conflict, "this requestKey was already used for a different call")
                 .hint("use a new key for each new action"));
@@ -117,13 +128,16 @@ impl Call {
             (Some(mut result), _) => {
                 result["replayed"] = json!(true);
                 let body = serde_json::from_value(result);
-                body.map(Some).map_err(|e| Error::new(ErrorCode::Internal, format!("cannot read the recorded outcome: {e}")))
+                body.map(Some)
+                    .map_err(|e| Error::new(ErrorCode::Internal, format!("cannot read the recorded outcome: {e}")))
             }
             (None, Some(error)) => {
                 let mut error = Error::from_json(&error);
                 let mut details = error.details.take().filter(Value::is_object).unwrap_or_else(|| json!({}));
                 details["replayed"] = json!(true);
-                Err(error.details(details).hint("this is the outcome recorded for the requestKey; use a new key to try again"))
+                Err(error
+                    .details(details)
+                    .hint("this is the outcome recorded for the requestKey; use a new key to try again"))
             }
             (None, None) => Err(Error::new(ErrorCode::Internal, "the recorded outcome is empty")),
         }
@@ -176,7 +190,14 @@ impl Call {
         match outcome {
             Ok(SearchOutcome { result, resolved, scrolls }) => {
                 let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-                let mut body = body(ActionOutcome { event: event.uid.clone(), result, resolved, scrolls, duration_ms, recovers_from });
+                let mut body = body(ActionOutcome {
+                    event: event.uid.clone(),
+                    result,
+                    resolved,
+                    scrolls,
+                    duration_ms,
+                    recovers_from,
+                });
                 event.status = EventStatus::Ok;
                 // Only a repeated call with its key is answered from the record.
                 event.result = event.request.as_ref().and_then(|_| serde_json::to_value(&body).ok());
@@ -186,7 +207,9 @@ impl Call {
                 let (action, before) = (event.action.clone(), event.before.clone());
                 self.commit(event, started).await.map_err(unrecorded)?;
                 let look = match then {
-                    Some(then) => shielded("look-after-act", self.look_then(then, action.as_ref(), &before, inputs)).await,
+                    Some(then) => {
+                        shielded("look-after-act", self.look_then(then, action.as_ref(), &before, inputs)).await
+                    }
                     None => None,
                 };
                 // A look that saw the outcome needs no other one.
@@ -238,7 +261,9 @@ impl Call {
         event: &mut Event,
     ) -> Result<SearchOutcome> {
         event.sent = false;
-        let Some(from) = resolved else { return Err(Error::param("value", "the label or alias of what is dragged", "nothing")) };
+        let Some(from) = resolved else {
+            return Err(Error::param("value", "the label or alias of what is dragged", "nothing"));
+        };
         let capture = ScreenCapture::of(guard.tree(self.target.token.as_ref()).await?, false, false);
         let Point { x, y } = self.find_target(to, &capture, Gesture::Press)?.point;
         event.sent = true;
@@ -274,9 +299,14 @@ impl Call {
         seen.filter(|s| s.reliable && s.inputs == self.device().inputs()).map(|s| s.place).unwrap_or_default()
     }
 
-    /// Reads the screen and resolves the target on it. Updates `event` with the page that was found and, on failure, with what was
-    /// looked for.
-    async fn resolve_target(&self, spec: Option<&TargetSpec>, guard: &DeviceGuard, event: &mut Event) -> Result<Option<ResolvedTarget>> {
+    /// Reads the screen and resolves the target on it. Updates `event` with the page that was found and, on failure,
+    /// with what was looked for.
+    async fn resolve_target(
+        &self,
+        spec: Option<&TargetSpec>,
+        guard: &DeviceGuard,
+        event: &mut Event,
+    ) -> Result<Option<ResolvedTarget>> {
         let Some(spec) = spec else { return Ok(None) };
         let reading = match (guard.tree(self.target.token.as_ref()).await, spec) {
             (Ok(reading), _) => reading,
@@ -301,7 +331,10 @@ impl Call {
             event.before = Place { observation: seen, ..place };
         }
         event.seq = guard.next_seq();
-        if event.before.page_key.is_none() && capture.snapshot().nodes.is_empty() && !matches!(spec, TargetSpec::Point(_)) {
+        if event.before.page_key.is_none()
+            && capture.snapshot().nodes.is_empty()
+            && !matches!(spec, TargetSpec::Point(_))
+        {
             return Err(Error::new(ErrorCode::TargetNotFound, capture.doubt.unwrap_or("the screen is empty"))
                 .hint("tap by coordinates, or enable the accessibility service"));
         }
@@ -317,7 +350,9 @@ impl Call {
             Err(error) => Err(self.known_elsewhere(spec, &capture, &event.before, error).await),
         };
         let resolved = resolved.map_err(|error| match typed {
-            true => Error { message: "the typed text does not match exactly one target on the screen".to_owned(), ..error },
+            true => {
+                Error { message: "the typed text does not match exactly one target on the screen".to_owned(), ..error }
+            }
             false => error,
         });
         if let Err(error) = &resolved {
@@ -339,7 +374,8 @@ impl Call {
         Ok(self.core.store.write_first(move |c| events::intend(c, &origin, &event)).await?)
     }
 
-    /// Sends inputs in order and returns the device's results, joined by "; ". Clears `event.sent` if nothing reached the device.
+    /// Sends inputs in order and returns the device's results, joined by "; ". Clears `event.sent` if nothing reached
+    /// the device.
     pub(super) async fn send(
         &self,
         guard: &DeviceGuard,
@@ -370,9 +406,10 @@ impl Call {
                     // If the first input did not reach the device, nothing did.
                     event.sent = done > 0 || !matches!(error, DriverError::Unreachable(_));
                     return Err(match error {
-                        DriverError::Unreachable(why) if done > 0 => {
-                            DriverError::Lost(format!("{done} of {} steps were done, then the connection failed: {why}", inputs.len()))
-                        }
+                        DriverError::Unreachable(why) if done > 0 => DriverError::Lost(format!(
+                            "{done} of {} steps were done, then the connection failed: {why}",
+                            inputs.len()
+                        )),
                         other => other,
                     });
                 }
@@ -425,7 +462,8 @@ impl Call {
     }
 }
 
-/// Publishes an event to subscribers. Runs on the writer thread, so that events are published in the order of their commits.
+/// Publishes an event to subscribers. Runs on the writer thread, so that events are published in the order of their
+/// commits.
 fn publish(live: &Live, recorded: &Option<afd_proto::memory::Event>) {
     if let Some(event) = recorded {
         live.publish(Message::Event(Box::new(event.clone())));
@@ -433,30 +471,37 @@ fn publish(live: &Live, recorded: &Option<afd_proto::memory::Event>) {
 }
 
 impl Core {
-    /// Returns the error for a call whose task panicked. If an intent was open, the outcome is unknown, and an event records that.
+    /// Returns the error for a call whose task panicked. If an intent was open, the outcome is unknown, and an event
+    /// records that.
     async fn aborted(&self, trace: String, why: &str) -> Error {
         let live = self.live.clone();
         let close = move |c: &Connection| {
-            let closed = events::close_open_intents(c, Some(&trace), "an internal error occurred before the device responded")?;
+            let closed =
+                events::close_open_intents(c, Some(&trace), "an internal error occurred before the device responded")?;
             closed.first().map(|uid| log::one(c, uid)).transpose().map(Option::flatten)
         };
         match self.store.write_then(close, move |recorded| publish(&live, recorded)).await {
             Ok(None) => Error::new(ErrorCode::Internal, format!("the action was aborted: {why}"))
                 .hint("internal error; nothing was sent, see the afd log for details"),
-            Ok(Some(_)) => {
-                Error::new(ErrorCode::OutcomeUnknown, "the action was sent, but an internal error occurred before the device responded")
-                    .hint("it may have taken effect: observe again before deciding whether to repeat it")
-            }
+            Ok(Some(_)) => Error::new(
+                ErrorCode::OutcomeUnknown,
+                "the action was sent, but an internal error occurred before the device responded",
+            )
+            .hint("it may have taken effect: observe again before deciding whether to repeat it"),
             Err(store) => unrecorded(store.into()),
         }
     }
 }
 
-/// Error for an action that was sent but whose event could not be stored: not a plain failure, which the caller would retry.
+/// Error for an action that was sent but whose event could not be stored: not a plain failure, which the caller would
+/// retry.
 fn unrecorded(store: Error) -> Error {
-    Error::new(ErrorCode::OutcomeUnknown, format!("the action was sent, but its event could not be recorded: {}", store.message))
-        .hint("observe again to see what happened; `afctl status` shows the state of the database")
-        .details(json!({"store": store.code.name()}))
+    Error::new(
+        ErrorCode::OutcomeUnknown,
+        format!("the action was sent, but its event could not be recorded: {}", store.message),
+    )
+    .hint("observe again to see what happened; `afctl status` shows the state of the database")
+    .details(json!({"store": store.code.name()}))
 }
 
 /// Describes what was looked for, as evidence for the event.

@@ -16,12 +16,13 @@ pub(super) async fn release(settings: &config::Adb, usb: &Usb) {
     }
 }
 
-/// Removes, in the background, the daemon's forwards that are no longer used after a change of settings. A forward whose local port is
-/// still used, but for another device port, is kept here: its device replaces it.
+/// Removes, in the background, the daemon's forwards that are no longer used after a change of settings. A forward
+/// whose local port is still used, but for another device port, is kept here: its device replaces it.
 pub(super) fn release_unused(tasks: &Tasks, before: &Settings, after: &Settings) {
     let used: Vec<&Usb> = after.devices.values().filter_map(|d| d.usb.as_ref()).collect();
     let ours = before.devices.values().filter_map(|d| d.usb.as_ref()).filter(|u| u.own_forward);
-    for usb in ours.filter(|u| !used.iter().any(|other| (&other.serial, other.local_port) == (&u.serial, u.local_port))) {
+    for usb in ours.filter(|u| !used.iter().any(|other| (&other.serial, other.local_port) == (&u.serial, u.local_port)))
+    {
         let (adb, usb) = (before.adb.clone(), usb.clone());
         tasks.spawn(format!("forward:{}", usb.serial), move || {
             let (adb, usb) = (adb.clone(), usb.clone());

@@ -23,13 +23,20 @@ const MAX_RECOVERIES: usize = 2;
 const CANDIDATES: usize = 40;
 
 impl Call {
-    /// Returns hints for the page of a capture, best first; empty if nothing is known or the database cannot be read. `shown` is the
-    /// number of refs returned with it, whose aliases hints may use.
-    pub(super) async fn hints(&self, capture: &ScreenCapture, place: &Place, shown: usize, wanted: HintsWanted) -> Vec<Hint> {
+    /// Returns hints for the page of a capture, best first; empty if nothing is known or the database cannot be read.
+    /// `shown` is the number of refs returned with it, whose aliases hints may use.
+    pub(super) async fn hints(
+        &self,
+        capture: &ScreenCapture,
+        place: &Place,
+        shown: usize,
+        wanted: HintsWanted,
+    ) -> Vec<Hint> {
         if place.page_key.is_none() {
             return Vec::new();
         }
-        // Only the page itself: knowledge about other pages would be noise in every response, and worse if it were believed.
+        // Only the page itself: knowledge about other pages would be noise in every response, and worse if it were
+        // believed.
         let query = Query { place: place.clone(), unasked: true, limit: CANDIDATES, ..Query::default() };
         let known = match self.core.store.read(move |c| experience::find(c, query)).await {
             Ok(known) => known,
@@ -39,12 +46,16 @@ impl Call {
             }
         };
         let useful = known.transitions.into_iter().filter(is_useful).filter(|t| wanted.all() || is_worth_telling(t));
-        let mut useful: Vec<(Transition, Sight)> = useful.filter_map(|t| in_sight(&t, capture).map(|sight| (t, sight))).collect();
+        let mut useful: Vec<(Transition, Sight)> =
+            useful.filter_map(|t| in_sight(&t, capture).map(|sight| (t, sight))).collect();
         useful.sort_by_key(|(t, sight)| (*sight == Sight::Scroll, rank(t)));
         let recoveries: Vec<Hint> =
             known.recoveries.iter().filter(|r| r.success_count > 0).take(MAX_RECOVERIES).map(recovery_hint).collect();
-        let mut hints: Vec<Hint> =
-            useful.into_iter().take(MAX_HINTS - recoveries.len()).map(|(t, sight)| action_hint(t, sight, capture, shown)).collect();
+        let mut hints: Vec<Hint> = useful
+            .into_iter()
+            .take(MAX_HINTS - recoveries.len())
+            .map(|(t, sight)| action_hint(t, sight, capture, shown))
+            .collect();
         hints.extend(recoveries);
         hints
     }
@@ -60,7 +71,11 @@ impl Call {
         let named = [place.page_key.as_deref(), place.activity.as_deref(), state];
         let pages: Vec<String> = named.into_iter().flatten().map(pattern::of).collect();
         let (app, session) = (place.app.clone().unwrap_or_default(), self.session_id);
-        let found = self.core.store.read(move |c| patterns::of_pages(c, &pages, &app, session, MIN_CONFIDENCE, MAX_PATTERNS)).await;
+        let found = self
+            .core
+            .store
+            .read(move |c| patterns::of_pages(c, &pages, &app, session, MIN_CONFIDENCE, MAX_PATTERNS))
+            .await;
         found.unwrap_or_default().into_iter().filter_map(pattern_hint).collect()
     }
 }
@@ -109,7 +124,8 @@ enum Sight {
     Scroll,
 }
 
-/// Returns where the target of a transition is; `None` if it cannot be acted on from here, and for failures out of sight.
+/// Returns where the target of a transition is; `None` if it cannot be acted on from here, and for failures out of
+/// sight.
 fn in_sight(t: &Transition, capture: &ScreenCapture) -> Option<Sight> {
     let Some(wanted) = &t.action.target else { return Some(Sight::NoTarget) };
     // Of several equal elements nobody knows which one it was: their order may have changed.
@@ -123,8 +139,8 @@ fn in_sight(t: &Transition, capture: &ScreenCapture) -> Option<Sight> {
     }
 }
 
-/// Whether a transition can be used: it names what to act on by what it is, and something came of it. A page that came by itself
-/// once may have been somebody's doing.
+/// Whether a transition can be used: it names what to act on by what it is, and something came of it. A page that came
+/// by itself once may have been somebody's doing.
 fn is_useful(t: &Transition) -> bool {
     let named = match (&t.action.target, &t.action.point) {
         (Some(target), _) => target.role != Role::Any || t.success_count > 0,
@@ -136,11 +152,12 @@ fn is_useful(t: &Transition) -> bool {
     named && leads && !waits_once && t.success_count + t.nothing_count + t.failure_count > 0
 }
 
-/// Whether a transition is worth its tokens in every look: not what any page does (Home, Back, a launch), not that a switch changes its
-/// page, and not a single failure or attempt without effect, which may have had other reasons.
+/// Whether a transition is worth its tokens in every look: not what any page does (Home, Back, a launch), not that a
+/// switch changes its page, and not a single failure or attempt without effect, which may have had other reasons.
 fn is_worth_telling(t: &Transition) -> bool {
     let leads = t.outcomes.iter().any(|o| matches!(o.kind, OutcomeKind::Page | OutcomeKind::Refuted));
-    let general = matches!(t.action.verb, Verb::Home | Verb::Back | Verb::Launch | Verb::Stop | Verb::Relaunch | Verb::Key);
+    let general =
+        matches!(t.action.verb, Verb::Home | Verb::Back | Verb::Launch | Verb::Stop | Verb::Relaunch | Verb::Key);
     !general && (leads || t.nothing_count + t.failure_count > 1)
 }
 
@@ -168,9 +185,22 @@ pub(super) fn chosen(known: Vec<Hint>, about_page: Vec<Hint>, wanted: HintsWante
 /// Orders hints: verified, leading somewhere, changing the page, likely; what did nothing and what failed come last.
 fn rank(t: &Transition) -> impl Ord + use<> {
     let of = |kind| t.outcomes.iter().filter(|o| o.kind == kind).map(|o| o.count).max().unwrap_or_default();
-    let share = t.outcomes.iter().filter(|o| o.kind == OutcomeKind::Page).map(|o| (o.share * 100.0) as i64).max().unwrap_or_default();
+    let share = t
+        .outcomes
+        .iter()
+        .filter(|o| o.kind == OutcomeKind::Page)
+        .map(|o| (o.share * 100.0) as i64)
+        .max()
+        .unwrap_or_default();
     let nearest = t.match_scope == Scope::State;
-    Reverse((nearest, t.verified_count > 0, of(OutcomeKind::Page) > 0, of(OutcomeKind::Same) > 0, share, t.success_count))
+    Reverse((
+        nearest,
+        t.verified_count > 0,
+        of(OutcomeKind::Page) > 0,
+        of(OutcomeKind::Same) > 0,
+        share,
+        t.success_count,
+    ))
 }
 
 /// Returns the success rate with add-one smoothing, which pulls it towards 0.5 while there are few observations.
@@ -227,7 +257,8 @@ pub(super) fn in_brief(t: &Transition) -> String {
         };
         format!("{what} {}/{tried}", o.count)
     };
-    let told: Vec<String> = t.outcomes.iter().filter(|o| o.kind != OutcomeKind::Refuted).take(MAX_OUTCOMES).map(one).collect();
+    let told: Vec<String> =
+        t.outcomes.iter().filter(|o| o.kind != OutcomeKind::Refuted).take(MAX_OUTCOMES).map(one).collect();
     let verb = if t.action.verb == Verb::Tap { String::new() } else { format!("{}: ", t.action.verb) };
     format!("{verb}{}", told.join(", "))
 }

@@ -1,4 +1,5 @@
-//! `memory.importAf`: imports settings, notes, transitions, recoveries and artifacts of `af` 0.5, with invalid data cleaned up.
+//! `memory.importAf`: imports settings, notes, transitions, recoveries and artifacts of `af` 0.5, with invalid data
+//! cleaned up.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,8 +32,14 @@ impl From<AfError> for Error {
     fn from(error: AfError) -> Self {
         match &error {
             AfError::Io { path, error: cause } => {
-                let code = if cause.kind() == std::io::ErrorKind::NotFound { ErrorCode::NotFound } else { ErrorCode::Conflict };
-                Error::new(code, error.to_string()).hint("the file must be readable by the daemon").details(json!({"path": path}))
+                let code = if cause.kind() == std::io::ErrorKind::NotFound {
+                    ErrorCode::NotFound
+                } else {
+                    ErrorCode::Conflict
+                };
+                Error::new(code, error.to_string())
+                    .hint("the file must be readable by the daemon")
+                    .details(json!({"path": path}))
             }
             AfError::Foreign { path, .. } => Error::new(ErrorCode::Conflict, error.to_string())
                 .hint("pass the database of af 0.5; its setting memory.db names it")
@@ -69,12 +76,17 @@ fn outcome(key: &str, outcome: ImportOutcome, remark: impl Into<String>) -> Impo
 fn device(theirs: &AfSettings, ours: &Settings, report: &mut Vec<ImportedSetting>) -> Option<(String, DeviceSettings)> {
     let device = theirs.file.devices().remove("default")?;
     let url = device.url.clone();
-    if let Some((name, _)) = ours.devices.iter().find(|(_, d)| d.url.trim_end_matches('/') == url.trim_end_matches('/')) {
+    if let Some((name, _)) = ours.devices.iter().find(|(_, d)| d.url.trim_end_matches('/') == url.trim_end_matches('/'))
+    {
         report.push(outcome("remote.url", ImportOutcome::Present, format!("device.{name}.url")));
         return None;
     }
     let Some(name) = ["default", "af"].into_iter().find(|n| !ours.devices.contains_key(*n)) else {
-        report.push(outcome("remote.url", ImportOutcome::Skipped, "devices `default` and `af` already exist; use `afctl device add`"));
+        report.push(outcome(
+            "remote.url",
+            ImportOutcome::Skipped,
+            "devices `default` and `af` already exist; use `afctl device add`",
+        ));
         return None;
     };
     report.push(outcome("remote.url", ImportOutcome::Added, format!("device.{name}.url")));
@@ -100,7 +112,10 @@ fn settings(core: &Core, theirs: &AfSettings, dry_run: bool) -> Result<Vec<Impor
         ("artifacts.screen_file", text(&artifacts.screen_file)),
         ("artifacts.screenshot_file", text(&artifacts.screenshot_file)),
         ("artifacts.page_dir", text(&artifacts.page_dir)),
-        ("output.default", Some(theirs.file.output.default).filter(|f| *f != OutputFormat::Auto).map(|f| f.word().to_owned())),
+        (
+            "output.default",
+            Some(theirs.file.output.default).filter(|f| *f != OutputFormat::Auto).map(|f| f.word().to_owned()),
+        ),
     ];
     for (key, value) in configured.into_iter().filter_map(|(key, value)| Some((key, value?))) {
         let known = config::keys::get(&core.config, key)?;
@@ -114,7 +129,11 @@ fn settings(core: &Core, theirs: &AfSettings, dry_run: bool) -> Result<Vec<Impor
         }
     }
     if theirs.file.memory.db.is_some() {
-        report.push(outcome("memory.db", ImportOutcome::Skipped, "the memory of af is imported into the database of afd"));
+        report.push(outcome(
+            "memory.db",
+            ImportOutcome::Skipped,
+            "the memory of af is imported into the database of afd",
+        ));
     }
     if !dry_run {
         let device = device.as_ref().map(|(name, device)| (name.as_str(), device));
@@ -139,7 +158,10 @@ fn import_rows(c: &Connection, origin: &str, found: &mut AfMemory) -> std::resul
     let session_of = |name: &str| session::row_id(c, origin, if name.is_empty() { "default" } else { name });
     for note in &found.notes {
         let saved = notes::save(c, origin, session_of(&note.session)?, &note.row, &note.row.entry())?;
-        count(&mut found.tallies[af::NOTES], if saved.is_some() { ImportOutcome::Added } else { ImportOutcome::Present });
+        count(
+            &mut found.tallies[af::NOTES],
+            if saved.is_some() { ImportOutcome::Added } else { ImportOutcome::Present },
+        );
     }
     for transition in found.transitions.values() {
         count(&mut found.tallies[af::TRANSITIONS], imported::transition(c, origin, &source, transition)?);
@@ -191,8 +213,8 @@ async fn import(core: &Arc<Core>, params: &ImportAfParams, trace: String) -> Res
         Some(path) => run_blocking(move || af::read(&path, &trace)).await??,
         None => AfMemory::default(),
     };
-    // Check the settings before anything is written. They are imported last: importing rows again is harmless, whereas settings
-    // imported before a failure would stay and might refer to missing data.
+    // Check the settings before anything is written. They are imported last: importing rows again is harmless, whereas
+    // settings imported before a failure would stay and might refer to missing data.
     let theirs = theirs.map(Arc::new);
     let mut settings_report = Vec::new();
     if let Some(theirs) = theirs.clone() {

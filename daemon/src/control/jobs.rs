@@ -19,9 +19,13 @@ const VISUAL_UPKEEP: Duration = Duration::from_secs(3600);
 
 /// Registers and schedules all jobs. Must run inside the Tokio runtime.
 pub fn start(core: &Arc<Core>) {
-    add(core, artifacts::LIMITS_JOB, "enforces the size and age limits of artifacts", ARTIFACT_LIMITS, |core| async move {
-        artifacts::tidy(&core).await
-    });
+    add(
+        core,
+        artifacts::LIMITS_JOB,
+        "enforces the size and age limits of artifacts",
+        ARTIFACT_LIMITS,
+        |core| async move { artifacts::tidy(&core).await },
+    );
     add(
         core,
         visual::UPKEEP_JOB,
@@ -47,9 +51,13 @@ pub fn start(core: &Arc<Core>) {
         recall,
         |core| async move { recall::run_upkeep(&core).await },
     );
-    add(core, "request-keys", "deletes recorded outcomes of request keys after a day", REQUEST_KEYS, |core| async move {
-        replay::prune(&core).await
-    });
+    add(
+        core,
+        "request-keys",
+        "deletes recorded outcomes of request keys after a day",
+        REQUEST_KEYS,
+        |core| async move { replay::prune(&core).await },
+    );
     add(
         core,
         conversation::SUMMARIES_JOB,

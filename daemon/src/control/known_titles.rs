@@ -1,7 +1,7 @@
 //! What a page is known to contain, for labels that fit an element in sight only in part.
 //!
-//! On a page that is scrolled down, `Display` may be a word of what is in sight while the row "Display" is further up. Acting on the
-//! former would be wrong, and what came of it would be remembered of the wrong element.
+//! On a page that is scrolled down, `Display` may be a word of what is in sight while the row "Display" is further up.
+//! Acting on the former would be wrong, and what came of it would be remembered of the wrong element.
 
 use afd_proto::ErrorCode;
 use afd_proto::vocabulary::By;
@@ -22,7 +22,8 @@ use afd_screen::page::target;
 const CANDIDATES: usize = 200;
 
 impl Call {
-    /// Returns a resolved target, unless its label fits only in part while the page is known to have an element of exactly that title.
+    /// Returns a resolved target, unless its label fits only in part while the page is known to have an element of
+    /// exactly that title.
     ///
     /// # Errors
     /// `TARGET_NOT_FOUND` with the candidate that is in sight.
@@ -33,7 +34,9 @@ impl Call {
         place: &Place,
         found: ResolvedTarget,
     ) -> Result<ResolvedTarget> {
-        let TargetSpec::Node { by: By::Label | By::Text | By::Desc, value, partial: false, .. } = spec else { return Ok(found) };
+        let TargetSpec::Node { by: By::Label | By::Text | By::Desc, value, partial: false, .. } = spec else {
+            return Ok(found);
+        };
         if found.fit.is_none_or(|fit| fit <= Fit::Whole) || !self.is_known_title(value, capture, place).await {
             return Ok(found);
         }
@@ -46,7 +49,13 @@ impl Call {
     }
 
     /// Adds to the error for a label that is not in sight that the page is known to have it.
-    pub(super) async fn known_elsewhere(&self, spec: &TargetSpec, capture: &ScreenCapture, place: &Place, error: Error) -> Error {
+    pub(super) async fn known_elsewhere(
+        &self,
+        spec: &TargetSpec,
+        capture: &ScreenCapture,
+        place: &Place,
+        error: Error,
+    ) -> Error {
         let TargetSpec::Node { by: By::Label | By::Text | By::Desc, value, .. } = spec else { return error };
         let off_screen = error.details.as_ref().is_some_and(|d| d["offScreen"].is_string());
         if error.code != ErrorCode::TargetNotFound || off_screen || !self.is_known_title(value, capture, place).await {
@@ -56,12 +65,14 @@ impl Call {
         error.hint(format!("the page is known to have it: scroll-to {wanted} first"))
     }
 
-    /// Returns whether the page is known to have an element of this title: it was shown to the session, acted on, or read there each time.
+    /// Returns whether the page is known to have an element of this title: it was shown to the session, acted on, or
+    /// read there each time.
     pub(super) async fn is_known_title(&self, title: &str, capture: &ScreenCapture, place: &Place) -> bool {
         let wanted = fold(title);
         let is_wanted = |text: &str| fold(text) == wanted;
-        let same_page =
-            |p: &Place| p.page_key.is_some() && p.activity == place.activity && p.title == place.title && p.dialog == place.dialog;
+        let same_page = |p: &Place| {
+            p.page_key.is_some() && p.activity == place.activity && p.title == place.title && p.dialog == place.dialog
+        };
         let shown = self.core.views.shown(self.session_id, self.device_id).filter(|s| same_page(&s.place));
         if shown.is_some_and(|s| s.refs.values().any(|r| is_wanted(&r.what.label.title))) {
             return true;

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use afd_proto::memory::{ContextParams, Experience, ExperienceParams, Log, LogParams, SessionContext, Stats, StatsParams};
+use afd_proto::memory::{
+    ContextParams, Experience, ExperienceParams, Log, LogParams, SessionContext, Stats, StatsParams,
+};
 use afd_proto::vocabulary::DEFAULT_SESSION;
 
 use super::paging::{limit, page};
@@ -30,7 +32,8 @@ pub async fn experience(core: &Arc<Core>, params: &ExperienceParams) -> Result<E
         let device = params.device.as_deref().map(|d| core.devices.name_of(d));
         let read = move |c: &afd_store::Connection| {
             let seen = log::context(c, &session, device.as_deref())?;
-            let structure = seen.observation_id.as_deref().map(|uid| observations::structure_of(c, uid)).transpose()?.flatten();
+            let structure =
+                seen.observation_id.as_deref().map(|uid| observations::structure_of(c, uid)).transpose()?.flatten();
             Ok(Place { app: seen.app, activity: seen.activity, page_key: seen.page_key, structure, ..Place::default() })
         };
         place = core.store.read_all(read).await?;

@@ -91,7 +91,10 @@ pub async fn metrics(core: &Arc<Core>) -> Metrics {
     text.head("device_waiting", "gauge", "Calls that wait for the device or hold it.");
     status.devices.iter().for_each(|d| text.value("device_waiting", &[("device", &d.name)], d.waiting));
     text.head("device_leased", "gauge", "Whether a session holds a lease.");
-    status.devices.iter().for_each(|d| text.value("device_leased", &[("device", &d.name)], u8::from(d.lease.is_some())));
+    status
+        .devices
+        .iter()
+        .for_each(|d| text.value("device_leased", &[("device", &d.name)], u8::from(d.lease.is_some())));
     text.head("job_runs_total", "counter", "Runs of a job.");
     let jobs = core.jobs.list();
     jobs.iter().for_each(|job| text.value("job_runs_total", &[("job", &job.name)], job.runs));
@@ -102,7 +105,9 @@ pub async fn metrics(core: &Arc<Core>) -> Metrics {
     text.head("call_errors_total", "counter", "Calls that ended with an error.");
     loads.iter().for_each(|(name, load)| text.value("call_errors_total", &[("method", name)], load.errors));
     text.head("call_seconds_total", "counter", "Time that calls took.");
-    loads.iter().for_each(|(name, load)| text.value("call_seconds_total", &[("method", name)], load.total.as_secs_f64()));
+    loads
+        .iter()
+        .for_each(|(name, load)| text.value("call_seconds_total", &[("method", name)], load.total.as_secs_f64()));
     let us = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
     let of = |(name, load): &(&str, Load)| MethodLoad {
         name: (*name).to_owned(),

@@ -49,7 +49,11 @@ pub async fn save(core: &Arc<Core>, params: &SaveParams) -> Result<SavedNote> {
     check_topic(&params.topic)?;
     params.app.as_deref().map(check_app).transpose()?;
     if params.content.trim().is_empty() || params.content.len() > MAX_CONTENT {
-        let got = if params.content.trim().is_empty() { "only whitespace".to_owned() } else { format!("{} bytes", params.content.len()) };
+        let got = if params.content.trim().is_empty() {
+            "only whitespace".to_owned()
+        } else {
+            format!("{} bytes", params.content.len())
+        };
         return Err(Error::param("content", "1 to 65536 bytes", got));
     }
     let session = params.session.as_deref().unwrap_or(DEFAULT_SESSION);

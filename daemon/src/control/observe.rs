@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use afd_proto::ErrorCode;
 use afd_proto::observe::{
-    LastPage, LastParams, Page, PageParams, Part, RefRows, Refs, RefsParams, Screen, ScreenParams, ScreenRows, Top, TopParams,
+    LastPage, LastParams, Page, PageParams, Part, RefRows, Refs, RefsParams, Screen, ScreenParams, ScreenRows, Top,
+    TopParams,
 };
 use afd_proto::picture::{MarkScope, Overlay, OverlayGetParams, OverlaySetParams};
 use afd_proto::vocabulary::{HintsWanted, ObservationSource, Reply};
@@ -41,7 +42,8 @@ pub async fn top(core: &Arc<Core>, params: &TopParams) -> Result<Reply<Top>> {
     let (call, first) = core.call_reading(params, Device::top).await?;
     let reading = first.answer().await?;
     let uid = new_uid();
-    let top = Top { observation_id: uid.clone(), top_activity: reading.value.place.clone(), app: reading.value.app.clone() };
+    let top =
+        Top { observation_id: uid.clone(), top_activity: reading.value.place.clone(), app: reading.value.app.clone() };
     call.record(Observation {
         uid,
         seq: reading.seq,
@@ -70,20 +72,32 @@ pub async fn screen(core: &Arc<Core>, params: &ScreenParams) -> Result<Reply<Scr
     let options = CaptureOptions { settle, wait: wait(params.wait_ms)? };
     let (call, first) = core.call_reading(params, Device::tree).await?;
     let mut capture = call.capture(options, first).await?;
-    let shape =
-        Shape { format: params.format, since: params.since.clone(), hints: params.hints, max_rows: params.max_rows, after_action: false };
+    let shape = Shape {
+        format: params.format,
+        since: params.since.clone(),
+        hints: params.hints,
+        max_rows: params.max_rows,
+        after_action: false,
+    };
     if shape.is_outline() {
         let context = call.shaped(&mut capture, ObservationSource::Screen, &shape).await;
-        return Ok(call.reply(Screen { context, screen: ScreenRows { rows: Vec::new(), ..screen_rows(&capture, &[], Some(0), false) } }));
+        return Ok(call.reply(Screen {
+            context,
+            screen: ScreenRows { rows: Vec::new(), ..screen_rows(&capture, &[], Some(0), false) },
+        }));
     }
     call.record_and_learn(&capture, ObservationSource::Screen, None).await;
-    let mut screen = screen_rows(&capture, &columns(params.fields.as_deref(), params.full), params.max_rows, params.full);
+    let mut screen =
+        screen_rows(&capture, &columns(params.fields.as_deref(), params.full), params.max_rows, params.full);
     let context = call.with_hints(&capture, params.hints, 0).await;
     let policy = SpillPolicy {
         kind: if params.full { "screen_full_json" } else { "screen_json" },
         op: "observe.screen",
         always: params.full || params.save_file.is_some(),
-        destination: Destination { path: params.save_file.as_deref().map(|p| ("saveFile", p)), root: params.artifact_dir.as_deref() },
+        destination: Destination {
+            path: params.save_file.as_deref().map(|p| ("saveFile", p)),
+            root: params.artifact_dir.as_deref(),
+        },
     };
     call.spill(&context, &mut screen, policy).await?;
     Ok(call.reply(Screen { context, screen }))
@@ -98,8 +112,13 @@ pub async fn refs(core: &Arc<Core>, params: &RefsParams) -> Result<Reply<Refs>> 
     let options = CaptureOptions { settle, wait: wait(params.wait_ms)? };
     let (call, first) = core.call_reading(params, Device::tree).await?;
     let mut capture = call.capture(options, first).await?;
-    let shape =
-        Shape { format: params.format, since: params.since.clone(), hints: params.hints, max_rows: params.max_rows, after_action: false };
+    let shape = Shape {
+        format: params.format,
+        since: params.since.clone(),
+        hints: params.hints,
+        max_rows: params.max_rows,
+        after_action: false,
+    };
     if shape.is_outline() {
         let context = call.shaped(&mut capture, ObservationSource::Refs, &shape).await;
         let refs = RefRows { ref_version: call.ref_version(&capture), ..ref_rows(&capture, Some(0), false) };
@@ -109,7 +128,8 @@ pub async fn refs(core: &Arc<Core>, params: &RefsParams) -> Result<Reply<Refs>> 
     call.record_and_learn(&capture, ObservationSource::Refs, Some(refs.rows.len())).await;
     refs.ref_version = call.ref_version(&capture);
     let context = call.with_hints(&capture, params.hints, refs.rows.len()).await;
-    let policy = SpillPolicy { kind: "page_refs_json", op: "observe.refs", always: false, destination: Destination::default() };
+    let policy =
+        SpillPolicy { kind: "page_refs_json", op: "observe.refs", always: false, destination: Destination::default() };
     call.spill(&context, &mut refs, policy).await?;
     Ok(call.reply(Refs { context, refs }))
 }
@@ -122,27 +142,44 @@ pub async fn page(core: &Arc<Core>, params: &PageParams) -> Result<Reply<Page>> 
     let options = CaptureOptions { settle: params.settle.unwrap_or(true), wait: wait(params.wait_ms)? };
     let (call, first) = core.call_reading(params, Device::tree).await?;
     let mut capture = call.capture(options, first).await?;
-    let shape =
-        Shape { format: params.format, since: params.since.clone(), hints: params.hints, max_rows: params.max_rows, after_action: false };
+    let shape = Shape {
+        format: params.format,
+        since: params.since.clone(),
+        hints: params.hints,
+        max_rows: params.max_rows,
+        after_action: false,
+    };
     if shape.is_outline() {
         let context = call.shaped(&mut capture, ObservationSource::Page, &shape).await;
         return Ok(call.reply(Page { context, screen: None, refs: None }));
     }
     let wants = |part| params.include.as_ref().is_none_or(|parts| parts.contains(&part));
     let mut refs = wants(Part::Refs).then(|| ref_rows(&capture, params.max_rows, params.full));
-    let mut screen = wants(Part::Screen).then(|| screen_rows(&capture, &columns(None, params.full), params.max_rows, params.full));
+    let mut screen =
+        wants(Part::Screen).then(|| screen_rows(&capture, &columns(None, params.full), params.max_rows, params.full));
     call.record_and_learn(&capture, ObservationSource::Page, refs.as_ref().map(|r| r.rows.len())).await;
     if let Some(refs) = &mut refs {
         refs.ref_version = call.ref_version(&capture);
     }
     let context = call.with_hints(&capture, params.hints, refs.as_ref().map_or(0, |r| r.rows.len())).await;
-    let destination = Destination { path: params.save_dir.as_deref().map(|p| ("saveDir", p)), root: params.artifact_dir.as_deref() };
+    let destination =
+        Destination { path: params.save_dir.as_deref().map(|p| ("saveDir", p)), root: params.artifact_dir.as_deref() };
     if let Some(screen) = &mut screen {
-        let policy = SpillPolicy { kind: "page_screen_json", op: "observe.page", always: params.save_dir.is_some(), destination };
+        let policy = SpillPolicy {
+            kind: "page_screen_json",
+            op: "observe.page",
+            always: params.save_dir.is_some(),
+            destination,
+        };
         call.spill(&context, screen, policy).await?;
     }
     if let Some(refs) = &mut refs {
-        call.spill(&context, refs, SpillPolicy { kind: "page_refs_json", op: "observe.page", always: false, destination }).await?;
+        call.spill(
+            &context,
+            refs,
+            SpillPolicy { kind: "page_refs_json", op: "observe.page", always: false, destination },
+        )
+        .await?;
     }
     Ok(call.reply(Page { context, screen, refs }))
 }
@@ -207,7 +244,8 @@ pub async fn set_overlay(core: &Arc<Core>, params: &OverlaySetParams) -> Result<
     call.device().check_lease(&call.echo.session)?;
     let state = guard.perform(call.target.token.as_ref(), &Input::Overlay(setting)).await?;
     drop(guard);
-    let overlay = serde_json::from_str(&state).map_err(|e| DriverError::Lost(format!("cannot parse the state of the overlay: {e}")))?;
+    let overlay = serde_json::from_str(&state)
+        .map_err(|e| DriverError::Lost(format!("cannot parse the state of the overlay: {e}")))?;
     Ok(call.reply(overlay))
 }
 
@@ -218,15 +256,16 @@ impl Call {
         over_nodes(capture.refs.len(), || {
             for r in capture.refs.iter() {
                 let node = &capture.snapshot().nodes[r.node];
-                (r.label.text(), &node.res_id, &node.class, node.bounds.to_string(), node.flags.text(false)).hash(&mut hash);
+                (r.label.text(), &node.res_id, &node.class, node.bounds.to_string(), node.flags.text(false))
+                    .hash(&mut hash);
             }
         });
         let session = capture.reliable().then_some(self.session_id);
         self.core.views.ref_version(session, self.device_id, hash.finish())
     }
 
-    /// Returns the context of a capture with its state and, unless `wanted` is false, with hints; `shown` is the number of refs
-    /// returned with it.
+    /// Returns the context of a capture with its state and, unless `wanted` is false, with hints; `shown` is the number
+    /// of refs returned with it.
     pub(super) async fn with_hints(
         &self,
         capture: &ScreenCapture,
@@ -241,7 +280,8 @@ impl Call {
         if !wanted.any() {
             return context;
         }
-        let structure = capture.structures.as_ref().filter(|_| capture.reliable()).map(|s| self.structure_key(&s.front));
+        let structure =
+            capture.structures.as_ref().filter(|_| capture.reliable()).map(|s| self.structure_key(&s.front));
         let mut hints = Vec::new();
         if let Some(structures) = capture.structures.as_ref().filter(|s| s.front.dialog && capture.reliable()) {
             hints.extend(self.dismissal_hint(&structures.front).await);

@@ -1,5 +1,5 @@
-//! Observations as outlines: the page, a dialog over it, the elements with what memory knows of them, notes below; or what changed since
-//! an earlier observation.
+//! Observations as outlines: the page, a dialog over it, the elements with what memory knows of them, notes below; or
+//! what changed since an earlier observation.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -44,16 +44,23 @@ impl Shape {
 }
 
 impl Call {
-    /// Records a capture, and returns it in the given form. The aliases of elements that the session has been shown stay the same if it
-    /// asks for changes.
-    pub(super) async fn shaped(&self, capture: &mut ScreenCapture, source: ObservationSource, shape: &Shape) -> Context {
+    /// Records a capture, and returns it in the given form. The aliases of elements that the session has been shown
+    /// stay the same if it asks for changes.
+    pub(super) async fn shaped(
+        &self,
+        capture: &mut ScreenCapture,
+        source: ObservationSource,
+        shape: &Shape,
+    ) -> Context {
         let before = self.core.views.shown(self.session_id, self.device_id);
-        let before = before.filter(|b| shape.since.as_ref().is_some_and(|since| since == LAST || *since == b.observation));
+        let before =
+            before.filter(|b| shape.since.as_ref().is_some_and(|since| since == LAST || *since == b.observation));
         // Another page begins with fresh numbers.
         let before = before.filter(|b| is_same_page(b, capture));
         let since = before.as_ref().map(|b| b.observation.clone());
         if let Some(before) = &before {
-            let shown: Vec<(u32, &_)> = before.refs.iter().filter_map(|(alias, r)| Some((number_of(alias)?, &r.what))).collect();
+            let shown: Vec<(u32, &_)> =
+                before.refs.iter().filter_map(|(alias, r)| Some((number_of(alias)?, &r.what))).collect();
             capture.numbers = outline::carried_numbers(&capture.refs, &shown);
         }
         let max = shape.max_rows.unwrap_or(DEFAULT_ROWS) as usize;
@@ -83,19 +90,22 @@ impl Call {
 }
 
 impl Call {
-    /// Returns the outline of a capture that was recorded before. Only the session that may use its aliases is shown them.
+    /// Returns the outline of a capture that was recorded before. Only the session that may use its aliases is shown
+    /// them.
     pub(super) async fn outline_of(&self, capture: &ScreenCapture) -> String {
         let context = self.with_hints(capture, Some(HintsWanted::Chosen(false)), 0).await;
-        let shown = self.core.views.shown(self.session_id, self.device_id).is_some_and(|s| s.observation == capture.uid);
+        let shown =
+            self.core.views.shown(self.session_id, self.device_id).is_some_and(|s| s.observation == capture.uid);
         let shown = shown && capture.reading.inputs == self.device().inputs();
         whole(capture, &context, (DEFAULT_ROWS as usize, shown), false)
     }
 }
 
-/// Takes the aliases from what the outline does not tell, such as system bars and elements beyond `max`: what nobody was shown cannot be
-/// meant by its alias.
+/// Takes the aliases from what the outline does not tell, such as system bars and elements beyond `max`: what nobody
+/// was shown cannot be meant by its alias.
 fn only_shown(capture: &mut ScreenCapture, max: usize) {
-    let told: std::collections::HashSet<usize> = items(capture).into_iter().take(max).filter_map(|item| item.at).collect();
+    let told: std::collections::HashSet<usize> =
+        items(capture).into_iter().take(max).filter_map(|item| item.at).collect();
     for (index, number) in capture.numbers.iter_mut().enumerate() {
         if !told.contains(&index) {
             *number = 0;
@@ -167,8 +177,10 @@ fn head(capture: &ScreenCapture, context: &Context, with_app: bool) -> String {
         let _ = write!(head, "; {behind} elements behind what is in front");
     }
     if let Some(dialog) = dialog {
-        let name = dialog.title.as_deref().map(|t| format!(" {}", quoted(as_shown(capture, t), MAX_NAME))).unwrap_or_default();
-        let of_app = context.app.as_ref().filter(|app| Some(*app) != page_app).map(|app| format!(" {app}")).unwrap_or_default();
+        let name =
+            dialog.title.as_deref().map(|t| format!(" {}", quoted(as_shown(capture, t), MAX_NAME))).unwrap_or_default();
+        let of_app =
+            context.app.as_ref().filter(|app| Some(*app) != page_app).map(|app| format!(" {app}")).unwrap_or_default();
         let _ = write!(head, "\ndialog{name}{of_app}");
         if behind > 0 {
             let _ = write!(head, "; {behind} elements behind it");
@@ -181,7 +193,8 @@ fn head(capture: &ScreenCapture, context: &Context, with_app: bool) -> String {
 const HINTS_PERCENT: usize = 10;
 const HINTS_MIN: usize = 48;
 
-/// Returns the whole outline, of at most `max` elements, with or without aliases. Unless all hints are wanted, the best that fit stand in it.
+/// Returns the whole outline, of at most `max` elements, with or without aliases. Unless all hints are wanted, the best
+/// that fit stand in it.
 fn whole(capture: &ScreenCapture, context: &Context, (max, aliases): (usize, bool), all_hints: bool) -> String {
     let all = items(capture);
     let head = head(capture, context, true);
@@ -262,7 +275,8 @@ fn ranges(aliases: &[String]) -> String {
 /// Returns what changed: lines that came (`+`), went (`-`) or are different (`~`).
 fn changes(before: &ShownRefs, capture: &ScreenCapture, context: &Context, after_action: bool) -> String {
     let refs = afd_screen::page::refs::all(&before.snapshot);
-    let numbers: HashMap<usize, u32> = before.refs.iter().filter_map(|(a, r)| Some((r.what.node, number_of(a)?))).collect();
+    let numbers: HashMap<usize, u32> =
+        before.refs.iter().filter_map(|(a, r)| Some((r.what.node, number_of(a)?))).collect();
     let old_title = before.place.title.as_deref();
     let old = outline::items(&before.snapshot, &refs, old_title);
     let old_alias = |item: &Item| item.at.and_then(|at| numbers.get(&refs[at].node)).map(|n| format!("@n{n}"));

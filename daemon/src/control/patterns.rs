@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use afd_proto::ErrorCode;
 use afd_proto::pattern::{
-    DeleteResult, PageModel, PageModelDeleteParams, PageModelFindParams, PageModelSaveParams, PageModels, Pattern, PatternDeleteParams,
-    PatternFindParams, PatternKind, PatternListParams, PatternMergeParams, PatternPromoteParams, PatternSaveParams, PatternScope,
-    PatternUsedParams, Patterns,
+    DeleteResult, PageModel, PageModelDeleteParams, PageModelFindParams, PageModelSaveParams, PageModels, Pattern,
+    PatternDeleteParams, PatternFindParams, PatternKind, PatternListParams, PatternMergeParams, PatternPromoteParams,
+    PatternSaveParams, PatternScope, PatternUsedParams, Patterns,
 };
 use afd_proto::vocabulary::{DEFAULT_SESSION, RecordScope};
 
@@ -119,7 +119,10 @@ pub async fn list(core: &Arc<Core>, params: &PatternListParams) -> Result<Patter
         None => None,
     };
     let (app, scope, limit) = (params.app.clone(), params.scope, limit(params.limit, 100)?);
-    Ok(Patterns { page: None, patterns: core.store.read_all(move |c| patterns::list(c, session, app.as_deref(), scope, limit)).await? })
+    Ok(Patterns {
+        page: None,
+        patterns: core.store.read_all(move |c| patterns::list(c, session, app.as_deref(), scope, limit)).await?,
+    })
 }
 
 /// `pattern.promote`: changes who may be told a pattern.
@@ -131,10 +134,14 @@ pub async fn promote(core: &Arc<Core>, params: &PatternPromoteParams) -> Result<
     match core.store.write(move |c| patterns::promote(c, id, scope)).await? {
         Promoted::Done(pattern) => Ok(*pattern),
         Promoted::Unknown => Err(not_found("pattern", id)),
-        Promoted::NoApp => Err(Error::param("scope", "session or everybody, because the pattern is about no app", "app")),
-        Promoted::Known(other) => Err(Error::new(ErrorCode::Conflict, format!("pattern {other} says the same to {scope}"))
-            .hint("use that one, and delete this one (`afctl pattern delete`)")
-            .details(serde_json::json!({"id": other}))),
+        Promoted::NoApp => {
+            Err(Error::param("scope", "session or everybody, because the pattern is about no app", "app"))
+        }
+        Promoted::Known(other) => {
+            Err(Error::new(ErrorCode::Conflict, format!("pattern {other} says the same to {scope}"))
+                .hint("use that one, and delete this one (`afctl pattern delete`)")
+                .details(serde_json::json!({"id": other})))
+        }
     }
 }
 
@@ -211,7 +218,14 @@ pub async fn save_page(core: &Arc<Core>, params: &PageModelSaveParams) -> Result
     params.elements.iter().try_for_each(|e| check_text("elements", &e.name, 300))?;
     let (origin, p) = (core.store.origin().to_owned(), params.clone());
     let saved = core.store.write(move |c| {
-        page_models::save(c, &origin, p.app.as_deref().unwrap_or(""), &pattern::of(&p.page), p.page_type.trim(), &p.elements)
+        page_models::save(
+            c,
+            &origin,
+            p.app.as_deref().unwrap_or(""),
+            &pattern::of(&p.page),
+            p.page_type.trim(),
+            &p.elements,
+        )
     });
     Ok(saved.await?)
 }
@@ -224,7 +238,8 @@ pub async fn find_pages(core: &Arc<Core>, params: &PageModelFindParams) -> Resul
     check_optional("page", params.page.as_deref(), pattern::MAX_LENGTH)?;
     let (page, app, limit) = (params.page.as_deref().map(pattern::of), params.app.clone(), limit(params.limit, 5)?);
     let wanted = page.clone();
-    let page_models = core.store.read_all(move |c| page_models::find(c, wanted.as_deref(), app.as_deref(), limit)).await?;
+    let page_models =
+        core.store.read_all(move |c| page_models::find(c, wanted.as_deref(), app.as_deref(), limit)).await?;
     Ok(PageModels { page, page_models })
 }
 

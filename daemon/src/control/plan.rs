@@ -26,7 +26,14 @@ pub(super) struct Plan {
 impl Plan {
     /// Creates a plan without a target.
     pub(super) fn of(verb: Verb, steps: Steps) -> Self {
-        Self { category: Category::Act, action: Action::of(verb), target_spec: None, steps, evidence: None, private: false }
+        Self {
+            category: Category::Act,
+            action: Action::of(verb),
+            target_spec: None,
+            steps,
+            evidence: None,
+            private: false,
+        }
     }
 
     /// Creates a plan that sends a single input.

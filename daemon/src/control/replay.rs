@@ -1,9 +1,11 @@
-//! Idempotency: executes a writing call with a request key once, records its outcome, and replays it for repeated calls.
+//! Idempotency: executes a writing call with a request key once, records its outcome, and replays it for repeated
+//! calls.
 //!
-//! That the call has begun is recorded in the transaction of its first write, and its result afterwards, in the background. So a call that a
-//! crash interrupted before it wrote anything is executed again when it is repeated; one that had written something yields `OUTCOME_UNKNOWN`,
-//! because the rest of it may be missing. Calls with effects outside of the database are recorded before they start. A failed call is deleted,
-//! so that it can be retried. Actions have their own scheme, based on intents and events, since what was sent to a device cannot be undone.
+//! That the call has begun is recorded in the transaction of its first write, and its result afterwards, in the
+//! background. So a call that a crash interrupted before it wrote anything is executed again when it is repeated; one
+//! that had written something yields `OUTCOME_UNKNOWN`, because the rest of it may be missing. Calls with effects
+//! outside of the database are recorded before they start. A failed call is deleted, so that it can be retried. Actions
+//! have their own scheme, based on intents and events, since what was sent to a device cannot be undone.
 
 use std::sync::Arc;
 
@@ -50,13 +52,19 @@ pub fn check_key(key: Value) -> Result<String> {
     }
 }
 
-/// Executes a call, or returns the outcome recorded for its key. Once started, a writing call is finished. The writing calls of a
-/// connection start in the order in which they were sent, with or without a key.
+/// Executes a call, or returns the outcome recorded for its key. Once started, a writing call is finished. The writing
+/// calls of a connection start in the order in which they were sent, with or without a key.
 ///
 /// # Errors
-/// Those of the call; `CANCELLED` if it was cancelled before it started; `CONFLICT` if the key was used for a different call;
-/// `OUTCOME_UNKNOWN` if the daemon stopped while the call was running.
-pub async fn run(core: &Arc<Core>, method: &'static MethodInfo, key: Option<String>, params: &str, work: Work) -> Result<Response> {
+/// Those of the call; `CANCELLED` if it was cancelled before it started; `CONFLICT` if the key was used for a different
+/// call; `OUTCOME_UNKNOWN` if the daemon stopped while the call was running.
+pub async fn run(
+    core: &Arc<Core>,
+    method: &'static MethodInfo,
+    key: Option<String>,
+    params: &str,
+    work: Work,
+) -> Result<Response> {
     if !method.takes_request_key() {
         return work.await.map(Response::fresh);
     }
@@ -89,7 +97,8 @@ fn session_of(method: &MethodInfo, params: &str) -> Option<String> {
     method.takes.session.then(|| named().unwrap_or_else(|| DEFAULT_SESSION.to_owned()))
 }
 
-/// Polls `work` once while it holds `order`, so that it starts before the next call of the connection, then runs it to completion.
+/// Polls `work` once while it holds `order`, so that it starts before the next call of the connection, then runs it to
+/// completion.
 async fn start(mut work: Work, order: OwnedMutexGuard<()>) -> Result<Box<RawValue>> {
     let first = poll_immediate(&mut work).await;
     drop(order);
@@ -99,7 +108,13 @@ async fn start(mut work: Work, order: OwnedMutexGuard<()>) -> Result<Box<RawValu
     }
 }
 
-async fn run_once(core: &Arc<Core>, method: &'static MethodInfo, key: String, params: &str, work: Work) -> Result<Response> {
+async fn run_once(
+    core: &Arc<Core>,
+    method: &'static MethodInfo,
+    key: String,
+    params: &str,
+    work: Work,
+) -> Result<Response> {
     let hash = core.secrets.hash(&format!("{}{params}", method.name));
     // Reading the key takes time; hold the order, so that calls of a connection still take effect in sequence.
     let order = scope::current().in_order().await;
@@ -129,7 +144,9 @@ impl KeyedCall {
             Ok(Some(recorded)) if recorded.done => return replayed(recorded.result),
             Ok(Some(_)) => return Err(interrupted()),
             Ok(None) => {}
-            Err(error) if can_repair_daemon(method) => tracing::debug!(%error, method, "cannot read whether the call was executed before"),
+            Err(error) if can_repair_daemon(method) => {
+                tracing::debug!(%error, method, "cannot read whether the call was executed before")
+            }
             Err(error) => return Err(error.into()),
         }
         let opening = self.opening();
@@ -182,7 +199,8 @@ fn writes_only_to_database(method: &str) -> bool {
     ["memory.", "session.", "conversation.", "recall.", "pattern."].into_iter().any(|group| method.starts_with(group))
 }
 
-/// Returns whether a method can repair the daemon: those that change the configuration, the devices and the backups, which may fill the disk.
+/// Returns whether a method can repair the daemon: those that change the configuration, the devices and the backups,
+/// which may fill the disk.
 fn can_repair_daemon(method: &str) -> bool {
     ["config.", "device.", "backup."].into_iter().any(|group| method.starts_with(group))
 }
@@ -193,7 +211,8 @@ fn replayed(result: Option<String>) -> Result<Response> {
             .hint("read the data that it changed instead of repeating the call")
     };
     let text = result.ok_or_else(too_large)?;
-    let raw = RawValue::from_string(text).map_err(|e| Error::new(ErrorCode::Internal, format!("cannot read the recorded result: {e}")))?;
+    let raw = RawValue::from_string(text)
+        .map_err(|e| Error::new(ErrorCode::Internal, format!("cannot read the recorded result: {e}")))?;
     Ok(Response { result: raw, is_recorded: true })
 }
 

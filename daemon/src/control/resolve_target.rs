@@ -1,13 +1,16 @@
 //! Resolves the target of an action on the screen as it is now, just before the action is sent.
 //!
-//! The agent decided on the basis of an older observation. Therefore every target is looked up again on a fresh capture, and
-//! the action is refused rather than sent to something else:
+//! The agent decided on the basis of an older observation. Therefore every target is looked up again on a fresh
+//! capture, and the action is refused rather than sent to something else:
 //!
 //! * A point must lie on the screen; the node under it is only recorded.
-//! * A label must mean exactly one element of the page (`page::select::find`); a touch goes to the place of the text that it names.
-//! * Another property must lead to exactly one node that accepts taps: a match itself or its nearest ancestor that does.
-//! * An alias (`@n3`) must come from the session's newest observation with refs, the same app, activity and title must be in the
-//!   foreground, and the recorded element must be found again unambiguously (`page::refs::find`). It may have moved.
+//! * A label must mean exactly one element of the page (`page::select::find`); a touch goes to the place of the text
+//!   that it names.
+//! * Another property must lead to exactly one node that accepts taps: a match itself or its nearest ancestor that
+//!   does.
+//! * An alias (`@n3`) must come from the session's newest observation with refs, the same app, activity and title must
+//!   be in the foreground, and the recorded element must be found again unambiguously (`page::refs::find`). It may have
+//!   moved.
 //! * A node must have a visible part that no other node or window covers; that part is what gets tapped.
 
 use afd_proto::ErrorCode;
@@ -43,13 +46,18 @@ impl TargetSpec {
     /// Parses the target parameters of a tap.
     pub(super) fn of(params: &TapParams) -> Result<Self> {
         match (params.by, &params.value, params.x, params.y) {
-            (None, None, Some(x), Some(y)) => Ok(TargetSpec::Point(Point { x: coordinate("x", x)?, y: coordinate("y", y)? })),
+            (None, None, Some(x), Some(y)) => {
+                Ok(TargetSpec::Point(Point { x: coordinate("x", x)?, y: coordinate("y", y)? }))
+            }
             (Some(by), Some(value), None, None) => {
                 Self::named(by, value, (params.exact_match, params.partial), params.observation_id.clone())
             }
-            (None, Some(value), None, None) => {
-                Self::named(default_by(value), value, (params.exact_match, params.partial), params.observation_id.clone())
-            }
+            (None, Some(value), None, None) => Self::named(
+                default_by(value),
+                value,
+                (params.exact_match, params.partial),
+                params.observation_id.clone(),
+            ),
             (Some(_), None, ..) => Err(Error::param("value", "a value to look for", "nothing")),
             (None, None, Some(_), None) => Err(Error::param("y", "a number, because x is given", "nothing")),
             (None, None, None, Some(_)) => Err(Error::param("x", "a number, because y is given", "nothing")),
@@ -59,21 +67,39 @@ impl TargetSpec {
     }
 
     /// Parses one end of a drag: a label or an alias, or a point. `names` are those of the parameters.
-    pub(super) fn end(names: [&str; 3], value: Option<&str>, point: (Option<f64>, Option<f64>), partial: bool) -> Result<Self> {
+    pub(super) fn end(
+        names: [&str; 3],
+        value: Option<&str>,
+        point: (Option<f64>, Option<f64>),
+        partial: bool,
+    ) -> Result<Self> {
         let [name, x_name, y_name] = names;
         match (value, point) {
-            (Some(value), (None, None)) if value.trim().is_empty() => Err(Error::param(name, "at least one character", "an empty string")),
+            (Some(value), (None, None)) if value.trim().is_empty() => {
+                Err(Error::param(name, "at least one character", "an empty string"))
+            }
             (Some(value), (None, None)) => Self::named(default_by(value), value, (false, partial), None),
-            (None, (Some(x), Some(y))) => Ok(TargetSpec::Point(Point { x: coordinate(x_name, x)?, y: coordinate(y_name, y)? })),
-            (None, (Some(_), None)) => Err(Error::param(y_name, "a number, because the other coordinate is given", "nothing")),
-            (None, (None, Some(_))) => Err(Error::param(x_name, "a number, because the other coordinate is given", "nothing")),
+            (None, (Some(x), Some(y))) => {
+                Ok(TargetSpec::Point(Point { x: coordinate(x_name, x)?, y: coordinate(y_name, y)? }))
+            }
+            (None, (Some(_), None)) => {
+                Err(Error::param(y_name, "a number, because the other coordinate is given", "nothing"))
+            }
+            (None, (None, Some(_))) => {
+                Err(Error::param(x_name, "a number, because the other coordinate is given", "nothing"))
+            }
             (None, (None, None)) => Err(Error::param(name, "a label or an alias, or a point", "neither")),
             (Some(_), _) => Err(Error::param(x_name, "either a label or an alias, or a point", "both")),
         }
     }
 
     /// Creates a target from a selector or an alias.
-    pub(super) fn named(by: By, value: &str, (exact, partial): (bool, bool), observation: Option<String>) -> Result<Self> {
+    pub(super) fn named(
+        by: By,
+        value: &str,
+        (exact, partial): (bool, bool),
+        observation: Option<String>,
+    ) -> Result<Self> {
         if value.trim().is_empty() {
             return Err(Error::param("value", "at least one character", "an empty string"));
         }
@@ -82,8 +108,10 @@ impl TargetSpec {
             return Ok(TargetSpec::Node { by, value: value.to_owned(), exact, partial });
         }
         let alias = value.trim();
-        let number =
-            alias.strip_prefix("@n").or_else(|| alias.strip_prefix('n')).filter(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()));
+        let number = alias
+            .strip_prefix("@n")
+            .or_else(|| alias.strip_prefix('n'))
+            .filter(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()));
         match number {
             Some(number) => Ok(TargetSpec::Alias { alias: format!("@n{number}"), observation }),
             None => Err(Error::param("value", "an alias such as @n3", value)),
@@ -102,7 +130,8 @@ pub(super) fn check_length(field: &str, text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns the digits of an alias such as `@n3`; `None` for anything else, as the name of a person may begin in the same way.
+/// Returns the digits of an alias such as `@n3`; `None` for anything else, as the name of a person may begin in the
+/// same way.
 fn alias_number(value: &str) -> Option<&str> {
     value.trim().strip_prefix("@n").filter(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()))
 }
@@ -147,7 +176,12 @@ pub(super) struct ResolvedTarget {
 
 impl Call {
     /// Resolves a target of a gesture on a capture.
-    pub(super) fn find_target(&self, spec: &TargetSpec, capture: &ScreenCapture, gesture: Gesture) -> Result<ResolvedTarget> {
+    pub(super) fn find_target(
+        &self,
+        spec: &TargetSpec,
+        capture: &ScreenCapture,
+        gesture: Gesture,
+    ) -> Result<ResolvedTarget> {
         let snapshot = capture.snapshot();
         match spec {
             TargetSpec::Point(point) => {
@@ -186,14 +220,16 @@ impl Call {
         }
     }
 
-    /// Returns the page that an alias was read from if another page is now in the foreground: the failure belongs to the former.
+    /// Returns the page that an alias was read from if another page is now in the foreground: the failure belongs to
+    /// the former.
     pub(super) fn page_of_alias(&self, spec: &TargetSpec, capture: &ScreenCapture) -> Option<Place> {
         let TargetSpec::Alias { .. } = spec else { return None };
         let shown = self.core.views.shown(self.session_id, self.device_id)?;
         (shown.place.page_key != capture.place().page_key).then(|| shown.place.clone())
     }
 
-    /// Returns the label, caption or `#id` of what an alias stands for: what is waited or scrolled for may not be on the screen.
+    /// Returns the label, caption or `#id` of what an alias stands for: what is waited or scrolled for may not be on
+    /// the screen.
     ///
     /// # Errors
     /// `TARGET_NOT_FOUND` if the session was not shown the alias, or if its element has no name.
@@ -206,16 +242,28 @@ impl Call {
             naming::called(recorded).map(str::to_owned).or_else(id)
         });
         name.ok_or_else(|| {
-            Error::new(ErrorCode::TargetNotFound, format!("{alias} is not among the elements returned to this session, or it has no name"))
-                .hint("observe the page, or give the label of the element")
+            Error::new(
+                ErrorCode::TargetNotFound,
+                format!("{alias} is not among the elements returned to this session, or it has no name"),
+            )
+            .hint("observe the page, or give the label of the element")
         })
     }
 
     /// Returns the node that an alias stands for, and whether it has moved.
-    pub(super) fn resolve_alias(&self, alias: &str, observation: Option<&str>, capture: &ScreenCapture) -> Result<(usize, bool)> {
+    pub(super) fn resolve_alias(
+        &self,
+        alias: &str,
+        observation: Option<&str>,
+        capture: &ScreenCapture,
+    ) -> Result<(usize, bool)> {
         let shown = self.core.views.shown(self.session_id, self.device_id);
         let unobserved = || {
-            Error::new(ErrorCode::RefAliasUnobserved, format!("{alias} is not among the refs most recently returned to this session")).hint(
+            Error::new(
+                ErrorCode::RefAliasUnobserved,
+                format!("{alias} is not among the refs most recently returned to this session"),
+            )
+            .hint(
                 "call observe.refs or observe.page in this session, then use an alias from its rows; \
                      raise maxRows (afctl: --max-rows) if the list was truncated",
             )
@@ -239,10 +287,11 @@ impl Call {
         }
         match refs::find(recorded, &capture.refs, &capture.exact) {
             Ok(found) => Ok((capture.refs[found.index].node, found.moved)),
-            Err(count) => {
-                Err(stale_error(alias, if count == 0 { "the element is no longer on the screen" } else { "several elements now match" })
-                    .details(json!({"label": recorded.what.label.text(), "candidates": count})))
-            }
+            Err(count) => Err(stale_error(
+                alias,
+                if count == 0 { "the element is no longer on the screen" } else { "several elements now match" },
+            )
+            .details(json!({"label": recorded.what.label.text(), "candidates": count}))),
         }
     }
 }
@@ -289,15 +338,21 @@ fn covered_error(snapshot: &Snapshot, blocker: usize) -> Error {
     let hint = "close what covers it, or target an element inside it";
     let (name, hint) = match window.map(|w| w.kind) {
         Some(WindowKind::Keyboard) => ("the keyboard".to_owned(), "close the keyboard first: press Back"),
-        _ => (format!("{:?}", what.label.clone().or(what.res_id.clone()).unwrap_or_else(|| what.role.to_string())), hint),
+        _ => {
+            (format!("{:?}", what.label.clone().or(what.res_id.clone()).unwrap_or_else(|| what.role.to_string())), hint)
+        }
     };
-    Error::new(ErrorCode::TargetCovered, format!("the target is covered by {name}, which would receive the tap instead"))
-        .hint(hint)
-        .details(json!({"coveredBy": what}))
+    Error::new(
+        ErrorCode::TargetCovered,
+        format!("the target is covered by {name}, which would receive the tap instead"),
+    )
+    .hint(hint)
+    .details(json!({"coveredBy": what}))
 }
 
 fn stale_error(alias: &str, why: &str) -> Error {
-    Error::new(ErrorCode::RefAliasStale, format!("{alias} is stale: {why}")).hint("observe again and use one of the new refs")
+    Error::new(ErrorCode::RefAliasStale, format!("{alias} is stale: {why}"))
+        .hint("observe again and use one of the new refs")
 }
 
 /// Checks that a point is on the screen. The reported size may exclude the system bars, so 20 % of slack is allowed.
@@ -312,12 +367,15 @@ fn check_on_screen(snapshot: &Snapshot, point: &Point) -> Result<()> {
 }
 
 /// Returns the only element that a label, text or description means.
-pub(super) fn single_match(capture: &ScreenCapture, selector: &Selector<'_>, (gesture, partial): (Gesture, bool)) -> Result<Match> {
+pub(super) fn single_match(
+    capture: &ScreenCapture,
+    selector: &Selector<'_>,
+    (gesture, partial): (Gesture, bool),
+) -> Result<Match> {
     let snapshot = capture.snapshot();
     let found = select::find(snapshot, &capture.refs, selector, gesture);
     let elements: Vec<usize> = found.best.iter().map(|m| m.element).collect();
-    let details =
-        || json!({"matchedCount": found.count, "candidateCount": elements.len(), "candidates": candidate_list(capture, &elements)});
+    let details = || json!({"matchedCount": found.count, "candidateCount": elements.len(), "candidates": candidate_list(capture, &elements)});
     let fit = found.best.first().map(|m| m.fit);
     let in_part = fit == Some(Fit::Part) && !partial;
     // What is hidden or out of sight fits better than what contains the label somewhere.
@@ -360,12 +418,15 @@ fn not_found_error(selector: &Selector<'_>) -> Error {
     if selector.value.trim().starts_with("@n") {
         return Error::param("value", "an alias such as @n3, or a label on the page", selector.value);
     }
-    Error::new(ErrorCode::TargetNotFound, format!("nothing on the page matches {}={:?}", selector.by.word(), selector.value))
-        .hint(match is_point(selector.value) {
-            true => "observe the screen; to tap a point, give x and y instead of a label (afctl: --xy X,Y)",
-            false => "observe the screen; scroll, or match by another property",
-        })
-        .details(json!({"matchedCount": 0, "candidateCount": 0}))
+    Error::new(
+        ErrorCode::TargetNotFound,
+        format!("nothing on the page matches {}={:?}", selector.by.word(), selector.value),
+    )
+    .hint(match is_point(selector.value) {
+        true => "observe the screen; to tap a point, give x and y instead of a label (afctl: --xy X,Y)",
+        false => "observe the screen; scroll, or match by another property",
+    })
+    .details(json!({"matchedCount": 0, "candidateCount": 0}))
 }
 
 /// Returns the only tappable node that an id or a class means.
@@ -402,7 +463,11 @@ fn is_point(value: &str) -> bool {
 fn candidate_list(capture: &ScreenCapture, nodes: &[usize]) -> Vec<Value> {
     let snapshot = capture.snapshot();
     let label = |i: usize| {
-        capture.refs.iter().find(|r: &&Ref| r.node == i).map_or_else(|| afd_screen::page::label::of(snapshot, i), |r| r.label.clone())
+        capture
+            .refs
+            .iter()
+            .find(|r: &&Ref| r.node == i)
+            .map_or_else(|| afd_screen::page::label::of(snapshot, i), |r| r.label.clone())
     };
     nodes
         .iter()

@@ -43,12 +43,18 @@ pub async fn prune(core: &Arc<Core>, params: &PruneParams) -> Result<Pruned> {
         (events.unsigned_abs(), observations.unsigned_abs())
     } else {
         if core.store.read(rebuild::is_under_way).await? {
-            return Err(Error::new(ErrorCode::Conflict, "what was learned is being counted again, for which all events are needed")
-                .hint("try again in a minute"));
+            return Err(Error::new(
+                ErrorCode::Conflict,
+                "what was learned is being counted again, for which all events are needed",
+            )
+            .hint("try again in a minute"));
         }
         if core.store.read(prune::is_clock_doubtful).await? {
-            return Err(Error::new(ErrorCode::Conflict, "the newest events are from the future, so what is old cannot be told")
-                .hint("set the clock; `afctl doctor` checks it"));
+            return Err(Error::new(
+                ErrorCode::Conflict,
+                "the newest events are from the future, so what is old cannot be told",
+            )
+            .hint("set the clock; `afctl doctor` checks it"));
         }
         delete(core, cut).await?
     };
@@ -57,15 +63,17 @@ pub async fn prune(core: &Arc<Core>, params: &PruneParams) -> Result<Pruned> {
 
 /// Reads an age, milliseconds.
 fn age(text: &str) -> Result<i64> {
-    let refused = || Error::param("older", "a number with d for days or h for hours, such as 90d, and at least one hour", text);
+    let refused =
+        || Error::param("older", "a number with d for days or h for hours, such as 90d, and at least one hour", text);
     let unit = |end: char, ms: i64| text.trim().strip_suffix(end).map(|number| (number, ms));
     let (number, unit) = unit('d', DAY_MS).or_else(|| unit('h', HOUR_MS)).ok_or_else(refused)?;
     let number: i64 = number.trim().parse().map_err(|_| refused())?;
     number.checked_mul(unit).filter(|ms| (HOUR_MS..=now_ms()).contains(ms)).ok_or_else(refused)
 }
 
-/// Folds and deletes what is old. Returns the numbers of deleted events and observations. Waits while an import is under way: the order in which
-/// events are folded is that of their sequence numbers, and those of the file come in another one.
+/// Folds and deletes what is old. Returns the numbers of deleted events and observations. Waits while an import is
+/// under way: the order in which events are folded is that of their sequence numbers, and those of the file come in
+/// another one.
 async fn delete(core: &Core, cut: Cut) -> std::result::Result<(u64, u64), StoreError> {
     let (mut events, mut observations) = (0, 0);
     for origin in core.store.read_all(prune::origins).await? {

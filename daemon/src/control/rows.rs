@@ -89,7 +89,12 @@ pub(super) fn ref_rows(capture: &ScreenCapture, max: Option<u32>, full: bool) ->
             res_id: node.res_id.clone(),
             bounds: node.bounds.to_string(),
             flags: node.flags.text(false),
-            window: capture.snapshot().windows.get(node.window).filter(|w| !w.focused).map(|w| format!("{} {}", w.type_name, w.app)),
+            window: capture
+                .snapshot()
+                .windows
+                .get(node.window)
+                .filter(|w| !w.focused)
+                .map(|w| format!("{} {}", w.type_name, w.app)),
         }
     };
     let returned = max_rows(max, full).min(capture.refs.len());
@@ -174,7 +179,8 @@ impl Rows for RefRows {
 }
 
 impl Call {
-    /// Writes rows to a file if the policy or their size demands it. Rows over the inline limit are then removed from the response.
+    /// Writes rows to a file if the policy or their size demands it. Rows over the inline limit are then removed from
+    /// the response.
     pub(super) async fn spill(&self, context: &Context, rows: &mut impl Rows, policy: SpillPolicy<'_>) -> Result<()> {
         let too_large = json_size(rows) > self.core.config.get().limits.inline_bytes;
         if !too_large && !policy.always {

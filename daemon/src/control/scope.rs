@@ -1,8 +1,8 @@
 //! The scope of a running call: its trace id, whether it can still be cancelled, and where its progress is reported.
 //!
-//! A call is open until it either commits to a change or is cancelled. A single atomic decides which comes first, so that a
-//! cancelled call never sends anything and a call that has sent something is never reported as cancelled. Tasks spawned by the
-//! call inherit its scope.
+//! A call is open until it either commits to a change or is cancelled. A single atomic decides which comes first, so
+//! that a cancelled call never sends anything and a call that has sent something is never reported as cancelled. Tasks
+//! spawned by the call inherit its scope.
 
 use std::future::Future;
 use std::pin::pin;
@@ -88,8 +88,14 @@ tokio::task_local! {
 }
 
 impl CallScope {
-    /// Creates the scope of a call. `order` and `lane` are those of the connection; `connection` is `None` where its end has no meaning.
-    pub fn new(progress: Option<ProgressSink>, order: Arc<AsyncMutex<()>>, lane: u64, connection: Option<Arc<AtDisconnect>>) -> Arc<Self> {
+    /// Creates the scope of a call. `order` and `lane` are those of the connection; `connection` is `None` where its
+    /// end has no meaning.
+    pub fn new(
+        progress: Option<ProgressSink>,
+        order: Arc<AsyncMutex<()>>,
+        lane: u64,
+        connection: Option<Arc<AtDisconnect>>,
+    ) -> Arc<Self> {
         Arc::new(Self { progress, order, lane, connection, ..Self::default() })
     }
 
@@ -105,7 +111,8 @@ impl CallScope {
         }
     }
 
-    /// Waits until all earlier writing calls of the connection have started, and blocks later ones until the guard is dropped.
+    /// Waits until all earlier writing calls of the connection have started, and blocks later ones until the guard is
+    /// dropped.
     pub(super) async fn in_order(&self) -> OwnedMutexGuard<()> {
         self.order.clone().lock_owned().await
     }

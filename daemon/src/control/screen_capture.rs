@@ -1,4 +1,5 @@
-//! A capture of a screen with everything derived from it: page identity, structure, refs, and whether it has settled and is reliable.
+//! A capture of a screen with everything derived from it: page identity, structure, refs, and whether it has settled
+//! and is reliable.
 
 use std::sync::Arc;
 
@@ -114,7 +115,11 @@ impl ScreenCapture {
                 // With digits, whose change is a change of the page, too.
                 content: Some(format!("{hash}{}", &exact[..16])),
                 screen: Some(fingerprint::screen_hash(snapshot)),
-                ..place(snapshot, identity.as_ref().filter(|_| doubt.is_none()), structures.as_deref().filter(|_| doubt.is_none()))
+                ..place(
+                    snapshot,
+                    identity.as_ref().filter(|_| doubt.is_none()),
+                    structures.as_deref().filter(|_| doubt.is_none()),
+                )
             },
             exact,
             identity,
@@ -163,12 +168,16 @@ impl ScreenCapture {
     }
 }
 
-/// Describes the page shown. The keys are set only if `identity` and `structures` are given; `below` is the page under a dialog.
+/// Describes the page shown. The keys are set only if `identity` and `structures` are given; `below` is the page under
+/// a dialog.
 fn place(snapshot: &Snapshot, identity: Option<&Identity>, structures: Option<&Structures>) -> Place {
     Place {
         observation: None,
         app: snapshot.app.clone(),
-        activity: snapshot.place.clone().or_else(|| (!snapshot.place_knowable).then(|| snapshot.stand_in_place()).flatten()),
+        activity: snapshot
+            .place
+            .clone()
+            .or_else(|| (!snapshot.place_knowable).then(|| snapshot.stand_in_place()).flatten()),
         page_key: identity.map(|i| i.key.clone()),
         fingerprint: identity.map(|i| i.fingerprint.clone()),
         structure: structures.map(|s| s.front.key()),

@@ -92,8 +92,17 @@ pub async fn take(core: &Arc<Core>, params: &ScreenshotParams) -> Result<Reply<S
     let inline = params.inline && bytes.len() <= core.config.get().limits.inline_bytes;
     let screenshot_base64 = if inline { Some(as_base64(bytes.clone()).await?) } else { None };
     let size_bytes = bytes.len() as u64;
-    let content = Content { kind: KIND, mime_type: format.mime_type(), extension: format.extension(), op: "observe.screenshot", bytes };
-    let destination = Destination { path: params.save_file.as_deref().map(|p| ("saveFile", p)), root: params.artifact_dir.as_deref() };
+    let content = Content {
+        kind: KIND,
+        mime_type: format.mime_type(),
+        extension: format.extension(),
+        op: "observe.screenshot",
+        bytes,
+    };
+    let destination = Destination {
+        path: params.save_file.as_deref().map(|p| ("saveFile", p)),
+        root: params.artifact_dir.as_deref(),
+    };
     let artifact = call.save_artifact(content, destination).await?;
     let mut body = Screenshot {
         mime_type: format.mime_type().to_owned(),
@@ -153,8 +162,8 @@ fn draw(jpeg: &[u8], marks: Option<&[Mark]>, format: PictureFormat, quality: u8)
 }
 
 impl Call {
-    /// Takes a picture together with the tree that it shows. Retries until the tree is the same before and after the picture; if the
-    /// screen never stops changing, the last attempt is returned as an unreliable capture.
+    /// Takes a picture together with the tree that it shows. Retries until the tree is the same before and after the
+    /// picture; if the screen never stops changing, the last attempt is returned as an unreliable capture.
     pub(super) async fn screenshot_with_tree(
         &self,
         shot: ScreenshotOptions,
@@ -184,8 +193,8 @@ impl Call {
     }
 }
 
-/// Returns the marks to draw: visible refs labelled with their aliases and, for `MarkScope::All`, unlabelled marks on other nodes
-/// with text.
+/// Returns the marks to draw: visible refs labelled with their aliases and, for `MarkScope::All`, unlabelled marks on
+/// other nodes with text.
 fn marks(capture: &ScreenCapture, scale: f64, options: &Options) -> Vec<Mark> {
     let snapshot = capture.snapshot();
     let bounds = |i: usize| {

@@ -1,9 +1,10 @@
 //! `act.scrollTo`: scrolls until a matching node is on the screen, first down to the end, then up to the top.
 //!
-//! Each round searches the current capture, swipes over the middle half of the largest scrollable container (half a container
-//! per swipe, so that every row is seen), and waits until two readings are equal. A direction ends when the content of the
-//! container did not change in [`TRIES_AT_END`] consecutive scrolls, or after [`MAX_SCROLLS`], since a feed has no end. Before
-//! each swipe the search stops if the daemon shuts down, another session takes the lease, the time is up, or another page has appeared.
+//! Each round searches the current capture, swipes over the middle half of the largest scrollable container (half a
+//! container per swipe, so that every row is seen), and waits until two readings are equal. A direction ends when the
+//! content of the container did not change in [`TRIES_AT_END`] consecutive scrolls, or after [`MAX_SCROLLS`], since a
+//! feed has no end. Before each swipe the search stops if the daemon shuts down, another session takes the lease, the
+//! time is up, or another page has appeared.
 
 use std::time::Duration;
 
@@ -60,7 +61,11 @@ impl Search {
             return select::visible(snapshot, &selector);
         }
         let best = select::find(snapshot, &capture.refs, &selector, Gesture::Tap).best;
-        let closest = best.iter().filter(|m| m.fit <= least.min(Fit::Word)).map(|m| m.text.unwrap_or(m.element)).collect::<Vec<_>>();
+        let closest = best
+            .iter()
+            .filter(|m| m.fit <= least.min(Fit::Word))
+            .map(|m| m.text.unwrap_or(m.element))
+            .collect::<Vec<_>>();
         match (closest.is_empty(), self.by) {
             (true, _) if least < Fit::Part => Vec::new(),
             (false, _) => closest,
@@ -72,16 +77,23 @@ impl Search {
         }
     }
 
-    /// Returns the first node that fits at least this closely and can be used where it is; with `lenient`, of which any part can be touched.
+    /// Returns the first node that fits at least this closely and can be used where it is; with `lenient`, of which any
+    /// part can be touched.
     fn find(&self, capture: &ScreenCapture, least: Fit, lenient: bool) -> Option<(usize, Point)> {
         let snapshot = capture.snapshot();
-        let element =
-            |i: usize| select::tappable(snapshot, &[i]).first().copied().filter(|e| !snapshot.nodes[*e].is(Flag::Scrollable)).unwrap_or(i);
+        let element = |i: usize| {
+            select::tappable(snapshot, &[i])
+                .first()
+                .copied()
+                .filter(|e| !snapshot.nodes[*e].is(Flag::Scrollable))
+                .unwrap_or(i)
+        };
         self.matches(capture, least).into_iter().find_map(|i| {
             let usable = |i: usize| lenient || touch::is_usable(snapshot, i);
             // The element as a whole may be larger than the screen.
             let fits = usable(element(i)) || (usable(i) && touch::touch(snapshot, element(i), Some(i)).is_ok());
-            let point = touch::touch(snapshot, element(i), Some(i)).or_else(|_| touch::touch(snapshot, i, None)).ok()?.point;
+            let point =
+                touch::touch(snapshot, element(i), Some(i)).or_else(|_| touch::touch(snapshot, i, None)).ok()?.point;
             fits.then_some((i, point))
         })
     }
@@ -89,7 +101,8 @@ impl Search {
 
 /// Returns the largest visible scrollable node in the app's own windows, preferring the focused window.
 fn container(snapshot: &Snapshot) -> Option<usize> {
-    let scrolls = |n: &Node| n.is(Flag::Scrollable) && n.is(Flag::Visible) && n.bounds.area() > 0 && snapshot.is_content(n);
+    let scrolls =
+        |n: &Node| n.is(Flag::Scrollable) && n.is(Flag::Visible) && n.bounds.area() > 0 && snapshot.is_content(n);
     let focused = |n: &Node| snapshot.windows.get(n.window).is_some_and(|w| w.focused);
     let in_front = |i: &usize| snapshot.hidden_by(*i).is_none();
     (0..snapshot.nodes.len()).filter(|i| scrolls(&snapshot.nodes[*i])).filter(in_front).max_by_key(|i| {
@@ -98,8 +111,8 @@ fn container(snapshot: &Snapshot) -> Option<usize> {
     })
 }
 
-/// Returns exactly what the container shows: if a scroll does not change it, its end is reached. Digits are not masked here, since
-/// the rows of a list may differ only in them.
+/// Returns exactly what the container shows: if a scroll does not change it, its end is reached. Digits are not masked
+/// here, since the rows of a list may differ only in them.
 fn content(snapshot: &Snapshot) -> Vec<String> {
     let container = container(snapshot);
     let within = |i: &usize| container.is_none_or(|c| snapshot.ancestors(*i).any(|a| a == c));
@@ -111,8 +124,8 @@ fn content(snapshot: &Snapshot) -> Vec<String> {
     (0..snapshot.nodes.len()).filter(|i| snapshot.is_content(&snapshot.nodes[*i])).filter(within).map(shown).collect()
 }
 
-/// Returns a swipe over the middle half of the container, so that no row is skipped, or a scroll of the whole screen if there is no
-/// scrollable container.
+/// Returns a swipe over the middle half of the container, so that no row is skipped, or a scroll of the whole screen if
+/// there is no scrollable container.
 fn scroll(snapshot: &Snapshot, down: bool) -> Input {
     let Some(bounds) = container(snapshot).map(|i| snapshot.nodes[i].bounds) else {
         return Input::Scroll(if down { Direction::Down } else { Direction::Up }, Amount::Medium);
@@ -124,7 +137,12 @@ fn scroll(snapshot: &Snapshot, down: bool) -> Input {
 }
 
 /// Records what was found after a number of scrolls.
-fn found_by_scrolling(capture: &ScreenCapture, (node, point): (usize, Point), scrolls: u32, event: &mut Event) -> SearchOutcome {
+fn found_by_scrolling(
+    capture: &ScreenCapture,
+    (node, point): (usize, Point),
+    scrolls: u32,
+    event: &mut Event,
+) -> SearchOutcome {
     let found = resolved(capture, point, Some(node), false);
     if let Some(action) = event.action.as_mut().filter(|a| a.slots.is_empty()) {
         action.target = found.target.clone().map(|target| Target { name: None, ..target });
@@ -151,11 +169,17 @@ impl Call {
     }
 
     /// Scrolls until a matching node is found. Sets `event.sent` once any input may have reached the device.
-    pub(super) async fn search(&self, guard: &DeviceGuard, search: &Search, event: &mut Event) -> Result<SearchOutcome> {
+    pub(super) async fn search(
+        &self,
+        guard: &DeviceGuard,
+        search: &Search,
+        event: &mut Event,
+    ) -> Result<SearchOutcome> {
         event.sent = false;
         let search = &self.without_alias(search)?;
         let deadline = Instant::now() + search.timeout;
-        // If the device becomes unreachable after the first scroll, the outcome is unknown rather than "nothing was sent".
+        // If the device becomes unreachable after the first scroll, the outcome is unknown rather than "nothing was
+        // sent".
         let broken = |error: DriverError, scrolls: u32| match error {
             DriverError::Unreachable(why) if scrolls > 0 => {
                 DriverError::Lost(format!("{scrolls} scrolls were done, then the connection failed: {why}"))
@@ -194,8 +218,11 @@ impl Call {
             }
             limit_reached |= in_direction >= MAX_SCROLLS;
         }
-        let extent =
-            if limit_reached { "the scroll limit was reached before the end of the page" } else { "the page was searched from end to end" };
+        let extent = if limit_reached {
+            "the scroll limit was reached before the end of the page"
+        } else {
+            "the page was searched from end to end"
+        };
         let evidence = json!({"scrolls": scrolls, "directions": ["down", "up"]});
         event.evidence = Some(evidence.clone());
         Err(Error::new(ErrorCode::TargetNotFound, format!("no node on the page matches: {extent} ({scrolls} scrolls)"))
@@ -216,7 +243,13 @@ impl Call {
     ///
     /// # Errors
     /// `SHUTTING_DOWN`, `DEVICE_BUSY`, `TIMEOUT`, or `TARGET_NOT_FOUND` if another page has appeared.
-    fn check_may_continue(&self, capture: &ScreenCapture, place: Option<&String>, deadline: Instant, scrolls: u32) -> Result<()> {
+    fn check_may_continue(
+        &self,
+        capture: &ScreenCapture,
+        place: Option<&String>,
+        deadline: Instant,
+        scrolls: u32,
+    ) -> Result<()> {
         if *self.core.runtime.stopping().borrow() {
             return Err(Error::new(ErrorCode::ShuttingDown, "the daemon is stopping"));
         }

@@ -91,7 +91,8 @@ pub async fn run(core: &Arc<Core>, params: &ShellParams) -> Result<Reply<ShellRe
     Ok(reply)
 }
 
-/// Returns the program of a command line, if its first word is clearly one: an assignment, for example, may contain a secret.
+/// Returns the program of a command line, if its first word is clearly one: an assignment, for example, may contain a
+/// secret.
 fn program(command: &str) -> Option<String> {
     let word = command.split_whitespace().next()?;
     let plain = word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/') && word.len() <= 64;
@@ -114,7 +115,9 @@ fn checked(params: &IntentParams) -> Result<Intent> {
     };
     check("action", params.action.as_deref(), "a name such as android.intent.action.VIEW", |c| "._".contains(c))?;
     check("component", params.component.as_deref(), "package/class", |c| "._/$".contains(c))?;
-    check("data", params.data.as_deref(), "a URI with shell metacharacters percent-encoded", |c| "-._~:/?#@+,=%&".contains(c))?;
+    check("data", params.data.as_deref(), "a URI with shell metacharacters percent-encoded", |c| {
+        "-._~:/?#@+,=%&".contains(c)
+    })?;
     params.package.as_deref().map(check_package).transpose()?;
     if let Some(component) = &params.component {
         let (package, class) = component.split_once('/').unwrap_or((component, ""));
@@ -125,7 +128,11 @@ fn checked(params: &IntentParams) -> Result<Intent> {
     }
     for (name, value) in &params.extras {
         if !is_shell_safe(name, |c| "._-".contains(c)) {
-            return Err(Error::param(&format!("extras.{name}"), "a name of letters, digits, '.', '_' and '-'", "an invalid name"));
+            return Err(Error::param(
+                &format!("extras.{name}"),
+                "a name of letters, digits, '.', '_' and '-'",
+                "an invalid name",
+            ));
         }
         if value.expose().chars().any(|c| c.is_control() || "'\"`$\\".contains(c)) {
             return Err(Error::param(
@@ -147,11 +154,17 @@ fn checked(params: &IntentParams) -> Result<Intent> {
 /// `act.intent`
 ///
 /// # Errors
-/// `REFUSED` unless the settings of the device allow it; also if a part contains shell metacharacters, or if the device fails to act.
+/// `REFUSED` unless the settings of the device allow it; also if a part contains shell metacharacters, or if the device
+/// fails to act.
 pub async fn intent(core: &Arc<Core>, params: &IntentParams) -> Result<Reply<ActResult>> {
     let intent = checked(params)?;
     core.addressed(params)?.allow("intent", |settings| settings.allow_intent)?;
-    let parts = [("action", &params.action), ("data", &params.data), ("package", &params.package), ("component", &params.component)];
+    let parts = [
+        ("action", &params.action),
+        ("data", &params.data),
+        ("package", &params.package),
+        ("component", &params.component),
+    ];
     let plan = Plan::single(Verb::Intent, Input::Intent(intent));
     let mut plan = parts.into_iter().fold(plan, |plan, (name, part)| match part {
         Some(part) => plan.with_param(name, part.as_str()),
@@ -179,7 +192,12 @@ mod tests {
     fn intents_with_shell_metacharacters_are_rejected() {
         let of = |action: Option<&str>, data: Option<&str>, component: Option<&str>| {
             let text = |t: Option<&str>| t.map(str::to_owned);
-            checked(&IntentParams { action: text(action), data: text(data), component: text(component), ..IntentParams::default() })
+            checked(&IntentParams {
+                action: text(action),
+                data: text(data),
+                component: text(component),
+                ..IntentParams::default()
+            })
         };
         assert!(of(Some("android.intent.action.VIEW"), Some("https://example.org/a?b=1&c=%20#d"), None).is_ok());
         assert!(of(None, None, Some("com.a.b/.Main")).is_ok());

@@ -30,8 +30,8 @@ pub(super) struct WatchStreams {
 }
 
 impl WatchStreams {
-    /// Subscribes to the stream of a device. If the stream is new, also returns its sender, for which the caller must start a
-    /// producer.
+    /// Subscribes to the stream of a device. If the stream is new, also returns its sender, for which the caller must
+    /// start a producer.
     pub(super) fn join(&self, key: &StreamKey) -> (watch::Receiver<Option<Arc<StreamItem>>>, Option<Stream>) {
         let mut streams = self.streams.lock();
         if let Some(stream) = streams.get(key) {

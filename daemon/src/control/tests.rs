@@ -77,7 +77,8 @@ async fn alias_follows_a_moved_row_but_not_another_title() {
     lab.driver.show(list(&["Network", "Wi-Fi", "Sound"]));
     let stale = act::touch(&lab.core, Verb::Tap, &by(By::Ref, alias)).await.expect_err("the row is gone");
     assert_eq!(stale.code, ErrorCode::RefAliasStale);
-    let other = act::touch(&lab.core, Verb::Tap, &in_session("other", by(By::Ref, alias))).await.expect_err("not its alias");
+    let other =
+        act::touch(&lab.core, Verb::Tap, &in_session("other", by(By::Ref, alias))).await.expect_err("not its alias");
     assert_eq!(other.code, ErrorCode::RefAliasUnobserved);
     assert_eq!(lab.driver.inputs().len(), 1);
 }
@@ -185,7 +186,8 @@ async fn save_note(
     let own = core.clone();
     let work = async move {
         before.await;
-        let saved = notes::save(&own, &SaveParams { topic: "t".into(), content: "c".into(), ..SaveParams::default() }).await?;
+        let saved =
+            notes::save(&own, &SaveParams { topic: "t".into(), content: "c".into(), ..SaveParams::default() }).await?;
         after.await;
         Ok(serde_json::value::to_raw_value(&saved).expect("JSON"))
     };
@@ -196,7 +198,9 @@ async fn save_note(
 #[tokio::test]
 async fn interrupted_call_leaves_its_key_only_if_it_wrote_something() {
     let lab = Lab::new(list(&["Wi-Fi"]));
-    let begun = async || lab.core.store.read(|c| requests::find(c, "memory.save", "key")).await.expect("reads").map(|found| found.done);
+    let begun = async || {
+        lab.core.store.read(|c| requests::find(c, "memory.save", "key")).await.expect("reads").map(|found| found.done)
+    };
     // What a crash would leave before the write, after it, and after the answer.
     let (started, before, after) = (Arc::new(Notify::new()), Arc::new(Notify::new()), Arc::new(Notify::new()));
     let (starts, waits, holds) = (started.clone(), before.clone(), after.clone());

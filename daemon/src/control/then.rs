@@ -1,7 +1,7 @@
 //! The look that an action returns: what came of it, once the page has settled.
 //!
-//! The device is released before. Nothing changed is said only after a second, or as long as this action took before; and nothing is
-//! said when another call acted in between.
+//! The device is released before. Nothing changed is said only after a second, or as long as this action took before;
+//! and nothing is said when another call acted in between.
 
 use std::time::Duration;
 
@@ -46,8 +46,15 @@ impl Call {
             None => Known::default(),
         };
         let patience = known.mean.map_or(PATIENCE, |mean| (mean * 3 / 2).clamp(PATIENCE, MAX_PATIENCE));
-        let mut look =
-            Look { changed: None, expected: known.brief, keyboard: None, note: None, waited_ms: 0, observation: None, refs: None };
+        let mut look = Look {
+            changed: None,
+            expected: known.brief,
+            keyboard: None,
+            note: None,
+            waited_ms: 0,
+            observation: None,
+            refs: None,
+        };
         match self.outcome(before, inputs, patience).await {
             Ok((mut capture, changed)) => {
                 look.changed = changed;
@@ -66,8 +73,8 @@ impl Call {
         look
     }
 
-    /// Reads until the page has changed and settled, or `patience` is over. Returns the last capture, and whether anything changed:
-    /// `None` if somebody else acted, or nobody knows what was there before.
+    /// Reads until the page has changed and settled, or `patience` is over. Returns the last capture, and whether
+    /// anything changed: `None` if somebody else acted, or nobody knows what was there before.
     async fn outcome(&self, before: &Place, inputs: u64, patience: Duration) -> Result<(ScreenCapture, Option<bool>)> {
         let started = Instant::now();
         let mut distance = SETTLE_INTERVAL;
@@ -81,7 +88,8 @@ impl Call {
                 return Ok((capture, None));
             };
             let (changed, over) = (then != now, started.elapsed());
-            // A keyboard that came is an outcome as well, though the page is the same. One that went may be followed by another page.
+            // A keyboard that came is an outcome as well, though the page is the same. One that went may be followed by
+            // another page.
             let keyboard = !before.keyboard && capture.place().keyboard;
             if keyboard && !changed && capture.settled {
                 return Ok((capture, Some(false)));
@@ -101,7 +109,9 @@ impl Call {
             Then::Page | Then::None => None,
             // A page that did not change, and that the session was shown, is not told again.
             Then::Outline if look.changed != Some(false) => None,
-            Then::Diff | Then::Outline => self.core.views.shown(self.session_id, self.device_id).map(|s| s.observation.clone()),
+            Then::Diff | Then::Outline => {
+                self.core.views.shown(self.session_id, self.device_id).map(|s| s.observation.clone())
+            }
         };
         let format = if then == Then::Page { Format::Rows } else { Format::Outline };
         let shape = Shape { format: Some(format), since, after_action: true, ..Shape::default() };
@@ -119,16 +129,28 @@ impl Call {
         let wanted = target::action_key(action);
         let found = self.core.store.read(move |c| experience::find(c, query)).await;
         let found = found.map_err(|error| tracing::debug!(%error, "cannot read what is known of an action")).ok();
-        let same = found.and_then(|known| known.transitions.into_iter().find(|t| target::action_key(&t.action) == wanted));
+        let same =
+            found.and_then(|known| known.transitions.into_iter().find(|t| target::action_key(&t.action) == wanted));
         same.map_or_else(Known::default, |t| Known {
             brief: Some(hints::in_brief(&t)),
-            mean: t.outcomes.iter().filter_map(|o| o.mean_ms).max().and_then(|ms| u64::try_from(ms).ok()).map(Duration::from_millis),
+            mean: t
+                .outcomes
+                .iter()
+                .filter_map(|o| o.mean_ms)
+                .max()
+                .and_then(|ms| u64::try_from(ms).ok())
+                .map(Duration::from_millis),
         })
     }
 }
 
 /// Returns what should be said about an outcome.
-fn note(changed: Option<bool>, keyboard: Option<KeyboardChange>, action: Option<&Action>, alone: bool) -> Option<String> {
+fn note(
+    changed: Option<bool>,
+    keyboard: Option<KeyboardChange>,
+    action: Option<&Action>,
+    alone: bool,
+) -> Option<String> {
     let text = match (changed, keyboard, action.map(|a| a.verb)) {
         (None, ..) if !alone => "another call acted on the device meanwhile, so what came of this action is not known",
         (Some(false), Some(KeyboardChange::Opened), _) => "the keyboard opened",

@@ -1,7 +1,7 @@
 //! `act.fill` and `act.text`: type a text, and check what the field shows.
 //!
-//! A phone may drop characters, type twice, or not type at all, and report success all the same. What a field shows is compared with what
-//! was typed; neither stands in an error, as both may be secret.
+//! A phone may drop characters, type twice, or not type at all, and report success all the same. What a field shows is
+//! compared with what was typed; neither stands in an error, as both may be secret.
 
 use std::time::Duration;
 
@@ -94,7 +94,8 @@ enum Likeness {
 
 fn compare(shown: &str, typed: &str) -> Likeness {
     let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let signs = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
+    let signs =
+        |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
     // The service cuts spaces from the ends of a text, and shows line breaks as spaces.
     if shown == typed || (plain(shown) == plain(typed) && shown.trim().len() == typed.trim().len()) {
         Likeness::Same
@@ -116,7 +117,10 @@ fn check_typable(guard: &DeviceGuard, text: &str) -> Result<()> {
     let (number, noun) = (wrong.len(), if wrong.len() == 1 { "character" } else { "characters" });
     Err(Error::new(
         ErrorCode::Unsupported,
-        format!("the device cannot type {number} {noun} of the text (at position {}{more}): it types ASCII only", places.join(", ")),
+        format!(
+            "the device cannot type {number} {noun} of the text (at position {}{more}): it types ASCII only",
+            places.join(", ")
+        ),
     )
     .hint("nothing was typed; use ASCII characters, or paste the text in another way")
     .details(json!({"count": number, "positions": wrong.iter().take(100).map(|i| i + 1).collect::<Vec<_>>()})))
@@ -125,7 +129,10 @@ fn check_typable(guard: &DeviceGuard, text: &str) -> Result<()> {
 /// Error for a field that shows another text than the one that was typed.
 fn differs_error(shown: &Shown) -> Error {
     let (what, hint) = match shown.text.is_empty() {
-        true => ("the field is still empty after the text was typed", "tap the field and look whether it takes text, then fill it again"),
+        true => (
+            "the field is still empty after the text was typed",
+            "tap the field and look whether it takes text, then fill it again",
+        ),
         false => (
             "the field shows another text than the one that was typed",
             "look at the field before going on; fill it again to replace its text",
@@ -138,8 +145,9 @@ impl Call {
     /// Fills a field with a text.
     ///
     /// # Errors
-    /// `TARGET_NOT_FOUND` if the target is no field, `UNSUPPORTED` if the device cannot type the text, `LIMIT_EXCEEDED` if the field contains
-    /// too much to be deleted; nothing is sent then. `TEXT_DIFFERS` if the field shows another text afterwards. Also if the device fails.
+    /// `TARGET_NOT_FOUND` if the target is no field, `UNSUPPORTED` if the device cannot type the text, `LIMIT_EXCEEDED`
+    /// if the field contains too much to be deleted; nothing is sent then. `TEXT_DIFFERS` if the field shows another
+    /// text afterwards. Also if the device fails.
     pub(super) async fn fill(
         &self,
         guard: &DeviceGuard,
@@ -147,7 +155,9 @@ impl Call {
         resolved: Option<ResolvedTarget>,
         event: &mut Event,
     ) -> Result<SearchOutcome> {
-        let Some(target) = resolved else { return Err(Error::param("value", "the label or alias of a field", "nothing")) };
+        let Some(target) = resolved else {
+            return Err(Error::param("value", "the label or alias of a field", "nothing"));
+        };
         // Nothing is sent before the field has been looked at.
         event.sent = false;
         check_typable(guard, text.expose())?;
@@ -160,8 +170,11 @@ impl Call {
         let (field, before) = (Field::of(node, target.point), shown(node));
         let length = before.text.chars().count();
         if length > MAX_DELETED {
-            return Err(Error::new(ErrorCode::LimitExceeded, format!("the field contains {length} characters, more than {MAX_DELETED}"))
-                .hint("delete them in the app, then use act text"));
+            return Err(Error::new(
+                ErrorCode::LimitExceeded,
+                format!("the field contains {length} characters, more than {MAX_DELETED}"),
+            )
+            .hint("delete them in the app, then use act text"));
         }
         event.sent = true;
         self.send(guard, vec![Input::Tap(target.point.x, target.point.y)], event).await?;
@@ -197,7 +210,8 @@ impl Call {
                 now = after;
                 continue;
             }
-            // What deleting does not change is the hint of an empty field, unless the device accepts many keys at once and presses none.
+            // What deleting does not change is the hint of an empty field, unless the device accepts many keys at once
+            // and presses none.
             self.send_more(guard, Input::Key(KEY_DELETE), event).await?;
             match self.read_field(guard, field).await? {
                 Some(after) if after != now => {
@@ -213,13 +227,21 @@ impl Call {
     }
 
     /// Waits until a field shows what was typed. `empty` is what it showed before.
-    async fn check_shown(&self, guard: &DeviceGuard, field: &Field, typed: &str, empty: &Shown, event: &mut Event) -> Result<&'static str> {
+    async fn check_shown(
+        &self,
+        guard: &DeviceGuard,
+        field: &Field,
+        typed: &str,
+        empty: &Shown,
+        event: &mut Event,
+    ) -> Result<&'static str> {
         let deadline = Instant::now() + SHOWN_WITHIN;
         let now = loop {
             let Some(now) = self.read_field(guard, field).await? else {
                 return Ok("typed; the field is no longer in sight, so what it shows is not known");
             };
-            let done = now.hidden || compare(&now.text, typed) != Likeness::Different || (typed.is_empty() && now == *empty);
+            let done =
+                now.hidden || compare(&now.text, typed) != Likeness::Different || (typed.is_empty() && now == *empty);
             if done || Instant::now() >= deadline {
                 break now;
             }
@@ -243,7 +265,14 @@ impl Call {
     }
 
     /// Finds out whether a field shows the text or a hint that equals it: the last character of a text can be deleted.
-    async fn check_hint(&self, guard: &DeviceGuard, field: &Field, typed: &str, now: &Shown, event: &mut Event) -> Result<&'static str> {
+    async fn check_hint(
+        &self,
+        guard: &DeviceGuard,
+        field: &Field,
+        typed: &str,
+        now: &Shown,
+        event: &mut Event,
+    ) -> Result<&'static str> {
         self.send_more(guard, Input::Keys(vec![KEY_DELETE]), event).await?;
         let after = self.read_field(guard, field).await?;
         if after.is_none_or(|after| after == *now) {
@@ -260,8 +289,14 @@ impl Call {
     /// Types into whatever has the focus, and checks the field whose text changes.
     ///
     /// # Errors
-    /// `UNSUPPORTED` if the device cannot type the text, before anything is sent; `TEXT_DIFFERS` if the field shows another text.
-    pub(super) async fn type_text(&self, guard: &DeviceGuard, text: &Secret, event: &mut Event) -> Result<SearchOutcome> {
+    /// `UNSUPPORTED` if the device cannot type the text, before anything is sent; `TEXT_DIFFERS` if the field shows
+    /// another text.
+    pub(super) async fn type_text(
+        &self,
+        guard: &DeviceGuard,
+        text: &Secret,
+        event: &mut Event,
+    ) -> Result<SearchOutcome> {
         event.sent = false;
         check_typable(guard, text.expose())?;
         // A phone whose screen cannot be read can still be typed on.
@@ -274,14 +309,19 @@ impl Call {
         Ok(SearchOutcome { result, resolved: None, scrolls: 0 })
     }
 
-    /// Compares what came into the only field that changed with what was typed. Nothing is claimed where several fields changed or none.
+    /// Compares what came into the only field that changed with what was typed. Nothing is claimed where several fields
+    /// changed or none.
     async fn check_typed(&self, guard: &DeviceGuard, typed: &str, before: &Snapshot) -> Result<()> {
         let deadline = Instant::now() + SHOWN_WITHIN;
         loop {
             let Ok(after) = guard.tree(self.target.token.as_ref()).await else { return Ok(()) };
-            let old = |node: &Node| fields(before).find(|b| b.res_id == node.res_id && b.class == node.class && b.bounds == node.bounds);
-            let changed: Vec<(Shown, Shown)> =
-                fields(&after.value).filter_map(|n| Some((shown(old(n)?), shown(n)))).filter(|(old, new)| old != new).collect();
+            let old = |node: &Node| {
+                fields(before).find(|b| b.res_id == node.res_id && b.class == node.class && b.bounds == node.bounds)
+            };
+            let changed: Vec<(Shown, Shown)> = fields(&after.value)
+                .filter_map(|n| Some((shown(old(n)?), shown(n))))
+                .filter(|(old, new)| old != new)
+                .collect();
             let [(old, new)] = changed.as_slice() else {
                 // A page that changed, or a field that had no focus, is told by the look.
                 return Ok(());
@@ -301,9 +341,10 @@ impl Call {
         let sent = self.send(guard, vec![input], event).await;
         event.sent = true;
         sent.map(|_| ()).map_err(|error| match error {
-            afd_device::DriverError::Unreachable(why) => {
-                afd_device::DriverError::Lost(format!("a part of the input was sent, then the connection failed: {why}")).into()
-            }
+            afd_device::DriverError::Unreachable(why) => afd_device::DriverError::Lost(format!(
+                "a part of the input was sent, then the connection failed: {why}"
+            ))
+            .into(),
             other => other.into(),
         })
     }
@@ -322,12 +363,15 @@ fn is_inserted(old: &str, new: &str, typed: &str) -> bool {
     if compare(new, typed) != Likeness::Different {
         return true;
     }
-    let signs = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<Vec<char>>();
+    let signs =
+        |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<Vec<char>>();
     let (old, new, typed) = (signs(old), signs(new), signs(typed));
     if typed.is_empty() || new.len() != old.len() + typed.len() {
         return typed.is_empty();
     }
-    (0..=old.len()).any(|at| new[..at] == old[..at] && new[at..at + typed.len()] == typed[..] && new[at + typed.len()..] == old[at..])
+    (0..=old.len()).any(|at| {
+        new[..at] == old[..at] && new[at..at + typed.len()] == typed[..] && new[at + typed.len()..] == old[at..]
+    })
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! `device.connectUsb`: configures a phone attached by USB as a device.
 //!
-//! Chooses the phone, reads the connection hint that its app has written, finds or creates an `adb` forward to the service's
-//! port, checks that the service responds through it, and only then writes the settings. If a step fails, a forward that was
-//! created for it is removed again.
+//! Chooses the phone, reads the connection hint that its app has written, finds or creates an `adb` forward to the
+//! service's port, checks that the service responds through it, and only then writes the settings. If a step fails, a
+//! forward that was created for it is removed again.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,11 +26,14 @@ const HEALTH_TIMEOUT: Duration = Duration::from_secs(10);
 impl From<AdbError> for Error {
     fn from(error: AdbError) -> Self {
         let (code, hint) = match &error {
-            AdbError::Missing { .. } => {
-                (ErrorCode::Unsupported, "install adb (Debian: `apt install adb`), or set its path with the setting adb.path")
-            }
+            AdbError::Missing { .. } => (
+                ErrorCode::Unsupported,
+                "install adb (Debian: `apt install adb`), or set its path with the setting adb.path",
+            ),
             AdbError::Failed(_) => (ErrorCode::DeviceError, "check the output of `adb devices`"),
-            AdbError::TimedOut => (ErrorCode::DeviceUnreachable, "check whether `adb devices` responds; `adb kill-server` may help"),
+            AdbError::TimedOut => {
+                (ErrorCode::DeviceUnreachable, "check whether `adb devices` responds; `adb kill-server` may help")
+            }
         };
         Error::new(code, error.to_string()).hint(hint)
     }
@@ -48,18 +51,21 @@ pub(super) fn connection(core: &Core, name: &str, url: String) -> Connection {
     }
 }
 
-/// Returns the serial of the phone to use: the wanted one, else the only one. With `may_connect`, runs `adb connect` for a wanted
-/// network address that is not listed yet.
+/// Returns the serial of the phone to use: the wanted one, else the only one. With `may_connect`, runs `adb connect`
+/// for a wanted network address that is not listed yet.
 async fn choose_phone(adb: &Adb, wanted: Option<&str>, may_connect: bool) -> Result<String> {
     let mut devices = adb.devices().await?;
-    let usable = |devices: &[AttachedDevice], serial: &str| devices.iter().any(|d| d.serial == serial && d.state == "device");
+    let usable =
+        |devices: &[AttachedDevice], serial: &str| devices.iter().any(|d| d.serial == serial && d.state == "device");
     if let Some(address) = wanted.filter(|w| may_connect && adb::is_address(w) && !usable(&devices, w)) {
         adb.connect(address).await.map_err(|e| Error::new(ErrorCode::DeviceUnreachable, e.to_string()))?;
         devices = adb.devices().await?;
     }
     let listed: Vec<_> = devices.iter().map(|d| json!({"serial": d.serial, "state": d.state})).collect();
-    let usable: Vec<&AttachedDevice> = devices.iter().filter(|d| d.state == "device" && wanted.is_none_or(|w| w == d.serial)).collect();
-    let hint = "plug in the phone, enable USB debugging and confirm on its screen; `adb devices` must list it as `device`";
+    let usable: Vec<&AttachedDevice> =
+        devices.iter().filter(|d| d.state == "device" && wanted.is_none_or(|w| w == d.serial)).collect();
+    let hint =
+        "plug in the phone, enable USB debugging and confirm on its screen; `adb devices` must list it as `device`";
     match (usable.as_slice(), wanted) {
         ([one], _) => Ok(one.serial.clone()),
         ([], Some(wanted)) => {
@@ -67,16 +73,17 @@ async fn choose_phone(adb: &Adb, wanted: Option<&str>, may_connect: bool) -> Res
             let message = format!("phone {wanted} cannot be used: {state}");
             Err(Error::new(ErrorCode::DeviceUnreachable, message).hint(hint).details(json!({"devices": listed})))
         }
-        ([], None) => {
-            Err(Error::new(ErrorCode::DeviceUnreachable, "no usable phone is attached").hint(hint).details(json!({"devices": listed})))
-        }
+        ([], None) => Err(Error::new(ErrorCode::DeviceUnreachable, "no usable phone is attached")
+            .hint(hint)
+            .details(json!({"devices": listed}))),
         (several, _) => Err(Error::new(ErrorCode::DeviceAmbiguous, format!("{} phones are attached", several.len()))
             .hint("choose one with `serial` (afctl: --serial, or ANDROID_SERIAL)")
             .details(json!({"devices": listed}))),
     }
 }
 
-/// Reads the connection hint of the phone's app. Returns the path of the hint, its content, and the port of the service.
+/// Reads the connection hint of the phone's app. Returns the path of the hint, its content, and the port of the
+/// service.
 async fn read_hint(adb: &Adb, serial: &str) -> Result<(String, ConnectionHint, u16)> {
     for package in PACKAGES {
         let path = format!("/sdcard/Android/data/{package}/files/connection-hint.json");
@@ -86,11 +93,13 @@ async fn read_hint(adb: &Adb, serial: &str) -> Result<(String, ConnectionHint, u
         let port = u16::try_from(hint.service_port).ok().filter(|p| *p > 0);
         return match port {
             Some(port) if hint.service_running => Ok((path, hint, port)),
-            Some(_) => {
-                Err(Error::new(ErrorCode::DeviceUnreachable, "the service on the phone is not running").hint("start it in the phone's app"))
-            }
-            None => Err(Error::new(ErrorCode::DeviceError, format!("the phone's app reports an invalid port: {}", hint.service_port))
-                .hint("open the phone's app and restart its service")),
+            Some(_) => Err(Error::new(ErrorCode::DeviceUnreachable, "the service on the phone is not running")
+                .hint("start it in the phone's app")),
+            None => Err(Error::new(
+                ErrorCode::DeviceError,
+                format!("the phone's app reports an invalid port: {}", hint.service_port),
+            )
+            .hint("open the phone's app and restart its service")),
         };
     }
     Err(Error::new(ErrorCode::NotFound, format!("no connection hint of the Autofish app found on phone {serial}"))
@@ -106,8 +115,8 @@ struct UsbForward {
     own: bool,
 }
 
-/// Returns an existing forward to the service, or creates one. `wanted` is the requested local port, `known` the previous forward of
-/// this device, `all_known` the forwards of all configured devices.
+/// Returns an existing forward to the service, or creates one. `wanted` is the requested local port, `known` the
+/// previous forward of this device, `all_known` the forwards of all configured devices.
 async fn find_or_create_forward(
     adb: &Adb,
     serial: &str,
@@ -118,14 +127,17 @@ async fn find_or_create_forward(
 ) -> Result<UsbForward> {
     let matches = |f: &&Forward| f.serial == serial && f.remote == remote && wanted.is_none_or(|w| w == f.local);
     let existing = adb.forwards().await?;
-    let is_known = |f: &&Forward| known.is_some_and(|u| (u.serial.as_str(), u.local_port) == (f.serial.as_str(), f.local));
+    let is_known =
+        |f: &&Forward| known.is_some_and(|u| (u.serial.as_str(), u.local_port) == (f.serial.as_str(), f.local));
     let found = existing.iter().filter(matches).find(is_known).or_else(|| existing.iter().find(matches));
     if let Some(forward) = found {
         // It is ours if any configured device says so; the last of them to be removed also removes the forward.
-        let own = all_known.iter().any(|u| u.own_forward && (u.serial.as_str(), u.local_port) == (serial, forward.local));
+        let own =
+            all_known.iter().any(|u| u.own_forward && (u.serial.as_str(), u.local_port) == (serial, forward.local));
         return Ok(UsbForward { forward: forward.clone(), created: false, own });
     }
-    // Prefer the requested port, then the previous one, which keeps the URL stable, then the number used on the phone, then any.
+    // Prefer the requested port, then the previous one, which keeps the URL stable, then the number used on the phone,
+    // then any.
     let first = wanted.or_else(|| known.filter(|u| u.serial == serial).map(|u| u.local_port)).unwrap_or(remote);
     let local = match adb.forward(serial, first, remote).await {
         Ok(local) => local,
@@ -140,12 +152,13 @@ async fn find_or_create_forward(
     Ok(UsbForward { forward: Forward { serial: serial.to_owned(), local, remote }, created: true, own: true })
 }
 
-/// Returns the name of the device: the requested one, else the existing one of this phone, else `default`, else one derived from the
-/// serial.
+/// Returns the name of the device: the requested one, else the existing one of this phone, else `default`, else one
+/// derived from the serial.
 fn name_for(core: &Core, asked: Option<&str>, serial: &str) -> Result<String> {
     let devices = &core.config.get().devices;
     if let Some(name) = asked {
-        config::check_name(name).map_err(|_| Error::param("name", "1 to 64 letters, digits, '-', '_' or '.'", format!("{name:?}")))?;
+        config::check_name(name)
+            .map_err(|_| Error::param("name", "1 to 64 letters, digits, '-', '_' or '.'", format!("{name:?}")))?;
         let other = devices.get(name).is_some_and(|d| d.usb.as_ref().is_none_or(|u| u.serial != serial));
         if other {
             return Err(Error::new(ErrorCode::Conflict, format!("another device named {name:?} already exists"))
@@ -168,7 +181,8 @@ fn name_for(core: &Core, asked: Option<&str>, serial: &str) -> Result<String> {
 /// `device.connectUsb`
 ///
 /// # Errors
-/// If `adb`, the phone or its service is not available, or if the settings cannot be written; no new forward is left in these cases.
+/// If `adb`, the phone or its service is not available, or if the settings cannot be written; no new forward is left in
+/// these cases.
 pub async fn connect(core: &Arc<Core>, params: &ConnectUsbParams) -> Result<ConnectUsbResult> {
     if params.local_port == Some(0) {
         return Err(Error::param("localPort", "1 to 65535", 0));
@@ -217,16 +231,23 @@ async fn find_and_connect(core: &Arc<Core>, params: &ConnectUsbParams) -> Result
     }
     if params.print_only {
         let existing = adb.forwards().await?;
-        let wanted =
-            |f: &&Forward| f.serial == connected.device_serial && f.remote == device_port && params.local_port.is_none_or(|p| p == f.local);
+        let wanted = |f: &&Forward| {
+            f.serial == connected.device_serial
+                && f.remote == device_port
+                && params.local_port.is_none_or(|p| p == f.local)
+        };
         connected.reused = existing.iter().find(wanted).map(|f| connected.local_port = f.local).is_some();
         // The preferred port is taken by another program: adb would choose one, reported as 0.
-        if !connected.reused && params.local_port.is_none() && std::net::TcpListener::bind(("127.0.0.1", device_port)).is_err() {
+        if !connected.reused
+            && params.local_port.is_none()
+            && std::net::TcpListener::bind(("127.0.0.1", device_port)).is_err()
+        {
             connected.local_port = 0;
         }
     }
     if !connected.token_configured {
-        connected.next_step = Some(format!("set the token shown in the phone's app: afctl config set device.{name}.token TOKEN"));
+        connected.next_step =
+            Some(format!("set the token shown in the phone's app: afctl config set device.{name}.token TOKEN"));
     }
     connected.remote_url = format!("http://127.0.0.1:{}", connected.local_port);
     Ok(connected)
@@ -239,7 +260,9 @@ async fn check_and_save(core: &Arc<Core>, name: &str, old: Option<&DeviceSetting
     let settings = DeviceSettings { url, usb: Some(usb.clone()), ..before };
     let driver = Autofish::new(&settings).map_err(|e| Error::new(ErrorCode::Internal, e.to_string()))?;
     let asked = tokio::time::timeout(HEALTH_TIMEOUT, driver.health()).await;
-    asked.map_err(|_| Error::new(ErrorCode::DeviceUnreachable, "the phone's service does not respond through the forward"))??;
+    asked.map_err(|_| {
+        Error::new(ErrorCode::DeviceUnreachable, "the phone's service does not respond through the forward")
+    })??;
     let (editor, name) = (core.clone(), name.to_owned());
     run_blocking(move || config::add_device(editor.config.path(), &name, &settings)).await??;
     admin::reload(core).await?;

@@ -6,7 +6,9 @@ use std::time::Instant;
 use afd_proto::ErrorCode;
 use afd_proto::memory::{Category, EventStatus};
 use afd_proto::observe::Row;
-use afd_proto::verify::{ElementParams, ElementState, MatchMode, NodeExistsParams, TextContainsParams, TopActivityParams, VerifyResult};
+use afd_proto::verify::{
+    ElementParams, ElementState, MatchMode, NodeExistsParams, TextContainsParams, TopActivityParams, VerifyResult,
+};
 use afd_proto::vocabulary::{By, DeviceCall, ObservationSource, Reply};
 use serde_json::{Value, json};
 
@@ -88,15 +90,18 @@ fn is_package(expected: &str) -> bool {
 }
 
 fn unknown_activity() -> Error {
-    Error::new(ErrorCode::Unsupported, "the phone's service cannot tell which activity is in the foreground (mode ACCESSIBILITY)")
-        .hint("check for a text or a node instead, or only for the package; Shizuku on the phone makes the activity known")
+    Error::new(
+        ErrorCode::Unsupported,
+        "the phone's service cannot tell which activity is in the foreground (mode ACCESSIBILITY)",
+    )
+    .hint("check for a text or a node instead, or only for the package; Shizuku on the phone makes the activity known")
 }
 
 /// `verify.element`
 ///
 /// # Errors
-/// `ASSERTION_FAILED` if the condition does not hold, `UNSUPPORTED` if the screen does not say it, `TARGET_AMBIGUOUS` if several elements
-/// could be meant.
+/// `ASSERTION_FAILED` if the condition does not hold, `UNSUPPORTED` if the screen does not say it, `TARGET_AMBIGUOUS`
+/// if several elements could be meant.
 pub async fn element(core: &Arc<Core>, params: &ElementParams) -> Result<Reply<VerifyResult>> {
     if params.text.trim().is_empty() {
         return Err(Error::param("text", "at least one character", "an empty string"));
@@ -113,7 +118,8 @@ pub async fn element(core: &Arc<Core>, params: &ElementParams) -> Result<Reply<V
 /// `verify.nodeExists`
 ///
 /// # Errors
-/// `ASSERTION_FAILED` if no visible node matches; `REF_ALIAS_UNOBSERVED` if the alias is not among those returned to the session.
+/// `ASSERTION_FAILED` if no visible node matches; `REF_ALIAS_UNOBSERVED` if the alias is not among those returned to
+/// the session.
 pub async fn node_exists(core: &Arc<Core>, params: &NodeExistsParams) -> Result<Reply<VerifyResult>> {
     let spec = TargetSpec::named(params.by, &params.value, (params.exact_match, true), None)?;
     check(core, params, "nodeExists", &params.value, |call, capture| {
@@ -123,7 +129,10 @@ pub async fn node_exists(core: &Arc<Core>, params: &NodeExistsParams) -> Result<
                 Err(error) if error.code == ErrorCode::RefAliasStale => Vec::new(),
                 Err(error) => return Err(error),
             },
-            _ => select::visible(capture.snapshot(), &Selector { by: params.by, value: &params.value, exact: params.exact_match }),
+            _ => select::visible(
+                capture.snapshot(),
+                &Selector { by: params.by, value: &params.value, exact: params.exact_match },
+            ),
         };
         let message = format!("no visible node matches by {}", params.by.word());
         Ok(Verdict { holds: !nodes.is_empty(), nodes: Some(nodes), actual: None, message })
@@ -143,7 +152,11 @@ async fn check<P: DeviceCall>(
     let started = Instant::now();
     let (call, first) = core.call_reading(params, Device::tree).await?;
     // Typed text must not enter memory through a check for it.
-    let expected = if core.secrets.reveals_typed(expected) { json!({"typed": core.secrets.hash(expected)}) } else { json!(expected) };
+    let expected = if core.secrets.reveals_typed(expected) {
+        json!({"typed": core.secrets.hash(expected)})
+    } else {
+        json!(expected)
+    };
     let mut event = call.verify_event(op);
     let capture = match call.capture(CaptureOptions { settle: true, ..CaptureOptions::default() }, first).await {
         Ok(capture) => capture,
@@ -157,7 +170,8 @@ async fn check<P: DeviceCall>(
         Ok(verdict) => verdict,
         Err(error) => return call.fail_verify(event, started, error, json!({"expected": expected})).await,
     };
-    // Queued before the event of this check, so that the observation closes the preceding action before the event confirms it.
+    // Queued before the event of this check, so that the observation closes the preceding action before the event
+    // confirms it.
     call.record_and_learn(&capture, ObservationSource::Verify, None).await;
     let evidence = json!({
         "expected": expected,
@@ -234,7 +248,9 @@ impl Call {
             Some(found) => found.into_iter().collect(),
             None => select::saying(snapshot, &capture.refs, &params.text, compare),
         };
-        let verdict = |holds, nodes, message: &str| Ok(Verdict { holds, nodes: Some(nodes), actual: None, message: message.to_owned() });
+        let verdict = |holds, nodes, message: &str| {
+            Ok(Verdict { holds, nodes: Some(nodes), actual: None, message: message.to_owned() })
+        };
         match (params.state, &params.shows) {
             (None, None) => {
                 let nodes = saying();
@@ -244,13 +260,23 @@ impl Call {
                 let nodes = saying();
                 // An unreliable capture may lack what is still there.
                 let holds = nodes.is_empty() && capture.reliable();
-                verdict(holds, nodes, if capture.reliable() { "it is still on the page" } else { "the page could not be read reliably" })
+                verdict(
+                    holds,
+                    nodes,
+                    if capture.reliable() { "it is still on the page" } else { "the page could not be read reliably" },
+                )
             }
             (Some(state @ (ElementState::Enabled | ElementState::Disabled)), _) => {
                 let nodes = saying();
-                let holds =
-                    !nodes.is_empty() && nodes.iter().all(|i| element_state::is_enabled(snapshot, *i) == (state == ElementState::Enabled));
-                let message = if nodes.is_empty() { "nothing on the page says it in these words" } else { "its state is another one" };
+                let holds = !nodes.is_empty()
+                    && nodes
+                        .iter()
+                        .all(|i| element_state::is_enabled(snapshot, *i) == (state == ElementState::Enabled));
+                let message = if nodes.is_empty() {
+                    "nothing on the page says it in these words"
+                } else {
+                    "its state is another one"
+                };
                 verdict(holds, nodes, message)
             }
             (Some(state), _) => {
@@ -259,7 +285,11 @@ impl Call {
                     Error::new(ErrorCode::Unsupported, "the screen does not say whether it is on")
                         .hint("look at a screenshot, or check a text that depends on it")
                 })?;
-                verdict(is_on == (state == ElementState::On), vec![element], if is_on { "it is on" } else { "it is off" })
+                verdict(
+                    is_on == (state == ElementState::On),
+                    vec![element],
+                    if is_on { "it is on" } else { "it is off" },
+                )
             }
             (None, Some(shows)) => {
                 let element = self.checked_element(&params.text, params.exact_match, alias, capture)?;
@@ -267,23 +297,30 @@ impl Call {
                     return Err(Error::new(ErrorCode::Unsupported, "a password field hides what it shows"));
                 }
                 let wanted = Wanted::new(shows);
-                let has = |t: &String| if params.exact_match { t.trim() == shows.trim() } else { wanted.is_words_of(t) };
+                let has =
+                    |t: &String| if params.exact_match { t.trim() == shows.trim() } else { wanted.is_words_of(t) };
                 let texts = element_state::texts(snapshot, element);
                 // A field that is empty shows nothing, if that is what is expected.
-                let empty = shows.trim().is_empty() && snapshot.nodes[element].text.as_deref().unwrap_or_default().trim().is_empty();
+                let empty = shows.trim().is_empty()
+                    && snapshot.nodes[element].text.as_deref().unwrap_or_default().trim().is_empty();
                 verdict(empty || texts.iter().any(has), vec![element], "it shows another text")
             }
         }
     }
 
     /// Returns the only element that a check is about.
-    fn checked_element(&self, text: &str, exact: bool, alias: Option<Option<usize>>, capture: &ScreenCapture) -> Result<usize> {
+    fn checked_element(
+        &self,
+        text: &str,
+        exact: bool,
+        alias: Option<Option<usize>>,
+        capture: &ScreenCapture,
+    ) -> Result<usize> {
         match alias {
             Some(Some(index)) => return Ok(index),
             Some(None) => {
-                return Err(
-                    Error::new(ErrorCode::RefAliasStale, format!("{text} is stale")).hint("observe again and use one of the new refs")
-                );
+                return Err(Error::new(ErrorCode::RefAliasStale, format!("{text} is stale"))
+                    .hint("observe again and use one of the new refs"));
             }
             None => {}
         }

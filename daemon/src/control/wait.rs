@@ -1,8 +1,8 @@
 //! `observe.wait`: waits until a condition holds on the screen.
 //!
-//! All calls that wait on the same device with the same token share one stream of observations, which the first of
-//! them starts and which ends with the last. A call only considers captures that were started after the call and that include
-//! every input the device had received by then, so that a condition that held before does not count.
+//! All calls that wait on the same device with the same token share one stream of observations, which the first of them
+//! starts and which ends with the last. A call only considers captures that were started after the call and that
+//! include every input the device had received by then, so that a condition that held before does not count.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -56,7 +56,9 @@ impl Condition {
         let text = params.text.clone().unwrap_or_default();
         match (params.until, text.is_empty()) {
             (Until::Settled, false) => Err(Error::param("text", "no value, as `settled` takes no text", "a text")),
-            (Until::Text | Until::Gone | Until::Activity, true) => Err(Error::param("text", "a text to wait for", "nothing")),
+            (Until::Text | Until::Gone | Until::Activity, true) => {
+                Err(Error::param("text", "a text to wait for", "nothing"))
+            }
             (until, _) => Ok(Self { until, text }),
         }
     }
@@ -79,7 +81,8 @@ impl Condition {
             // An unreliable capture may lack the text although it is still on the screen.
             Until::Gone => (capture.reliable() && matches().is_empty()).then_some(None),
             Until::Activity => {
-                let activity = capture.snapshot().activity_below.clone().or(capture.place().activity).unwrap_or_default();
+                let activity =
+                    capture.snapshot().activity_below.clone().or(capture.place().activity).unwrap_or_default();
                 activity.to_lowercase().contains(&self.text.to_lowercase()).then_some(None)
             }
             Until::Settled => (capture.settled && capture.reliable()).then_some(None),
@@ -104,9 +107,11 @@ pub async fn wait(core: &Arc<Core>, params: &WaitParams) -> Result<Reply<WaitRes
     let started = Instant::now();
     let inputs = call.device().inputs();
     let mut last = None;
-    let watched =
-        tokio::time::timeout(Duration::from_millis(timeout_ms), call.wait_until_met(&condition, started, (inputs, timeout_ms), &mut last))
-            .await;
+    let watched = tokio::time::timeout(
+        Duration::from_millis(timeout_ms),
+        call.wait_until_met(&condition, started, (inputs, timeout_ms), &mut last),
+    )
+    .await;
     let (capture, nodes) = match watched {
         Ok(found) => found?,
         Err(_) => return Err(timeout_error(&condition, timeout_ms, last)),
@@ -136,13 +141,15 @@ fn timeout_error(condition: &Condition, timeout_ms: u64, last: Option<Arc<Stream
         Some(Ok(capture)) => Some(capture),
         None => None,
     };
-    Error::new(ErrorCode::Timeout, format!("{what} within {timeout_ms} ms")).hint("observe the page to see what is there").details(json!({
-        "until": condition.until,
-        "timeoutMs": timeout_ms,
-        "topActivity": capture.and_then(|l| l.place().activity),
-        "settled": capture.map(|l| l.settled),
-        "reliable": capture.map(ScreenCapture::reliable),
-    }))
+    Error::new(ErrorCode::Timeout, format!("{what} within {timeout_ms} ms"))
+        .hint("observe the page to see what is there")
+        .details(json!({
+            "until": condition.until,
+            "timeoutMs": timeout_ms,
+            "topActivity": capture.and_then(|l| l.place().activity),
+            "settled": capture.map(|l| l.settled),
+            "reliable": capture.map(ScreenCapture::reliable),
+        }))
 }
 
 impl Call {
@@ -157,8 +164,9 @@ impl Call {
         receiver
     }
 
-    /// Waits for the first observation that meets the condition, among those started after the call (`started`) and including all
-    /// inputs sent before it (`inputs`). Reports its progress towards `timeout_ms`. `last` receives the latest observation considered.
+    /// Waits for the first observation that meets the condition, among those started after the call (`started`) and
+    /// including all inputs sent before it (`inputs`). Reports its progress towards `timeout_ms`. `last` receives the
+    /// latest observation considered.
     async fn wait_until_met(
         &self,
         condition: &Condition,
@@ -187,7 +195,9 @@ impl Call {
                 }
                 Ok(_) => {}
                 // A device that was never reachable is reported at once; one that was reachable before may come back.
-                Err(error) if last.is_none() || matches!(error, DriverError::Auth(_)) => return Err(error.clone().into()),
+                Err(error) if last.is_none() || matches!(error, DriverError::Auth(_)) => {
+                    return Err(error.clone().into());
+                }
                 Err(_) => {}
             }
             *last = Some(item);

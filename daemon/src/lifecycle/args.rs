@@ -12,8 +12,8 @@ pub(super) const NEWEST: &str = "newest";
 
 /// Daemon that lets AI agents operate Android phones and remembers what they did there.
 ///
-/// It serves JSON-RPC 2.0 on a Unix socket: one JSON text per line, Content-Length frames, HTTP or WebSocket, distinguished by
-/// the first bytes. `afctl` is its client and starts it on demand.
+/// It serves JSON-RPC 2.0 on a Unix socket: one JSON text per line, Content-Length frames, HTTP or WebSocket,
+/// distinguished by the first bytes. `afctl` is its client and starts it on demand.
 #[derive(Debug, Clone, Parser)]
 #[command(name = "afd", version)]
 pub struct Args {
@@ -51,7 +51,9 @@ impl Args {
         let variable = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
         let mut values: BTreeMap<&'static str, Override> = keys::variables()
             .filter(|(key, _)| *key != "memory.db")
-            .filter_map(|(key, name)| variable(name).map(|v| (key, Override { value: absolute(v), variable: Some(name) })))
+            .filter_map(|(key, name)| {
+                variable(name).map(|v| (key, Override { value: absolute(v), variable: Some(name) }))
+            })
             .collect();
         if let Some(db) = self.memory_db.clone().filter(|p| !p.as_os_str().is_empty()) {
             // clap merges flag and variable: a value equal to the variable's counts as coming from there.

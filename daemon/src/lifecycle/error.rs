@@ -44,7 +44,9 @@ impl StartError {
     /// Says of a damaged database which one it is, and what to do.
     pub(super) fn of_store(error: afd_store::StoreError, database: &std::path::Path) -> Self {
         match error {
-            error @ afd_store::StoreError::Damaged(_) => Self::Damaged { path: database.to_owned(), why: error.to_string() },
+            error @ afd_store::StoreError::Damaged(_) => {
+                Self::Damaged { path: database.to_owned(), why: error.to_string() }
+            }
             other => Self::Store(other),
         }
     }

@@ -1,5 +1,5 @@
-//! Checks now and then that the daemon is alive, and tells the service manager so. A daemon whose writer, listener or device queues have
-//! stopped is not reported as alive, and is restarted.
+//! Checks now and then that the daemon is alive, and tells the service manager so. A daemon whose writer, listener or
+//! device queues have stopped is not reported as alive, and is restarted.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -40,7 +40,9 @@ pub(super) async fn run(core: Weak<Core>) {
         }
         let stuck = match answers(core.runtime.socket()).await {
             Err(why) => Some(format!("the socket does not answer: {why}")),
-            Ok(()) if writing_since.elapsed() > MAX_WRITE => Some(format!("a write takes more than {} s", MAX_WRITE.as_secs())),
+            Ok(()) if writing_since.elapsed() > MAX_WRITE => {
+                Some(format!("a write takes more than {} s", MAX_WRITE.as_secs()))
+            }
             Ok(()) => stuck_device(&core),
         };
         match stuck {
@@ -65,14 +67,19 @@ async fn answers(socket: &Path) -> Result<(), String> {
         // At the limit of connections the daemon closes new ones, which is an answer as well.
         Ok(Err(error)) if error.kind() == std::io::ErrorKind::UnexpectedEof => Ok(()),
         // A deleted socket is no fault that a restart without its clients would mend better.
-        Ok(Err(error)) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::ConnectionReset) => Ok(()),
+        Ok(Err(error))
+            if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::ConnectionReset) =>
+        {
+            Ok(())
+        }
         Ok(Err(error)) => Err(error.to_string()),
         Err(_) => Err(format!("no answer within {} s", ANSWER.as_secs())),
     }
 }
 
 fn stuck_device(core: &Arc<Core>) -> Option<String> {
-    let stuck = core.devices.list().into_iter().find(|device| device.turn_time().is_some_and(|time| time > MAX_TURN))?;
+    let stuck =
+        core.devices.list().into_iter().find(|device| device.turn_time().is_some_and(|time| time > MAX_TURN))?;
     Some(format!("the device {} has been in use for more than {} min", stuck.name(), MAX_TURN.as_secs() / 60))
 }
 

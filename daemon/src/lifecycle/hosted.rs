@@ -10,7 +10,8 @@ use super::{StartError, serve, start};
 use crate::control::Core;
 use afd_base::config::Overrides;
 
-/// A running daemon that shares the process. Dropping it stops it abruptly, as killing its process would: nothing drains.
+/// A running daemon that shares the process. Dropping it stops it abruptly, as killing its process would: nothing
+/// drains.
 pub struct Hosted {
     /// Ends the daemon's thread when it is dropped.
     end: Option<oneshot::Sender<()>>,
@@ -19,7 +20,8 @@ pub struct Hosted {
 }
 
 impl Hosted {
-    /// Starts a daemon and returns once it is ready. It reads the environment of the process where `overrides` are silent.
+    /// Starts a daemon and returns once it is ready. It reads the environment of the process where `overrides` are
+    /// silent.
     ///
     /// # Errors
     /// When it cannot start.

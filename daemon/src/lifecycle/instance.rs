@@ -20,8 +20,9 @@ const LEAVING_MARK: &str = "leaving";
 
 /// The locks of a running daemon, held until this is dropped or the process exits.
 pub(super) struct Locks {
-    /// The locked database file itself, so that neither a link nor a deleted lock file lets a second daemon in. It must stay
-    /// open: closing it would drop SQLite's own locks. As the first field it is released before the lock files others wait for.
+    /// The locked database file itself, so that neither a link nor a deleted lock file lets a second daemon in. It must
+    /// stay open: closing it would drop SQLite's own locks. As the first field it is released before the lock files
+    /// others wait for.
     _database: File,
     files: [File; 2],
     /// What the lock file of the database says of the socket.
@@ -43,7 +44,8 @@ impl Locks {
         Ok(())
     }
 
-    /// Names the socket in the lock file of the database: a client whose environment leads to another socket finds the daemon by its memory.
+    /// Names the socket in the lock file of the database: a client whose environment leads to another socket finds the
+    /// daemon by its memory.
     pub(super) fn name_socket(&mut self, socket: &Path) {
         let absolute = std::path::absolute(socket).unwrap_or_else(|_| socket.to_owned());
         self.socket = format!("\n{}", absolute.display());
@@ -52,7 +54,8 @@ impl Locks {
         }
     }
 
-    /// Takes the lock of the socket again if its file, or the directory that it is in, was removed; the directory is made again.
+    /// Takes the lock of the socket again if its file, or the directory that it is in, was removed; the directory is
+    /// made again.
     pub(super) fn keep_socket_lock(&mut self, socket: &Path) -> Result<(), StartError> {
         let held = self.files[0].metadata().map(|meta| (meta.dev(), meta.ino())).ok();
         let here = std::fs::symlink_metadata(with_suffix(socket, ".lock")).map(|meta| (meta.dev(), meta.ino())).ok();
@@ -74,7 +77,8 @@ impl Locks {
     }
 }
 
-/// Writes the holder of a lock in a single write, as another process may be reading it. One holder's text only gets longer.
+/// Writes the holder of a lock in a single write, as another process may be reading it. One holder's text only gets
+/// longer.
 fn write_holder(file: &File, word: &str) -> std::io::Result<()> {
     file.write_all_at(format!("{} {word}\n", std::process::id()).as_bytes(), 0)
 }
@@ -92,7 +96,11 @@ fn lock_socket(socket: &Path, most: Duration) -> Result<File, StartError> {
     }
     let dir = socket.parent().filter(|d| !d.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !dir.exists() {
-        DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(|e| refuse(format!("cannot create its directory: {e}")))?;
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(dir)
+            .map_err(|e| refuse(format!("cannot create its directory: {e}")))?;
     }
     let meta = std::fs::symlink_metadata(dir).map_err(|e| refuse(e.to_string()))?;
     if !meta.is_dir() {
@@ -122,7 +130,8 @@ fn lock_database(database: &Path) -> Result<(File, File), StartError> {
     }
     let file = open_database(database)?;
     let real = database.canonicalize().map_err(|e| cannot_open(database, &e))?;
-    let lock_file = lock(&with_suffix(&real, ".lock"), &format!("uses the database {}", database.display()), SHUTDOWN_WAIT)?;
+    let lock_file =
+        lock(&with_suffix(&real, ".lock"), &format!("uses the database {}", database.display()), SHUTDOWN_WAIT)?;
     Ok((lock_file, lock_opened(file, database)?))
 }
 
@@ -194,7 +203,9 @@ fn lock(path: &Path, what: &str, most: Duration) -> Result<File, StartError> {
             Err(std::fs::TryLockError::WouldBlock) => {
                 let holder = Holder::read(&file);
                 if started.elapsed() >= holder.max_wait().min(most) {
-                    let who = holder.pid.map_or_else(|| "another daemon".to_owned(), |pid| format!("another daemon (pid {pid})"));
+                    let who = holder
+                        .pid
+                        .map_or_else(|| "another daemon".to_owned(), |pid| format!("another daemon (pid {pid})"));
                     return Err(StartError::AlreadyRunning(format!("{who} {what}")));
                 }
                 std::thread::sleep(RETRY);

@@ -1,6 +1,6 @@
-//! Logging: to a file that is renamed when it gets large, else to standard error, which the journal or a terminal shows. Lines that belong to
-//! a call carry its trace id. If the log cannot be written, lines are lost and no call waits: standard error may be closed, or a pipe without
-//! a reader.
+//! Logging: to a file that is renamed when it gets large, else to standard error, which the journal or a terminal
+//! shows. Lines that belong to a call carry its trace id. If the log cannot be written, lines are lost and no call
+//! waits: standard error may be closed, or a pipe without a reader.
 
 use std::fmt;
 use std::fs::File;

@@ -37,7 +37,9 @@ const MIN_DESCRIPTORS: u64 = 64;
 fn check_descriptors() -> Result<(), StartError> {
     match rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum {
         Some(most) if most < MIN_DESCRIPTORS => {
-            let why = format!("this process may open {most} files, and afd needs at least {MIN_DESCRIPTORS}: raise the limit");
+            let why = format!(
+                "this process may open {most} files, and afd needs at least {MIN_DESCRIPTORS}: raise the limit"
+            );
             Err(StartError::System(format!("{why} (`ulimit -n`, or `LimitNOFILE=` in a unit)")))
         }
         _ => Ok(()),
@@ -130,7 +132,8 @@ fn start(overrides: Overrides) -> Result<Started, StartError> {
     Ok((runtime, core, listener, Arc::new(Mutex::new(locks))))
 }
 
-/// Serves until the daemon is asked to stop; calls `ready` once it watches its settings and the socket is about to be served.
+/// Serves until the daemon is asked to stop; calls `ready` once it watches its settings and the socket is about to be
+/// served.
 async fn serve(
     core: Arc<Core>,
     socket: socket::BoundSocket,
@@ -197,8 +200,8 @@ async fn end_on_failure(core: Weak<Core>, mut fatal: tokio::sync::watch::Receive
     }
 }
 
-/// Checks the database some time after startup, so that a long check does not delay the first calls, and whenever an operation met what
-/// may be damage.
+/// Checks the database some time after startup, so that a long check does not delay the first calls, and whenever an
+/// operation met what may be damage.
 async fn check_integrity(core: Weak<Core>) {
     failpoint("integrity-check");
     let Some(store) = core.upgrade().map(|core| core.store.clone()) else { return };

@@ -10,7 +10,8 @@ use crate::control::{Core, admin};
 use afd_base::task::failpoint;
 
 pub(super) fn listen(core: &Arc<Core>) -> Result<(), StartError> {
-    let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP]).map_err(|e| StartError::System(format!("cannot listen for signals: {e}")))?;
+    let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP])
+        .map_err(|e| StartError::System(format!("cannot listen for signals: {e}")))?;
     let (core, tasks) = (core.clone(), core.tasks.clone());
     let runtime = tokio::runtime::Handle::current();
     let listener = move || {

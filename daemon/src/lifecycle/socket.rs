@@ -113,7 +113,10 @@ pub(super) fn bind(path: &Path, inherited: Option<StdListener>) -> Result<BoundS
         listener.set_nonblocking(true).map_err(|e| refuse(e.to_string()))?;
         let listener = UnixListener::from_std(listener).map_err(|e| refuse(e.to_string()))?;
         let path = named;
-        return Ok(BoundSocket { listener, place: Place { id: path.as_deref().and_then(file_id), path, is_ours: false } });
+        return Ok(BoundSocket {
+            listener,
+            place: Place { id: path.as_deref().and_then(file_id), path, is_ours: false },
+        });
     }
     if std::os::unix::net::UnixStream::connect(path).is_ok() {
         // A daemon answers although we hold the lock: its lock file was probably deleted.

@@ -30,9 +30,13 @@ pub(super) fn start(core: &Arc<Core>) -> Option<notify::RecommendedWatcher> {
             let _ = changed.try_send(());
         }
     };
-    let mut watcher =
-        notify::recommended_watcher(handler).inspect_err(|e| tracing::warn!(%e, "cannot watch the configuration file")).ok()?;
-    watcher.watch(&dir, RecursiveMode::NonRecursive).inspect_err(|e| tracing::warn!(%e, "cannot watch the configuration file")).ok()?;
+    let mut watcher = notify::recommended_watcher(handler)
+        .inspect_err(|e| tracing::warn!(%e, "cannot watch the configuration file"))
+        .ok()?;
+    watcher
+        .watch(&dir, RecursiveMode::NonRecursive)
+        .inspect_err(|e| tracing::warn!(%e, "cannot watch the configuration file"))
+        .ok()?;
     let (core, changes) = (core.clone(), Arc::new(tokio::sync::Mutex::new(changes)));
     core.tasks.clone().spawn("settings-watcher", move || reload(core.clone(), changes.clone()));
     Some(watcher)

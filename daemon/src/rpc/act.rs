@@ -1,8 +1,8 @@
 //! Handlers of the `act.*` methods.
 
 use afd_proto::act::{
-    ActBack, ActDoubleTap, ActDrag, ActFill, ActHome, ActIntent, ActKey, ActLaunch, ActLongPress, ActScroll, ActScrollTo, ActShell,
-    ActStop, ActSwipe, ActTap, ActText,
+    ActBack, ActDoubleTap, ActDrag, ActFill, ActHome, ActIntent, ActKey, ActLaunch, ActLongPress, ActScroll,
+    ActScrollTo, ActShell, ActStop, ActSwipe, ActTap, ActText,
 };
 use afd_proto::vocabulary::Verb;
 

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use afd_proto::ErrorCode;
 use afd_proto::rpc::{
-    CancelParams, CancelResult, PROGRESS, Progress, ReportProgressParams, ReportProgressResult, RpcCancel, RpcReportProgress,
+    CancelParams, CancelResult, PROGRESS, Progress, ReportProgressParams, ReportProgressResult, RpcCancel,
+    RpcReportProgress,
 };
 use jsonrpsee::types::{ErrorObjectOwned, Id};
 use parking_lot::Mutex;
@@ -146,7 +147,9 @@ pub(super) fn register(module: &mut Module) {
         let id = match params.id {
             Value::String(text) => Id::Str(text.into()),
             Value::Number(number) if number.is_u64() => Id::Number(number.as_u64().unwrap_or_default()),
-            other => return Err(to_rpc(Error::param("id", "the id of a call (a string or a non-negative integer)", other))),
+            other => {
+                return Err(to_rpc(Error::param("id", "the id of a call (a string or a non-negative integer)", other)));
+            }
         };
         let calls = extensions.get::<Arc<Calls>>();
         Ok(CancelResult { cancelled: calls.is_some_and(|calls| calls.cancel(&id)) })

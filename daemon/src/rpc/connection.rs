@@ -1,8 +1,9 @@
 //! Serves a connection that carries many messages.
 //!
-//! Each call runs in its own task and returns its response through a bounded queue, so that a client that reads nothing blocks
-//! only itself. A call is polled once before its task is spawned: calls thus enter the queues they wait in (a device's, for
-//! example) in the order in which they arrived, and a call that is ready at once is answered without a task.
+//! Each call runs in its own task and returns its response through a bounded queue, so that a client that reads nothing
+//! blocks only itself. A call is polled once before its task is spawned: calls thus enter the queues they wait in (a
+//! device's, for example) in the order in which they arrived, and a call that is ready at once is answered without a
+//! task.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -88,8 +89,8 @@ struct Finished {
 
 type Responses = mpsc::Sender<Finished>;
 
-/// Executes a message. Returns its response if it is ready at once, else spawns a task that sends it to `responses`. A batch begins once
-/// the response of the one before has been written: those that nobody reads would fill the memory.
+/// Executes a message. Returns its response if it is ready at once, else spawns a task that sends it to `responses`. A
+/// batch begins once the response of the one before has been written: those that nobody reads would fill the memory.
 fn start(caller: Caller, bytes: Vec<u8>, batches: &Arc<Semaphore>, responses: &Responses) -> Option<Finished> {
     let batches = dispatch::is_batch(&bytes).then(|| batches.clone());
     let mut work = Box::pin(async move {
@@ -141,14 +142,15 @@ struct Connection<T> {
     just_notified: bool,
 }
 
-/// Serves a connection until it ends. Requests are read only while fewer than the limit are in flight and all responses are
-/// flushed: a client that sends faster than it is served has to wait and uses no memory meanwhile.
+/// Serves a connection until it ends. Requests are read only while fewer than the limit are in flight and all responses
+/// are flushed: a client that sends faster than it is served has to wait and uses no memory meanwhile.
 pub(super) async fn run(transport: impl Transport, context: Context) {
     let (sender, mut notifications) = mpsc::channel::<Box<RawValue>>(NOTIFICATION_QUEUE);
     let subscription_limit = Arc::new(BoundedSubscriptions::new(context.limits.subscriptions));
     let calls = Calls::new(sender.clone());
     let _cancel_on_drop = CancelOnDrop(calls.clone());
-    let caller = Caller { calls: Some(calls), sink: Some((MethodSink::new(sender), subscription_limit)), ..context.caller() };
+    let caller =
+        Caller { calls: Some(calls), sink: Some((MethodSink::new(sender), subscription_limit)), ..context.caller() };
     let (responses, mut finished) = mpsc::channel(context.limits.in_flight.max(1));
     let mut stopping = context.stopping.clone();
     let reading = !*stopping.borrow();

@@ -2,8 +2,8 @@
 
 use afd_proto::context::{ConversationContext, ConversationUsage, ConversationWorking};
 use afd_proto::conversation::{
-    ConversationAppend, ConversationClear, ConversationCompact, ConversationDelete, ConversationList, ConversationSearch,
-    ConversationSummary,
+    ConversationAppend, ConversationClear, ConversationCompact, ConversationDelete, ConversationList,
+    ConversationSearch, ConversationSummary,
 };
 
 use super::register::{Module, method};

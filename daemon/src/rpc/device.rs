@@ -1,6 +1,8 @@
 //! Handlers of the `device.*` methods.
 
-use afd_proto::device::{DeviceAdd, DeviceConnectUsb, DeviceHealth, DeviceLease, DeviceList, DevicePackages, DeviceRelease, DeviceRemove};
+use afd_proto::device::{
+    DeviceAdd, DeviceConnectUsb, DeviceHealth, DeviceLease, DeviceList, DevicePackages, DeviceRelease, DeviceRemove,
+};
 
 use super::register::{Module, method};
 use crate::control::{devices, usb};

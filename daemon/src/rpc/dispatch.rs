@@ -79,7 +79,9 @@ fn small(response: MethodResponse) -> Response {
 
 fn too_much_unread() -> ErrorObjectOwned {
     let why = "the daemon holds too many large responses that were not read yet";
-    to_rpc(Error::new(ErrorCode::LimitExceeded, why).hint("read them, ask for less at a time, or try again in a moment"))
+    to_rpc(
+        Error::new(ErrorCode::LimitExceeded, why).hint("read them, ask for less at a time, or try again in a moment"),
+    )
 }
 
 /// Returns whether a message is a batch.
@@ -222,10 +224,16 @@ async fn call(caller: &Caller, request: Request<'_>) -> Option<MethodResponse> {
                 return Some(error_response(id.into_owned(), calls::needs_connection()));
             };
             let Some(permit) = subscription_limit.acquire() else {
-                return Some(error_response(id.into_owned(), limit_error("this connection has too many subscriptions".to_owned())));
+                return Some(error_response(
+                    id.into_owned(),
+                    limit_error("this connection has too many subscriptions".to_owned()),
+                ));
             };
-            let state =
-                SubscriptionState { conn_id: caller.connection, id_provider: &RandomIntegerIdProvider, subscription_permit: permit };
+            let state = SubscriptionState {
+                conn_id: caller.connection,
+                id_provider: &RandomIntegerIdProvider,
+                subscription_permit: permit,
+            };
             let response = run(id, params, sink.clone(), state, extensions).await;
             let accepted = response.is_success();
             if accepted {
@@ -243,7 +251,9 @@ async fn call(caller: &Caller, request: Request<'_>) -> Option<MethodResponse> {
 
 /// Converts the parameters of `events.unsubscribe` from our object to the array that jsonrpsee expects.
 fn unsubscribe_params<'a>(method: &str, params: &'a str) -> Cow<'a, str> {
-    let id = (method == events::UNSUBSCRIBE).then(|| serde_json::from_str::<events::UnsubscribeParams>(params).ok()).flatten();
+    let id = (method == events::UNSUBSCRIBE)
+        .then(|| serde_json::from_str::<events::UnsubscribeParams>(params).ok())
+        .flatten();
     id.map_or(Cow::Borrowed(params), |p| Cow::Owned(format!("[{}]", p.subscription)))
 }
 
@@ -274,7 +284,9 @@ pub(super) fn error_response(id: Id<'_>, error: ErrorObjectOwned) -> MethodRespo
 
 fn panicked(method: &str, why: &str) -> ErrorObjectOwned {
     tracing::error!(method, error = why, "a call panicked");
-    to_rpc(Error::new(ErrorCode::Internal, "the call ended early").hint("this is a bug in afd; see its log for details"))
+    to_rpc(
+        Error::new(ErrorCode::Internal, "the call ended early").hint("this is a bug in afd; see its log for details"),
+    )
 }
 
 fn parse_error() -> ErrorObjectOwned {
@@ -287,7 +299,10 @@ fn invalid_request(what: &str) -> ErrorObjectOwned {
 
 fn unknown_method(name: &str) -> ErrorObjectOwned {
     let short: String = name.chars().take(80).collect();
-    to_rpc(Error::new(ErrorCode::UnknownMethod, format!("no such method: {short:?}")).hint("`rpc.discover` lists the methods"))
+    to_rpc(
+        Error::new(ErrorCode::UnknownMethod, format!("no such method: {short:?}"))
+            .hint("`rpc.discover` lists the methods"),
+    )
 }
 
 pub(super) fn connection_limit_error() -> ErrorObjectOwned {

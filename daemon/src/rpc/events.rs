@@ -12,30 +12,41 @@ use super::params;
 use super::register::{Module, to_rpc};
 use crate::control::{Core, events};
 
-/// Delay before past events that could not be read are read again: giving up would leave the subscriber waiting for ever.
+/// Delay before past events that could not be read are read again: giving up would leave the subscriber waiting for
+/// ever.
 const RETRY_DELAY: Duration = Duration::from_secs(1);
 
 pub(super) fn register(module: &mut Module) {
-    let registered = module.register_subscription("events.subscribe", NOTIFICATION, UNSUBSCRIBE, |params, pending, core, _| async move {
-        let params = match params::decode::<SubscribeParams>(params.as_str()) {
-            Ok(params) => params,
-            Err(error) => return pending.reject(to_rpc(error)).await,
-        };
-        let live = events::listen(&core);
-        if let Ok(sink) = pending.accept().await {
-            // Returns when the subscriber is gone.
-            let _ = forward(&core, &sink, live, &params).await;
-        }
-    });
+    let registered = module.register_subscription(
+        "events.subscribe",
+        NOTIFICATION,
+        UNSUBSCRIBE,
+        |params, pending, core, _| async move {
+            let params = match params::decode::<SubscribeParams>(params.as_str()) {
+                Ok(params) => params,
+                Err(error) => return pending.reject(to_rpc(error)).await,
+            };
+            let live = events::listen(&core);
+            if let Ok(sink) = pending.accept().await {
+                // Returns when the subscriber is gone.
+                let _ = forward(&core, &sink, live, &params).await;
+            }
+        },
+    );
     if let Err(error) = registered {
         tracing::error!(%error, "cannot register events.subscribe");
     }
 }
 
 /// Sends past events (when `since` is given), then live ones, until the subscriber is gone.
-async fn forward(core: &Arc<Core>, sink: &SubscriptionSink, mut live: Receiver<Message>, params: &SubscribeParams) -> Option<()> {
-    // Events are published after their commit and in commit order: live events are newer than all past ones, and a subscriber's
-    // cursor only grows.
+async fn forward(
+    core: &Arc<Core>,
+    sink: &SubscriptionSink,
+    mut live: Receiver<Message>,
+    params: &SubscribeParams,
+) -> Option<()> {
+    // Events are published after their commit and in commit order: live events are newer than all past ones, and a
+    // subscriber's cursor only grows.
     let mut last = params.since.unwrap_or(i64::MIN);
     while params.since.is_some() {
         let page = match events::past(core, params, last).await {

@@ -92,7 +92,10 @@ async fn handle_request(
         Err(_) => return timed_out(context.stall()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => return too_large(limit),
         Ok(Err(_)) => {
-            return error_response(StatusCode::BAD_REQUEST, to_rpc(Error::new(ErrorCode::InvalidRequest, "the body ended early")));
+            return error_response(
+                StatusCode::BAD_REQUEST,
+                to_rpc(Error::new(ErrorCode::InvalidRequest, "the body ended early")),
+            );
         }
         Ok(Ok(body)) => body.to_bytes().to_vec(),
     };
@@ -109,7 +112,10 @@ async fn handle_request(
         Ok(None) => empty(StatusCode::NO_CONTENT),
         Err(_) => error_response(
             StatusCode::INTERNAL_SERVER_ERROR,
-            to_rpc(Error::new(ErrorCode::Internal, "the call ended early").hint("this is a bug in afd; see its log for details")),
+            to_rpc(
+                Error::new(ErrorCode::Internal, "the call ended early")
+                    .hint("this is a bug in afd; see its log for details"),
+            ),
         ),
     }
 }
@@ -136,7 +142,9 @@ fn web_socket_key(request: &Request<Incoming>) -> Option<HeaderValue> {
         let value = request.headers().get(name).and_then(|v| v.to_str().ok()).unwrap_or("");
         value.split(',').any(|part| part.trim().eq_ignore_ascii_case(wanted))
     };
-    let is_upgrade = request.method() == Method::GET && has_token(header::UPGRADE, "websocket") && has_token(header::CONNECTION, "upgrade");
+    let is_upgrade = request.method() == Method::GET
+        && has_token(header::UPGRADE, "websocket")
+        && has_token(header::CONNECTION, "upgrade");
     request.headers().get(header::SEC_WEBSOCKET_KEY).filter(|_| is_upgrade).cloned()
 }
 
@@ -172,7 +180,10 @@ pub(super) fn error_response(status: StatusCode, error: ErrorObjectOwned) -> Htt
 }
 
 fn too_large(limit: usize) -> HttpResponse {
-    error_response(StatusCode::PAYLOAD_TOO_LARGE, dispatch::limit_error(format!("a message exceeds the limit of {limit} bytes")))
+    error_response(
+        StatusCode::PAYLOAD_TOO_LARGE,
+        dispatch::limit_error(format!("a message exceeds the limit of {limit} bytes")),
+    )
 }
 
 fn timed_out(limit: Duration) -> HttpResponse {

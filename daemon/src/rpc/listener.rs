@@ -37,7 +37,8 @@ enum Protocol {
     Http,
 }
 
-/// JSON starts with a brace, a bracket or whitespace, a `Content-Length` frame with C, HTTP with another capital letter.
+/// JSON starts with a brace, a bracket or whitespace, a `Content-Length` frame with C, HTTP with another capital
+/// letter.
 fn detect_protocol(first: u8) -> Protocol {
     match first {
         b'C' | b'c' => Protocol::Framed(Framing::ContentLength),
@@ -46,9 +47,14 @@ fn detect_protocol(first: u8) -> Protocol {
     }
 }
 
-/// Serves the socket until the daemon is asked to stop, then waits for the connections to finish what is in flight. Returns the
-/// deadline by which all remaining work must end. A listener of `others` takes the place of the one before.
-pub async fn serve(core: Arc<Core>, methods: Methods, mut listener: UnixListener, mut others: mpsc::Receiver<UnixListener>) -> Instant {
+/// Serves the socket until the daemon is asked to stop, then waits for the connections to finish what is in flight.
+/// Returns the deadline by which all remaining work must end. A listener of `others` takes the place of the one before.
+pub async fn serve(
+    core: Arc<Core>,
+    methods: Methods,
+    mut listener: UnixListener,
+    mut others: mpsc::Receiver<UnixListener>,
+) -> Instant {
     let mut stopping = core.runtime.stopping();
     let mut connections = JoinSet::new();
     let slots = Arc::new(Slots::default());
@@ -87,7 +93,13 @@ pub async fn serve(core: Arc<Core>, methods: Methods, mut listener: UnixListener
         next_id += 1;
         let limits = core.config.get().limits.clone();
         let Some(slot) = slots.admit(limits.connections, Duration::from_millis(limits.idle_ms)) else { continue };
-        let context = Context { methods: methods.clone(), limits, stopping: core.runtime.stopping(), id: ConnectionId(next_id), slot };
+        let context = Context {
+            methods: methods.clone(),
+            limits,
+            stopping: core.runtime.stopping(),
+            id: ConnectionId(next_id),
+            slot,
+        };
         let open = OpenConnection::new(core.clone());
         connections.spawn(async move {
             let _open = open;
@@ -152,7 +164,12 @@ async fn serve_connection(mut stream: UnixStream, mut context: Context) {
         Protocol::Http => match tokio::time::timeout(context.stall(), read_head(&mut stream, &mut first)).await {
             Ok(Ok(())) => http::serve(ClientStream::new(stream, first, context.stall()), context).await,
             Ok(Err(error)) => {
-                reject(&mut stream, StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, dispatch::limit_error(error.to_string())).await;
+                reject(
+                    &mut stream,
+                    StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+                    dispatch::limit_error(error.to_string()),
+                )
+                .await;
             }
             Err(_) => {
                 let why = format!("the message was not complete within {} ms", context.limits.half_frame_ms);

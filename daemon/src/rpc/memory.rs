@@ -1,6 +1,8 @@
 //! Handlers of the `memory.*` methods.
 
-use afd_proto::memory::{MemoryContext, MemoryDelete, MemoryExperience, MemoryImportAf, MemoryLog, MemorySave, MemorySearch, MemoryStats};
+use afd_proto::memory::{
+    MemoryContext, MemoryDelete, MemoryExperience, MemoryImportAf, MemoryLog, MemorySave, MemorySearch, MemoryStats,
+};
 use afd_proto::upkeep::{MemoryExport, MemoryImport, MemoryPrune, MemoryVacuum};
 
 use super::register::{Module, method};

@@ -1,9 +1,10 @@
 //! JSON-RPC server on the Unix socket: one listener, four framings, one dispatcher.
 //!
-//! [`listener`] accepts connections and detects the framing from the first bytes; [`connection`] runs connections that carry
-//! many messages ([`transport`]: lines and `Content-Length`, [`websocket`]), [`http`] those that carry one request at a time;
-//! both hand messages to [`dispatch`]. [`places`] enforces the connection limit, [`response`] that of the memory of responses, [`calls`] tracks the calls of a connection.
-//! The files named after a namespace register its handlers: decode, call the core, encode.
+//! [`listener`] accepts connections and detects the framing from the first bytes; [`connection`] runs connections that
+//! carry many messages ([`transport`]: lines and `Content-Length`, [`websocket`]), [`http`] those that carry one
+//! request at a time; both hand messages to [`dispatch`]. [`places`] enforces the connection limit, [`response`] that
+//! of the memory of responses, [`calls`] tracks the calls of a connection. The files named after a namespace register
+//! its handlers: decode, call the core, encode.
 
 mod act;
 mod artifact;

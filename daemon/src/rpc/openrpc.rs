@@ -30,8 +30,9 @@ pub(super) fn register(module: &mut Module) {
         match params.prefix.as_deref().filter(|prefix| !prefix.is_empty()) {
             None => Ok(text.get_or_init(|| to_raw_value(whole).unwrap_or_default()).clone()),
             Some(prefix) => {
-                let part = part(whole, prefix)
-                    .ok_or_else(|| Error::param("prefix", "the beginning of the name of a method, for example `observe.`", prefix));
+                let part = part(whole, prefix).ok_or_else(|| {
+                    Error::param("prefix", "the beginning of the name of a method, for example `observe.`", prefix)
+                });
                 part.map(|part| to_raw_value(&part).unwrap_or_default()).map_err(to_rpc)
             }
         }
@@ -60,8 +61,10 @@ pub fn document() -> Value {
         schemas.entry(name).or_insert(schema);
     }
     let errors: Map<String, Value> = ErrorCode::ALL.iter().map(|c| (c.name().to_owned(), error(*c))).collect();
-    let methods: Vec<Value> =
-        afd_proto::methods().zip(types).map(|(info, (params, result))| describe(info, &params, result, &schemas)).collect();
+    let methods: Vec<Value> = afd_proto::methods()
+        .zip(types)
+        .map(|(info, (params, result))| describe(info, &params, result, &schemas))
+        .collect();
     let notification = |(name, about, mut schema): (&str, &str, Value)| {
         tidy(&mut schema);
         let schema = match name {
@@ -126,7 +129,8 @@ fn describe(info: &MethodInfo, params_type: &Value, mut result: Value, schemas: 
     let definition = resolved(params_type, schemas);
     let mut params = properties(definition);
     if info.takes_request_key() && !params.iter().any(|p| p["name"] == "requestKey") {
-        let description = "Idempotency key of this call, 1 to 256 bytes. Repeating a key within a day returns the recorded outcome.";
+        let description =
+            "Idempotency key of this call, 1 to 256 bytes. Repeating a key within a day returns the recorded outcome.";
         let schema = json!({"type": "string", "minLength": 1, "maxLength": 256});
         params.push(json!({"name": "requestKey", "required": false, "description": description, "schema": schema}));
     }
@@ -136,7 +140,8 @@ fn describe(info: &MethodInfo, params_type: &Value, mut result: Value, schemas: 
     if result.get("$ref").is_none() {
         result["title"] = json!(format!("{}Result", title(info.name)));
     }
-    let errors: Vec<Value> = info.all_errors().map(|c| json!({"$ref": format!("#/components/errors/{}", c.name())})).collect();
+    let errors: Vec<Value> =
+        info.all_errors().map(|c| json!({"$ref": format!("#/components/errors/{}", c.name())})).collect();
     let group = info.name.split('.').next().unwrap_or_default();
     let mut method = json!({
         "name": info.name,
@@ -151,7 +156,8 @@ fn describe(info: &MethodInfo, params_type: &Value, mut result: Value, schemas: 
         "x-takes": info.takes,
     });
     if let Some(alternatives) = definition.get("anyOf") {
-        method["x-alternatives"] = alternatives.as_array().into_iter().flatten().map(|one| one["required"].clone()).collect();
+        method["x-alternatives"] =
+            alternatives.as_array().into_iter().flatten().map(|one| one["required"].clone()).collect();
     }
     if let Some(tool) = info.tool {
         method["x-tool"] = json!({"name": tool.name, "toolset": tool.toolset});
@@ -171,7 +177,8 @@ fn example(info: &MethodInfo) -> Value {
 
 /// Returns the name of a type that is made from the name of a method.
 fn title(method: &str) -> String {
-    let capital = |part: &str| part.chars().take(1).flat_map(char::to_uppercase).chain(part.chars().skip(1)).collect::<String>();
+    let capital =
+        |part: &str| part.chars().take(1).flat_map(char::to_uppercase).chain(part.chars().skip(1)).collect::<String>();
     method.split('.').map(capital).collect()
 }
 
@@ -208,9 +215,14 @@ mod tests {
         }
         let part = part(&document, "observe.").expect("methods");
         assert!(
-            part["methods"].as_array().is_some_and(|m| m.iter().all(|m| m["name"].as_str().is_some_and(|n| n.starts_with("observe."))))
+            part["methods"]
+                .as_array()
+                .is_some_and(|m| m.iter().all(|m| m["name"].as_str().is_some_and(|n| n.starts_with("observe."))))
         );
-        assert!(part["components"]["schemas"].get("ContextPart").is_none() && part["components"]["schemas"].get("Hint").is_some());
+        assert!(
+            part["components"]["schemas"].get("ContextPart").is_none()
+                && part["components"]["schemas"].get("Hint").is_some()
+        );
         let text = part.to_string();
         for reference in text.split("\"$ref\":\"#").skip(1).filter_map(|r| r.split('"').next()) {
             assert!(part.pointer(reference).is_some(), "{reference}");
@@ -223,13 +235,22 @@ mod tests {
         let schemas = document["components"]["schemas"].as_object().expect("schemas");
         for (name, schema) in schemas {
             assert_eq!(schema["title"], *name);
-            assert!(!name.ends_with(|c: char| c.is_ascii_digit()), "{name} is a number beside another type of that name");
+            assert!(
+                !name.ends_with(|c: char| c.is_ascii_digit()),
+                "{name} is a number beside another type of that name"
+            );
             let params = name.ends_with("Params");
             for (field, property) in schema["properties"].as_object().into_iter().flatten() {
                 let text = property.to_string();
                 let format = property["format"].as_str().unwrap_or_default();
-                assert!(!format.starts_with("uint") && !format.starts_with("int") && format != "double", "{name}.{field}: {format}");
-                assert!(!params || !text.contains("\"null\""), "{name}.{field} may be left out instead of null: {text}");
+                assert!(
+                    !format.starts_with("uint") && !format.starts_with("int") && format != "double",
+                    "{name}.{field}: {format}"
+                );
+                assert!(
+                    !params || !text.contains("\"null\""),
+                    "{name}.{field} may be left out instead of null: {text}"
+                );
             }
         }
     }

@@ -45,8 +45,8 @@ pub(super) fn decode<T: DeserializeOwned>(text: Option<&str>) -> Result<T, Error
 /// Maximum number of parameters of a call whose numbers are written in another way.
 const MAX_NUMBERS: usize = 32;
 
-/// Returns the parameters with the value at a path written as a plain number: clients also send whole numbers as `3.0` and `"3"`. `None` if
-/// the error was another one, or if the value is no such number.
+/// Returns the parameters with the value at a path written as a plain number: clients also send whole numbers as `3.0`
+/// and `"3"`. `None` if the error was another one, or if the value is no such number.
 fn with_number(text: &str, path: &str, message: &str) -> Option<String> {
     let expected = message.split(", expected ").nth(1)?.split_whitespace().next()?;
     let is_number = ["u8", "u16", "u32", "u64", "usize", "i8", "i16", "i32", "i64", "f32", "f64"].contains(&expected);
@@ -54,7 +54,9 @@ fn with_number(text: &str, path: &str, message: &str) -> Option<String> {
     let value = params.pointer_mut(&pointer(path))?;
     let number = match &*value {
         Value::String(digits) => digits.trim().strip_suffix(".0").unwrap_or(digits.trim()).parse().ok()?,
-        Value::Number(number) if number.is_f64() => number.as_f64().filter(|n| n.fract() == 0.0 && n.abs() < WHOLE_NUMBERS)? as i64,
+        Value::Number(number) if number.is_f64() => {
+            number.as_f64().filter(|n| n.fract() == 0.0 && n.abs() < WHOLE_NUMBERS)? as i64
+        }
         _ => return None,
     };
     *value = Value::from(number);
@@ -69,16 +71,23 @@ fn pointer(path: &str) -> String {
     format!("/{}", path.replace(['.', '['], "/").replace(']', ""))
 }
 
-/// Splits the request key off the parameters of a method that writes. Methods recorded as events read their keys themselves.
-/// Returns the remaining parameters and the key.
+/// Splits the request key off the parameters of a method that writes. Methods recorded as events read their keys
+/// themselves. Returns the remaining parameters and the key.
 ///
 /// # Errors
 /// When the key is invalid.
-pub(super) fn request_key<'a>(text: Option<&'a str>, method: &MethodInfo) -> Result<(Option<Cow<'a, str>>, Option<String>), Error> {
+pub(super) fn request_key<'a>(
+    text: Option<&'a str>,
+    method: &MethodInfo,
+) -> Result<(Option<Cow<'a, str>>, Option<String>), Error> {
     let takes_key = method.takes_request_key() && !method.is_recorded_as_event();
-    let Some(text) = text.filter(|t| takes_key && t.contains("\"requestKey\"")) else { return Ok((text.map(Cow::Borrowed), None)) };
+    let Some(text) = text.filter(|t| takes_key && t.contains("\"requestKey\"")) else {
+        return Ok((text.map(Cow::Borrowed), None));
+    };
     // Anything but an object is reported by the decoder, which knows what was expected.
-    let Ok(mut params) = serde_json::from_str::<BTreeMap<Cow<'_, str>, &RawValue>>(text) else { return Ok((Some(text.into()), None)) };
+    let Ok(mut params) = serde_json::from_str::<BTreeMap<Cow<'_, str>, &RawValue>>(text) else {
+        return Ok((Some(text.into()), None));
+    };
     let Some(key) = params.remove("requestKey") else { return Ok((Some(text.into()), None)) };
     let key: Value = serde_json::from_str(key.get()).unwrap_or_default();
     let rest = serde_json::to_string(&params).map_err(|e| Error::new(ErrorCode::Internal, e.to_string()))?;
@@ -129,13 +138,20 @@ fn explain(text: &str, path: &str, message: &str) -> Error {
         let field = quoted(&format!(" {field}"));
         let parent = path.strip_suffix(&field).unwrap_or(path).trim_end_matches('.');
         let path = if parent.is_empty() { field } else { format!("{parent}.{field}") };
-        return invalid(&path, &format!("a known parameter ({})", known.trim_start_matches("expected ")), "an unknown parameter");
+        return invalid(
+            &path,
+            &format!("a known parameter ({})", known.trim_start_matches("expected ")),
+            "an unknown parameter",
+        );
     }
     if message == "expected value" {
         return invalid(path, "one of the allowed values", &value_at(text, path));
     }
     let (got, expected) = message.split_once(", expected ").unwrap_or((message, "another value"));
-    let got = got.trim_start_matches("invalid type: ").trim_start_matches("invalid value: ").trim_start_matches("unknown variant ");
+    let got = got
+        .trim_start_matches("invalid type: ")
+        .trim_start_matches("invalid value: ")
+        .trim_start_matches("unknown variant ");
     let expected = match expected {
         "f64" | "f32" => "a number",
         "u32" | "u64" => "a non-negative integer",
@@ -178,7 +194,9 @@ mod tests {
         let swipe = |text: &str| decode::<SwipeParams>(Some(text)).map(|p| (p.x1, p.duration_ms));
         let taken = swipe(r#"{"x1":"3","y1":1.0,"x2":"4.0","y2":1,"durationMs":"200"}"#).expect("numbers");
         assert_eq!((taken.0 as i64, taken.1.map(|d| d as i64)), (3, Some(200)));
-        for wrong in [r#""""#, r#""three""#, r#""2.5""#, r#""0x10""#, "true", "2.5", "1e300", r#"" ""#, "-1", "99999999999"] {
+        for wrong in
+            [r#""""#, r#""three""#, r#""2.5""#, r#""0x10""#, "true", "2.5", "1e300", r#"" ""#, "-1", "99999999999"]
+        {
             let text = format!(r#"{{"maxRows":{wrong}}}"#);
             assert_eq!(decode_error::<ScreenParams>(&text).0, "maxRows", "{wrong}");
         }

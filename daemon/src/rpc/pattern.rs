@@ -1,8 +1,8 @@
 //! Handlers of the `pattern.*` and `pageModel.*` methods.
 
 use afd_proto::pattern::{
-    PageModelDelete, PageModelFind, PageModelSave, PatternDelete, PatternFind, PatternList, PatternMerge, PatternPromote, PatternSave,
-    PatternUsed,
+    PageModelDelete, PageModelFind, PageModelSave, PatternDelete, PatternFind, PatternList, PatternMerge,
+    PatternPromote, PatternSave, PatternUsed,
 };
 
 use super::register::{Module, method};

@@ -1,8 +1,8 @@
 //! Connection limit: decides which connections get a slot.
 //!
-//! Up to the limit every connection gets a slot. Beyond it, the connection that has been idle longest is evicted if it was idle
-//! for long enough; if none was, a few reserved slots serve only the admin methods, so that no number of clients can keep the
-//! owner from querying the status or shutting the daemon down.
+//! Up to the limit every connection gets a slot. Beyond it, the connection that has been idle longest is evicted if it
+//! was idle for long enough; if none was, a few reserved slots serve only the admin methods, so that no number of
+//! clients can keep the owner from querying the status or shutting the daemon down.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,7 +15,8 @@ use tokio_util::sync::CancellationToken;
 
 /// Number of reserved slots beyond the limit.
 const RESERVED: usize = 8;
-/// Number of descriptors that are left to everything but connections: the database, phones, files that are being written.
+/// Number of descriptors that are left to everything but connections: the database, phones, files that are being
+/// written.
 const OTHER_DESCRIPTORS: u64 = 128;
 /// Minimum number of connections, however few descriptors there are.
 const MIN_CONNECTIONS: u64 = 8;
@@ -55,8 +56,10 @@ impl Slots {
         let open: Vec<Arc<Slot>>;
         let mut taken = self.taken.lock();
         open = taken.iter().filter_map(|entry| entry.slot.upgrade()).collect();
-        let (reserved, ordinary): (Vec<_>, Vec<_>) = open.iter().filter(|p| !p.evicted.is_cancelled()).partition(|p| p.reserved);
-        let in_reserve = ordinary.len() >= self.possible(limit) && !make_room(&ordinary, |p| p.idle_for() >= p.max_idle(idle));
+        let (reserved, ordinary): (Vec<_>, Vec<_>) =
+            open.iter().filter(|p| !p.evicted.is_cancelled()).partition(|p| p.reserved);
+        let in_reserve =
+            ordinary.len() >= self.possible(limit) && !make_room(&ordinary, |p| p.idle_for() >= p.max_idle(idle));
         if in_reserve && reserved.len() >= RESERVED && !make_room(&reserved, |_| true) {
             return None;
         }
@@ -73,26 +76,34 @@ impl Slots {
         Some(slot)
     }
 
-    /// Returns how many of the connections that the settings allow are possible with the descriptors that this process may open.
+    /// Returns how many of the connections that the settings allow are possible with the descriptors that this process
+    /// may open.
     fn possible(&self, configured: usize) -> usize {
         let mut limits = self.limits.lock();
         if limits.0 != configured {
             *limits = (configured, allow_descriptors(configured));
             if limits.1 < configured {
-                tracing::warn!(possible = limits.1, configured, "the limit of open files allows fewer connections than the settings");
+                tracing::warn!(
+                    possible = limits.1,
+                    configured,
+                    "the limit of open files allows fewer connections than the settings"
+                );
             }
         }
         limits.1
     }
 }
 
-/// Raises the number of descriptors that this process may open to what `connections` need, as far as that is permitted. Returns how many
-/// connections that number allows, at most `connections`.
+/// Raises the number of descriptors that this process may open to what `connections` need, as far as that is permitted.
+/// Returns how many connections that number allows, at most `connections`.
 fn allow_descriptors(connections: usize) -> usize {
     let wanted = u64::try_from(connections).unwrap_or(u64::MAX).saturating_add(OTHER_DESCRIPTORS);
     let mut limit = rustix::process::getrlimit(Resource::Nofile);
     if limit.current.is_some_and(|current| current < wanted) {
-        let raised = Rlimit { current: Some(limit.maximum.map_or(wanted, |maximum| maximum.min(wanted))), maximum: limit.maximum };
+        let raised = Rlimit {
+            current: Some(limit.maximum.map_or(wanted, |maximum| maximum.min(wanted))),
+            maximum: limit.maximum,
+        };
         if rustix::process::setrlimit(Resource::Nofile, raised).is_ok() {
             limit = raised;
         }
@@ -103,7 +114,8 @@ fn allow_descriptors(connections: usize) -> usize {
 
 /// Evicts the longest idle of these connections that is not busy and may go; false if there is none.
 fn make_room(slots: &[&Arc<Slot>], may_go: impl Fn(&Slot) -> bool) -> bool {
-    let longest_idle = slots.iter().filter(|p| !p.busy.load(Ordering::Relaxed) && may_go(p)).max_by_key(|p| p.idle_for());
+    let longest_idle =
+        slots.iter().filter(|p| !p.busy.load(Ordering::Relaxed) && may_go(p)).max_by_key(|p| p.idle_for());
     longest_idle.inspect(|slot| slot.evicted.cancel()).is_some()
 }
 
@@ -125,7 +137,9 @@ impl Slot {
     }
 
     fn idle_for(&self) -> Duration {
-        self.opened.elapsed().saturating_sub(Duration::from_millis(self.last_activity.load(Ordering::Relaxed).saturating_sub(1)))
+        self.opened
+            .elapsed()
+            .saturating_sub(Duration::from_millis(self.last_activity.load(Ordering::Relaxed).saturating_sub(1)))
     }
 
     /// How long the connection may be idle before it may be evicted.

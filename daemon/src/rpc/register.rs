@@ -64,7 +64,12 @@ fn register(module: &mut Module, info: &'static MethodInfo, handler: Handler) {
     }
 }
 
-async fn call(core: &Arc<Core>, info: &'static MethodInfo, text: Option<&str>, handler: &Handler) -> Result<Box<RawValue>, Error> {
+async fn call(
+    core: &Arc<Core>,
+    info: &'static MethodInfo,
+    text: Option<&str>,
+    handler: &Handler,
+) -> Result<Box<RawValue>, Error> {
     let _running = core.runtime.enter();
     let started = Instant::now();
     let (text, key) = params::request_key(text, info)?;
@@ -84,7 +89,8 @@ pub(super) fn register_sync<M: Method, R: Serialize + Clone + 'static>(
     module: &mut Module,
     handler: impl Fn(Option<&str>, &Extensions) -> Result<R, ErrorObjectOwned> + Send + Sync + 'static,
 ) {
-    let registered = module.register_method(M::INFO.name, move |params, _, extensions| handler(params.as_str(), extensions));
+    let registered =
+        module.register_method(M::INFO.name, move |params, _, extensions| handler(params.as_str(), extensions));
     if let Err(error) = registered {
         tracing::error!(%error, method = M::INFO.name, "cannot register");
     }

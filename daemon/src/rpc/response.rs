@@ -1,8 +1,8 @@
 //! Responses that wait to be read, and the memory that all of them together may hold.
 //!
-//! Small responses are bounded by the limits of connections and of calls in flight. Large ones are not: a few hundred clients that ask
-//! for much and never read could hold gigabytes. So each large response takes its size from one account until it has been written; if
-//! the account is empty, it is replaced by an error.
+//! Small responses are bounded by the limits of connections and of calls in flight. Large ones are not: a few hundred
+//! clients that ask for much and never read could hold gigabytes. So each large response takes its size from one
+//! account until it has been written; if the account is empty, it is replaced by an error.
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 

@@ -1,9 +1,13 @@
 //! Handlers of the `session.*` methods.
 
 use afd_proto::coverage::SessionCoverage;
-use afd_proto::findings::{BugAdd, BugList, BugReopen, BugResolve, BugShow, BugUpdate, ResultAdd, ResultList, TestedMark};
+use afd_proto::findings::{
+    BugAdd, BugList, BugReopen, BugResolve, BugShow, BugUpdate, ResultAdd, ResultList, TestedMark,
+};
 use afd_proto::progress::{SessionProgress, SessionResume};
-use afd_proto::session::{SessionDelete, SessionEnd, SessionList, SessionReport, SessionShow, SessionStart, SessionUpdate};
+use afd_proto::session::{
+    SessionDelete, SessionEnd, SessionList, SessionReport, SessionShow, SessionStart, SessionUpdate,
+};
 use afd_proto::tasks::{TaskAdd, TaskFinish, TaskList, TaskStart, TaskUpdate};
 
 use afd_proto::transfer::{SessionExport, SessionImport};

@@ -12,8 +12,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::UnixStream;
 use tokio::time::Sleep;
 
-/// A stream whose writes fail with `TimedOut` when the client reads nothing for too long. Reads yield the bytes already consumed
-/// by framing detection first.
+/// A stream whose writes fail with `TimedOut` when the client reads nothing for too long. Reads yield the bytes already
+/// consumed by framing detection first.
 pub(super) struct ClientStream {
     stream: UnixStream,
     /// Bytes read while the framing was detected.
@@ -67,7 +67,8 @@ impl Peer {
 fn is_gone(fd: BorrowedFd<'_>) -> bool {
     let mut polled = [PollFd::from_borrowed_fd(fd, PollFlags::empty())];
     let no_wait = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
-    rustix::event::poll(&mut polled, Some(&no_wait)).is_ok() && polled[0].revents().intersects(PollFlags::HUP | PollFlags::ERR)
+    rustix::event::poll(&mut polled, Some(&no_wait)).is_ok()
+        && polled[0].revents().intersects(PollFlags::HUP | PollFlags::ERR)
 }
 
 impl AsyncRead for ClientStream {

@@ -13,7 +13,8 @@ use tokio::time::{Instant, Sleep};
 
 use super::stream::ClientStream;
 
-/// How much of a large response is sent before yielding, bytes: a client that reads fast would otherwise monopolise a thread.
+/// How much of a large response is sent before yielding, bytes: a client that reads fast would otherwise monopolise a
+/// thread.
 const CHUNK: usize = 256 << 10;
 /// Output buffer capacity that an idle connection keeps, bytes.
 const IDLE_CAPACITY: usize = 64 << 10;
@@ -42,7 +43,8 @@ pub(super) trait Transport: Send {
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Incoming>;
     /// Whether the client can no longer read responses.
     fn is_gone(&self) -> bool;
-    /// Closes the connection. If a message was rejected, input is discarded for a moment, so that the client can read the error.
+    /// Closes the connection. If a message was rejected, input is discarded for a moment, so that the client can read
+    /// the error.
     fn close(&mut self, rejected: bool) -> impl Future<Output = ()> + Send;
 }
 
@@ -148,7 +150,9 @@ impl Transport for Framed {
             }
             match self.poll_read(cx) {
                 Poll::Ready(more) => self.ended = !more,
-                Poll::Pending if self.decoder.is_partial() => return self.deadline.poll(cx).map(|()| Incoming::Stalled),
+                Poll::Pending if self.decoder.is_partial() => {
+                    return self.deadline.poll(cx).map(|()| Incoming::Stalled);
+                }
                 Poll::Pending => return Poll::Pending,
             }
         }

@@ -18,8 +18,8 @@ use tokio_tungstenite::tungstenite::{
 use super::dispatch::MAX_RESPONSE;
 use super::transport::{Deadline, Incoming, Transport, linger};
 
-/// Follows the frame boundaries of incoming bytes to tell whether a message is incomplete. Control frames between the fragments
-/// of a message do not complete it.
+/// Follows the frame boundaries of incoming bytes to tell whether a message is incomplete. Control frames between the
+/// fragments of a message do not complete it.
 #[derive(Default)]
 struct FrameTracker {
     /// Bytes of the frame header being read: two bytes, then extended length and mask.
@@ -110,8 +110,8 @@ pub(super) struct WebSocket<S> {
     partial: Arc<AtomicBool>,
     deadline: Deadline,
     outgoing: VecDeque<String>,
-    /// Whether something, possibly a pong, is not flushed yet. Nothing is read meanwhile: a client that sends pings and reads
-    /// nothing must not fill our memory with pongs.
+    /// Whether something, possibly a pong, is not flushed yet. Nothing is read meanwhile: a client that sends pings and
+    /// reads nothing must not fill our memory with pongs.
     unflushed: bool,
     ended: bool,
 }
@@ -125,7 +125,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> WebSocket<S> {
             .max_write_buffer_size(MAX_RESPONSE + (1 << 20));
         let tracked = Tracked { stream, frames: FrameTracker::default(), partial: partial.clone() };
         let socket = WebSocketStream::from_raw_socket(tracked, Role::Server, Some(config)).await;
-        Self { socket, partial, deadline: Deadline::new(stall), outgoing: VecDeque::new(), unflushed: false, ended: false }
+        Self {
+            socket,
+            partial,
+            deadline: Deadline::new(stall),
+            outgoing: VecDeque::new(),
+            unflushed: false,
+            ended: false,
+        }
     }
 }
 

@@ -7,8 +7,8 @@ use rusqlite::types::Type;
 use rusqlite::{Row, RowIndex};
 use serde::de::DeserializeOwned;
 
-/// The column `elsewhere` of a query: the origin of a row of the table with this alias, if another memory made the row; null for rows of this store
-/// and of those that it replaced.
+/// The column `elsewhere` of a query: the origin of a row of the table with this alias, if another memory made the row;
+/// null for rows of this store and of those that it replaced.
 #[macro_export]
 macro_rules! elsewhere {
     ($alias:literal) => {
@@ -27,7 +27,11 @@ pub fn said_elsewhere(source: Option<&str>) -> String {
     source.map_or_else(|| "another memory".to_owned(), |source| format!("{source} of another memory"))
 }
 
-fn conversion_error(row: &Row<'_>, column: impl RowIndex, why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> rusqlite::Error {
+fn conversion_error(
+    row: &Row<'_>,
+    column: impl RowIndex,
+    why: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+) -> rusqlite::Error {
     let index = column.idx(row.as_ref()).unwrap_or_default();
     rusqlite::Error::FromSqlConversionFailure(index, Type::Text, why.into())
 }
@@ -38,7 +42,8 @@ fn conversion_error(row: &Row<'_>, column: impl RowIndex, why: impl Into<Box<dyn
 /// When the text of the column is no word of the enum.
 pub fn word<W: Word>(row: &Row<'_>, column: impl RowIndex + Copy + Display) -> rusqlite::Result<W> {
     let text: String = row.get(column)?;
-    W::of(&text).ok_or_else(|| conversion_error(row, column, format!("{column} holds {text:?}, which is not a valid value")))
+    W::of(&text)
+        .ok_or_else(|| conversion_error(row, column, format!("{column} holds {text:?}, which is not a valid value")))
 }
 
 /// Reads a value that is stored as JSON.
@@ -50,7 +55,8 @@ pub fn json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Resul
     serde_json::from_str(&text).map_err(|error| conversion_error(row, column, error))
 }
 
-/// Turns a row that cannot be decoded into `None`, so that one damaged row does not hide all others. Other errors are passed on.
+/// Turns a row that cannot be decoded into `None`, so that one damaged row does not hide all others. Other errors are
+/// passed on.
 pub fn skip_unreadable<T>(row: rusqlite::Result<T>) -> rusqlite::Result<Option<T>> {
     match row {
         Ok(row) => Ok(Some(row)),

@@ -37,7 +37,8 @@ pub fn probe(path: &Path) -> Result<()> {
 pub(super) fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_prepared_statement_cache_capacity(128);
     connection.busy_timeout(Duration::from_secs(5))?;
-    // Plans must not depend on bound values: those statements are prepared again whenever values change, which takes longer than most of them.
+    // Plans must not depend on bound values: those statements are prepared again whenever values change, which takes
+    // longer than most of them.
     connection.set_db_config(rusqlite::config::DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection
         .execute_batch("PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON; PRAGMA cache_size = -2000; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF;")
@@ -51,9 +52,10 @@ pub(super) fn prepare_writer(connection: &Connection) -> rusqlite::Result<()> {
     ))
 }
 
-/// Deletes the statistics about table sizes that earlier versions collected. SQLite planned with them long after the tables had grown: it read a
-/// table of a million rows from end to end because the statistics said ten. Without statistics it uses the indexes. The deletion runs on a
-/// second connection, and SQLite then loads the schema of `connection` again, without the statistics.
+/// Deletes the statistics about table sizes that earlier versions collected. SQLite planned with them long after the
+/// tables had grown: it read a table of a million rows from end to end because the statistics said ten. Without
+/// statistics it uses the indexes. The deletion runs on a second connection, and SQLite then loads the schema of
+/// `connection` again, without the statistics.
 pub(super) fn forget_statistics(connection: &Connection, path: &Path) {
     let exist = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name LIKE 'sqlite_stat_') AS exist";
     let removed = connection.query_row(exist, [], |row| row.get("exist")).and_then(|exist: bool| {

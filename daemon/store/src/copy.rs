@@ -9,8 +9,8 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::{Result, SCHEMA, StoreError, migrate, schema_of};
 
-/// Copies the database of a connection to a new file, as it is at one moment; others go on writing meanwhile. The copy is one file,
-/// without a write-ahead log.
+/// Copies the database of a connection to a new file, as it is at one moment; others go on writing meanwhile. The copy
+/// is one file, without a write-ahead log.
 ///
 /// # Errors
 /// When the copy cannot be written.
@@ -33,7 +33,8 @@ pub fn open_scratch(path: &Path, stop: Arc<AtomicBool>) -> Result<Connection> {
     let connection = Connection::open(path)?;
     connection.progress_handler(10_000, Some(move || stop.load(Ordering::Relaxed)))?;
     super::prepare(&connection)?;
-    connection.execute_batch("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA secure_delete = OFF; BEGIN")?;
+    connection
+        .execute_batch("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA secure_delete = OFF; BEGIN")?;
     Ok(connection)
 }
 
@@ -42,12 +43,14 @@ fn sync(path: &Path) -> Result<()> {
     synced.map_err(|e| StoreError::Unavailable(format!("cannot sync {}: {e}", path.display())))
 }
 
-/// Opens a copy for reading and checks the integrity of its tables and indexes. Returns the connection and its schema version.
+/// Opens a copy for reading and checks the integrity of its tables and indexes. Returns the connection and its schema
+/// version.
 ///
 /// # Errors
 /// `Damaged` with the first fault, `TooNew` for a schema of a newer version.
 pub fn open_copy(path: &Path) -> Result<(Connection, u32)> {
-    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    let connection =
+        Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     if let Some(fault) = integrity(&connection)? {
         return Err(StoreError::Damaged(fault));
     }

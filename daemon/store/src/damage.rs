@@ -11,7 +11,8 @@ use tokio::sync::Notify;
 use super::error::StoreError;
 use afd_base::file::{self, with_suffix};
 
-/// Number of suspicions that a check may dispel, so that a database that fails again and again is left alone in the end.
+/// Number of suspicions that a check may dispel, so that a database that fails again and again is left alone in the
+/// end.
 const MAX_DISPELLED: u32 = 3;
 
 /// What the mark of a deleted file begins with.
@@ -78,12 +79,15 @@ impl Damage {
         self.mark.exists()
     }
 
-    /// Returns what an earlier daemon said when the file was deleted or replaced: then a check of the file that is there now tells nothing of
-    /// what is missing from it.
+    /// Returns what an earlier daemon said when the file was deleted or replaced: then a check of the file that is
+    /// there now tells nothing of what is missing from it.
     pub(super) fn marked_as_gone(&self) -> Option<String> {
         let text = std::fs::read_to_string(&self.mark).ok()?;
         let what = text.strip_prefix(GONE)?;
-        Some(format!("{what}; what it held is in the newest backup. To go on without it, delete {}", self.mark.display()))
+        Some(format!(
+            "{what}; what it held is in the newest backup. To go on without it, delete {}",
+            self.mark.display()
+        ))
     }
 
     /// Refuses writes for a reason that is marked already.

@@ -13,7 +13,8 @@ use super::{Result, Risk, StoreError};
 
 /// Maximum number of writes that share a commit.
 pub(super) const MAX_GROUP: usize = 256;
-/// How long the writes of a group may take before it is committed: whoever comes next waits no longer than for this and one write.
+/// How long the writes of a group may take before it is committed: whoever comes next waits no longer than for this and
+/// one write.
 const MAX_GROUP_TIME: Duration = Duration::from_millis(10);
 
 /// Time of a group that is worth a line in the log.
@@ -66,7 +67,12 @@ pub(super) struct Group {
 }
 
 /// Runs the next writes of the queue, as many as fit a group, and commits them.
-pub(super) fn commit_group(connection: &Connection, queue: &mut Queue<Queued>, watch: &mut Watch, holds_long: bool) -> Group {
+pub(super) fn commit_group(
+    connection: &Connection,
+    queue: &mut Queue<Queued>,
+    watch: &mut Watch,
+    holds_long: bool,
+) -> Group {
     let damage = &watch.damage.clone();
     let mut begun = match damage.get() {
         Some(what) if damage.is_gone() => Err(StoreError::Unavailable(what)),
@@ -77,7 +83,8 @@ pub(super) fn commit_group(connection: &Connection, queue: &mut Queue<Queued>, w
     let changes = connection.total_changes();
     let (started, mut has_long) = (Instant::now(), false);
     while permits.len() < MAX_GROUP && started.elapsed() < MAX_GROUP_TIME {
-        let Some(Next { write: Queued { work, report, _permit: permit }, is_long }) = queue.pop_into_group(permits.is_empty(), holds_long)
+        let Some(Next { write: Queued { work, report, _permit: permit }, is_long }) =
+            queue.pop_into_group(permits.is_empty(), holds_long)
         else {
             break;
         };
@@ -87,9 +94,12 @@ pub(super) fn commit_group(connection: &Connection, queue: &mut Queue<Queued>, w
             Ok(()) => acknowledgement(report, in_savepoint(connection, work, damage)),
             Err(error) => acknowledgement(report, Err(error.duplicate())),
         });
-        // On a full disk SQLite rolls the transaction back by itself; the remaining writes would then be committed one by one.
+        // On a full disk SQLite rolls the transaction back by itself; the remaining writes would then be committed one
+        // by one.
         if begun.is_ok() && connection.is_autocommit() {
-            begun = Err(StoreError::Unavailable("a write of the same group failed, and the group was rolled back".to_owned()));
+            begun = Err(StoreError::Unavailable(
+                "a write of the same group failed, and the group was rolled back".to_owned(),
+            ));
         }
         if is_long {
             break;
@@ -116,7 +126,12 @@ pub(super) fn commit_group(connection: &Connection, queue: &mut Queue<Queued>, w
         tracing::warn!(%error, "a group of writes was not committed");
     }
     if started.elapsed() > LONG_GROUP {
-        tracing::debug!(ms = started.elapsed().as_millis() as u64, writes = permits.len(), has_long, "a group of writes took long");
+        tracing::debug!(
+            ms = started.elapsed().as_millis() as u64,
+            writes = permits.len(),
+            has_long,
+            "a group of writes took long"
+        );
     }
     Group { acknowledgements, permits, committed }
 }

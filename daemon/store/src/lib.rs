@@ -1,8 +1,8 @@
 //! The SQLite database: one writer thread with group commit, a pool of reader threads, and migrations.
 //!
 //! This module is only the machinery; the SQL lives in the modules that own the data. A write is acknowledged after its
-//! commit. Writes about devices run first and in the order in which they were submitted, those of other callers take turns (`queue`). Each
-//! has a savepoint of its own, so that a failed write does not affect the others of its group.
+//! commit. Writes about devices run first and in the order in which they were submitted, those of other callers take
+//! turns (`queue`). Each has a savepoint of its own, so that a failed write does not affect the others of its group.
 
 pub mod artifact;
 pub mod backup;
@@ -31,8 +31,8 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::Instant;
 
 use r2d2_sqlite::SqliteConnectionManager;
-/// A connection to the database during a read or a write: what is done with it in one write is committed as a whole. Only crates that own tables
-/// run SQL on it.
+/// A connection to the database during a read or a write: what is done with it in one write is committed as a whole.
+/// Only crates that own tables run SQL on it.
 pub use rusqlite::Connection;
 use rusqlite::OpenFlags;
 
@@ -47,7 +47,8 @@ pub use damage::{Failing, damage_mark};
 pub use error::{Result, StoreError};
 pub use group::Follower;
 pub use migrate::{
-    SCHEMA, drop_foreign, former_origins, in_memory, origin_of, origins_of, renew_origin, schema_of, start_over, unchecked_in_memory,
+    SCHEMA, drop_foreign, former_origins, in_memory, origin_of, origins_of, renew_origin, schema_of, start_over,
+    unchecked_in_memory,
 };
 pub use piece::Piece;
 pub use query::{Conditions, Page, Reader};
@@ -82,8 +83,8 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the database, creating or migrating it as needed. `rescue` is called when its content is at risk; `last_seq` reads the highest
-    /// sequence number in use.
+    /// Opens the database, creating or migrating it as needed. `rescue` is called when its content is at risk;
+    /// `last_seq` reads the highest sequence number in use.
     ///
     /// # Errors
     /// [`StoreError`] when it is damaged, too new, or cannot be opened.
@@ -94,7 +95,8 @@ impl Store {
         last_seq: impl FnOnce(&Connection) -> Result<i64>,
     ) -> Result<Self> {
         if let Some(dir) = path.parent() {
-            std::fs::create_dir_all(dir).map_err(|e| StoreError::Unavailable(format!("cannot create {}: {e}", dir.display())))?;
+            std::fs::create_dir_all(dir)
+                .map_err(|e| StoreError::Unavailable(format!("cannot create {}: {e}", dir.display())))?;
         }
         probe(path)?;
         let damage = Damage::new(path);
@@ -127,7 +129,16 @@ impl Store {
             .with_init(|c| prepare(c));
         let (readers, pool) = Readers::start(manager, tasks)?;
         let writer = Writer::start(connection, path, damage.clone(), Box::new(rescue), tasks)?;
-        Ok(Self { path: path.to_owned(), origin, writer, readers, pool, seq: AtomicI64::new(seq), damage, is_scrubbing: Arc::default() })
+        Ok(Self {
+            path: path.to_owned(),
+            origin,
+            writer,
+            readers,
+            pool,
+            seq: AtomicI64::new(seq),
+            damage,
+            is_scrubbing: Arc::default(),
+        })
     }
 
     /// Returns the path of the database file.
@@ -155,13 +166,14 @@ impl Store {
         self.damage.failing()
     }
 
-    /// Returns the counter of rolled-back writes. When it changes, in-memory copies of written data may not match the database.
+    /// Returns the counter of rolled-back writes. When it changes, in-memory copies of written data may not match the
+    /// database.
     pub fn rollback_count(&self) -> Arc<AtomicU64> {
         self.damage.rollback_count()
     }
 
-    /// Sets what derives rows from those that a group of writes changed, within the same transaction. It must be quick, as all writes wait
-    /// for it.
+    /// Sets what derives rows from those that a group of writes changed, within the same transaction. It must be quick,
+    /// as all writes wait for it.
     pub fn set_follower(&self, follower: Follower) {
         self.writer.set_follower(follower);
     }
@@ -180,16 +192,22 @@ impl Store {
     ///
     /// # Errors
     /// The error of the work or of the commit; nothing of it is in the database then.
-    pub async fn write<T: Send + 'static>(&self, work: impl FnOnce(&Connection) -> Result<T> + Send + 'static) -> Result<T> {
+    pub async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
         self.writer.submit(Turn::Lane(lane()), work, None).await
     }
 
-    /// Like [`Store::write_or_refuse`], for a piece of long work, which says when to end: other writes do not wait for its commit, and its
-    /// entries are indexed in the background.
+    /// Like [`Store::write_or_refuse`], for a piece of long work, which says when to end: other writes do not wait for
+    /// its commit, and its entries are indexed in the background.
     ///
     /// # Errors
     /// The error of the work or of the commit; nothing of it is in the database then.
-    pub async fn write_long<T, E>(&self, work: impl FnOnce(&Connection, &Piece) -> Result<T, E> + Send + 'static) -> Result<T, E>
+    pub async fn write_long<T, E>(
+        &self,
+        work: impl FnOnce(&Connection, &Piece) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
@@ -198,11 +216,15 @@ impl Store {
         self.writer.submit(Turn::Long(lane()), move |c| work(c, &Piece::begin(slots)), None).await
     }
 
-    /// Like [`Store::write`], for work with an error type of its own: an error rolls the work back and is returned to the caller.
+    /// Like [`Store::write`], for work with an error type of its own: an error rolls the work back and is returned to
+    /// the caller.
     ///
     /// # Errors
     /// The error of the work or of the commit; nothing of it is in the database then.
-    pub async fn write_or_refuse<T, E>(&self, work: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static) -> Result<T, E>
+    pub async fn write_or_refuse<T, E>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
@@ -210,16 +232,20 @@ impl Store {
         self.writer.submit(Turn::Lane(lane()), work, None).await
     }
 
-    /// Like [`Store::write`], for what was or is about to be done on a device: it comes before the writes of all callers.
+    /// Like [`Store::write`], for what was or is about to be done on a device: it comes before the writes of all
+    /// callers.
     ///
     /// # Errors
     /// The error of the work or of the commit.
-    pub async fn write_first<T: Send + 'static>(&self, work: impl FnOnce(&Connection) -> Result<T> + Send + 'static) -> Result<T> {
+    pub async fn write_first<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
         self.writer.submit(Turn::Device, work, None).await
     }
 
-    /// Like [`Store::write_first`]; after the commit, `then` is called with the result, in commit order and before the caller gets it.
-    /// `then` runs on the writer thread and must not block.
+    /// Like [`Store::write_first`]; after the commit, `then` is called with the result, in commit order and before the
+    /// caller gets it. `then` runs on the writer thread and must not block.
     ///
     /// # Errors
     /// The error of the work or of the commit.
@@ -235,7 +261,10 @@ impl Store {
     ///
     /// # Errors
     /// The error of the work.
-    pub async fn dry_run<T: Send + 'static>(&self, work: impl FnOnce(&Connection) -> Result<T> + Send + 'static) -> Result<T> {
+    pub async fn dry_run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
         self.write(move |c| {
             c.execute_batch("SAVEPOINT rehearsal")?;
             let done = work(c);
@@ -245,8 +274,8 @@ impl Store {
         .await
     }
 
-    /// Queues work about a device without waiting for its commit; waits only while the queue is full. A failure is logged under `what`; `then`
-    /// is called after the commit, as in [`Store::write_then`].
+    /// Queues work about a device without waiting for its commit; waits only while the queue is full. A failure is
+    /// logged under `what`; `then` is called after the commit, as in [`Store::write_then`].
     pub async fn write_behind<T: Send + 'static>(
         &self,
         what: &'static str,
@@ -256,8 +285,8 @@ impl Store {
         self.writer.submit_behind(what, work, then).await;
     }
 
-    /// Like [`Store::write_behind`], for work that can be skipped and takes its turn among those of callers: it is dropped when the queue
-    /// is full.
+    /// Like [`Store::write_behind`], for work that can be skipped and takes its turn among those of callers: it is
+    /// dropped when the queue is full.
     pub fn try_write_behind<T: Send + 'static>(
         &self,
         what: &'static str,
@@ -275,28 +304,36 @@ impl Store {
         self.writer.flush(None).await
     }
 
-    /// Finishes all writes and stops the writer; later writes are refused. Writes that are not done at the deadline are rolled back, and their
-    /// callers get an error.
+    /// Finishes all writes and stops the writer; later writes are refused. Writes that are not done at the deadline are
+    /// rolled back, and their callers get an error.
     pub fn close(&self, deadline: Option<Instant>) {
         self.writer.close(deadline);
     }
 
-    /// Like [`Store::read`], but sees all writes submitted so far, except those that other callers are still waiting for.
+    /// Like [`Store::read`], but sees all writes submitted so far, except those that other callers are still waiting
+    /// for.
     ///
     /// # Errors
     /// The error of the work, or that no connection is available.
-    pub async fn read_all<T: Send + 'static>(&self, work: impl FnOnce(&Connection) -> Result<T> + Send + 'static) -> Result<T> {
+    pub async fn read_all<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
         if self.pending() > 0 && self.damage().is_none() {
             self.writer.flush(Some(queue::lane())).await?;
         }
         self.read(work).await
     }
 
-    /// Runs the work on a reader thread, on one state of the database. It is interrupted when the caller drops the returned future.
+    /// Runs the work on a reader thread, on one state of the database. It is interrupted when the caller drops the
+    /// returned future.
     ///
     /// # Errors
     /// The error of the work, or that no connection is available.
-    pub async fn read<T: Send + 'static>(&self, work: impl FnOnce(&Connection) -> Result<T> + Send + 'static) -> Result<T> {
+    pub async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
         let result = self.readers.submit(work).await;
         if let Err(error) = &result {
             self.damage.set_if_damaged(error);
@@ -304,8 +341,8 @@ impl Store {
         result
     }
 
-    /// Checks the integrity of the whole database, which may take long. Damage is remembered, stops all writes, and is returned; without
-    /// any, a suspicion is dispelled.
+    /// Checks the integrity of the whole database, which may take long. Damage is remembered, stops all writes, and is
+    /// returned; without any, a suspicion is dispelled.
     ///
     /// # Errors
     /// When the database cannot be read at all.
@@ -329,7 +366,8 @@ impl Store {
         self.damage.suspected().await;
     }
 
-    /// Returns whether the database file was deleted or replaced while this daemon used it. What it holds can still be copied.
+    /// Returns whether the database file was deleted or replaced while this daemon used it. What it holds can still be
+    /// copied.
     pub fn is_gone(&self) -> bool {
         self.damage.is_gone()
     }

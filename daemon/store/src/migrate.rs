@@ -37,7 +37,8 @@ pub(super) fn check(connection: &Connection, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns why a database cannot be a memory of afd with this schema version: the version is 0, or a table is missing. `None` if it can.
+/// Returns why a database cannot be a memory of afd with this schema version: the version is 0, or a table is missing.
+/// `None` if it can.
 pub(super) fn foreign(connection: &Connection, schema: u32) -> Result<Option<String>> {
     if schema == 0 {
         return Ok(Some("it has no schema version".to_owned()));
@@ -45,11 +46,13 @@ pub(super) fn foreign(connection: &Connection, schema: u32) -> Result<Option<Str
     let theirs = objects(connection)?;
     let is_there = |name: &str| theirs.iter().any(|(kind, other, _)| kind == "table" && other == name);
     let ours = objects(&fresh(schema)?)?;
-    let missing = ours.iter().find(|(kind, name, _)| kind == "table" && !name.starts_with("sqlite_") && !is_there(name));
+    let missing =
+        ours.iter().find(|(kind, name, _)| kind == "table" && !name.starts_with("sqlite_") && !is_there(name));
     Ok(missing.map(|(_, name, _)| format!("the table {name:?} is missing")))
 }
 
-/// Drops the triggers and views of a database that our migrations do not make: they would run with whatever is written or read.
+/// Drops the triggers and views of a database that our migrations do not make: they would run with whatever is written
+/// or read.
 ///
 /// # Errors
 /// When it cannot be written.
@@ -86,8 +89,8 @@ pub fn schema_of(connection: &Connection) -> Result<u32> {
     Ok(connection.pragma_query_value(None, "user_version", |row| row.get("user_version"))?)
 }
 
-/// Migrates to the newest schema; refuses a database with a newer schema and leaves it untouched. `before` is called when an older one
-/// is about to be changed.
+/// Migrates to the newest schema; refuses a database with a newer schema and leaves it untouched. `before` is called
+/// when an older one is about to be changed.
 pub(super) fn run(connection: &mut Connection, before: impl FnOnce(&Connection)) -> Result<()> {
     let found = schema_of(connection)?;
     if found > SCHEMA {
@@ -107,8 +110,8 @@ pub fn origin_of(connection: &Connection) -> Result<Option<String>> {
     Ok(connection.query_row("SELECT origin FROM store", [], |row| row.get("origin")).optional()?)
 }
 
-/// Gives a store another uid, by which its rows are told from those that a copy of it makes. `former` are the uids of the stores that it
-/// replaces.
+/// Gives a store another uid, by which its rows are told from those that a copy of it makes. `former` are the uids of
+/// the stores that it replaces.
 ///
 /// # Errors
 /// When it cannot be written.
@@ -116,7 +119,8 @@ pub fn renew_origin(connection: &Connection, former: &[String]) -> Result<()> {
     connection.execute("UPDATE store SET origin = :origin", named_params! {":origin": new_uid()})?;
     // A store of an earlier schema has put nothing anywhere else.
     if schema_of(connection)? >= WITH_FORMER {
-        let mut insert = connection.prepare("INSERT OR IGNORE INTO former_origins (origin, created_at) VALUES (:origin, :now)")?;
+        let mut insert =
+            connection.prepare("INSERT OR IGNORE INTO former_origins (origin, created_at) VALUES (:origin, :now)")?;
         for origin in former {
             insert.execute(named_params! {":origin": origin, ":now": now_ms()})?;
         }
@@ -217,7 +221,8 @@ mod tests {
             })
             .expect("the row exists");
         assert_eq!((at, page), (7, None));
-        let version: u32 = connection.pragma_query_value(None, "user_version", |row| row.get("user_version")).expect("reads");
+        let version: u32 =
+            connection.pragma_query_value(None, "user_version", |row| row.get("user_version")).expect("reads");
         assert_eq!(version, SCHEMA);
     }
 }

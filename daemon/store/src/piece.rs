@@ -62,7 +62,8 @@ mod tests {
         let slots = Arc::new(Slots::default());
         let permit = || slots.clone().try_take().expect("a slot");
         let own = permit();
-        let at = |ms, end| Piece { started: Instant::now().checked_sub(Duration::from_millis(ms)).expect("a time"), end };
+        let at =
+            |ms, end| Piece { started: Instant::now().checked_sub(Duration::from_millis(ms)).expect("a time"), end };
         let shared = |ms| at(ms, End::Shared(slots.clone()));
         assert!(!shared(8).is_over() && shared(16).is_over());
         let other = permit();

@@ -26,15 +26,18 @@ impl Conditions {
         self
     }
 
-    /// Adds what a reader may be told of rows with a scope and a session, given the name that their table has in the query.
+    /// Adds what a reader may be told of rows with a scope and a session, given the name that their table has in the
+    /// query.
     #[must_use]
     pub fn told(self, table: &str, reader: Reader) -> Self {
         match reader {
             Reader::Keeper => self,
             Reader::Nobody => self.and(&format!("{table}.scope <> 'session'")),
-            Reader::Session(id) => {
-                self.given(&format!("({table}.scope <> 'session' OR {table}.session_id = :reader)"), ":reader", Some(id))
-            }
+            Reader::Session(id) => self.given(
+                &format!("({table}.scope <> 'session' OR {table}.session_id = :reader)"),
+                ":reader",
+                Some(id),
+            ),
         }
     }
 
@@ -108,8 +111,8 @@ impl Page {
         i64::try_from(self.limit).unwrap_or(i64::MAX).saturating_add(1)
     }
 
-    /// Drops the rows beyond the limit. Returns the cursor of the next page, which is that of the last row kept; `None` on the
-    /// last page.
+    /// Drops the rows beyond the limit. Returns the cursor of the next page, which is that of the last row kept; `None`
+    /// on the last page.
     pub fn cut<T>(self, rows: &mut Vec<T>, cursor: impl FnOnce(&T) -> i64) -> Option<i64> {
         let more = rows.len() > self.limit;
         rows.truncate(self.limit);
@@ -141,7 +144,8 @@ mod tests {
 
     #[test]
     fn conditions_without_a_value_are_omitted() {
-        let conditions = Conditions::new("1").given("a = :a", ":a", Some(1)).given("b = :b", ":b", None::<i64>).value(":c", 3);
+        let conditions =
+            Conditions::new("1").given("a = :a", ":a", Some(1)).given("b = :b", ":b", None::<i64>).value(":c", 3);
         assert_eq!(conditions.sql(), "1 AND a = :a");
         assert_eq!(conditions.values().iter().map(|(name, _)| *name).collect::<Vec<_>>(), [":a", ":c"]);
     }

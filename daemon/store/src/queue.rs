@@ -1,8 +1,8 @@
 //! The order in which queued writes and reads are taken.
 //!
-//! What was done on devices comes first, in the order in which it was submitted. The rest takes turns: each caller has a lane, in which its
-//! work keeps its order, so that somebody who submits many holds nobody else up. Now and then the lanes come before the devices. Long work never
-//! shares a group with other writes, which would wait for it.
+//! What was done on devices comes first, in the order in which it was submitted. The rest takes turns: each caller has
+//! a lane, in which its work keeps its order, so that somebody who submits many holds nobody else up. Now and then the
+//! lanes come before the devices. Long work never shares a group with other writes, which would wait for it.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::future::Future;
@@ -23,8 +23,8 @@ tokio::task_local! {
     static OPENING: Arc<Opening>;
 }
 
-/// Rows that are written in the transaction of the first write of a call, such as that the call has begun. If a crash prevents that write, it
-/// leaves no trace of the call, which can then be repeated.
+/// Rows that are written in the transaction of the first write of a call, such as that the call has begun. If a crash
+/// prevents that write, it leaves no trace of the call, which can then be repeated.
 pub struct Opening {
     write: Box<dyn Fn(&Connection) -> Result<()> + Send + Sync>,
     is_committed: AtomicBool,
@@ -117,7 +117,14 @@ pub(super) struct Queue<W> {
 
 impl<W> Default for Queue<W> {
     fn default() -> Self {
-        Self { devices: VecDeque::new(), lanes: HashMap::new(), turns: VecDeque::new(), behind: BTreeSet::new(), in_a_row: 0, tickets: 0 }
+        Self {
+            devices: VecDeque::new(),
+            lanes: HashMap::new(),
+            turns: VecDeque::new(),
+            behind: BTreeSet::new(),
+            in_a_row: 0,
+            tickets: 0,
+        }
     }
 }
 
@@ -145,10 +152,14 @@ impl<W> Queue<W> {
         self.pop_into_group(true, false).map(|next| next.write)
     }
 
-    /// Takes the next write of a group; `None` if there is none, or if it begins another group. While long work is held, the other writes
-    /// go before it.
+    /// Takes the next write of a group; `None` if there is none, or if it begins another group. While long work is
+    /// held, the other writes go before it.
     pub(super) fn pop_into_group(&mut self, is_first: bool, holds_long: bool) -> Option<Next<W>> {
-        let next = if holds_long { self.turns.iter().position(|lane| !self.is_long(*lane)) } else { (!self.turns.is_empty()).then_some(0) };
+        let next = if holds_long {
+            self.turns.iter().position(|lane| !self.is_long(*lane))
+        } else {
+            (!self.turns.is_empty()).then_some(0)
+        };
         let lanes_first = self.in_a_row >= IN_A_ROW && next.is_some();
         if !lanes_first && let Some(next) = self.devices.pop_front() {
             self.in_a_row += 1;
@@ -195,11 +206,16 @@ impl<W> Queue<W> {
         self.tickets
     }
 
-    /// Returns whether everything that was pushed before a mark has been popped. For the caller of a lane, that of others does not count as
-    /// long as they wait for it themselves: nobody was told of it.
+    /// Returns whether everything that was pushed before a mark has been popped. For the caller of a lane, that of
+    /// others does not count as long as they wait for it themselves: nobody was told of it.
     pub(super) fn is_past(&self, mark: u64, lane: Option<u64>) -> bool {
-        let fronts = self.lanes.iter().filter(|(of, _)| lane.is_none_or(|own| own == **of)).filter_map(|(_, queue)| queue.front());
-        let oldest = fronts.chain(self.devices.front()).map(|next| next.ticket).chain(self.behind.first().copied()).min();
+        let fronts = self
+            .lanes
+            .iter()
+            .filter(|(of, _)| lane.is_none_or(|own| own == **of))
+            .filter_map(|(_, queue)| queue.front());
+        let oldest =
+            fronts.chain(self.devices.front()).map(|next| next.ticket).chain(self.behind.first().copied()).min();
         oldest.is_none_or(|oldest| oldest > mark)
     }
 }

@@ -1,7 +1,8 @@
-//! Dedicated reader threads, so that a read never waits for blocking work elsewhere, such as a slow DNS lookup or file access.
+//! Dedicated reader threads, so that a read never waits for blocking work elsewhere, such as a slow DNS lookup or file
+//! access.
 //!
-//! A read sees one state of the database. One whose caller has gone away is interrupted, or never started. Callers take turns, as with writes,
-//! so that many slow reads of one hold nobody else up for longer than one of them.
+//! A read sees one state of the database. One whose caller has gone away is interrupted, or never started. Callers take
+//! turns, as with writes, so that many slow reads of one hold nobody else up for longer than one of them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -105,7 +106,10 @@ impl Readers {
         Ok((Self { waiting }, pool))
     }
 
-    pub(super) async fn submit<T: Send + 'static>(&self, work: impl FnOnce(&Connection) -> Result<T> + Send + 'static) -> Result<T> {
+    pub(super) async fn submit<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
         self.submit_boxed(Box::new(move |c| work(c).map(erased::hide))).await.map(erased::reveal)
     }
 
@@ -129,8 +133,8 @@ impl Readers {
     }
 }
 
-/// Runs a read on one state of the database. Its statements also need not lock and check the file one by one, which is most of what a small
-/// one costs.
+/// Runs a read on one state of the database. Its statements also need not lock and check the file one by one, which is
+/// most of what a small one costs.
 fn in_snapshot(connection: &Connection, work: Read) -> Result<erased::Value> {
     let snapshot = connection.unchecked_transaction()?;
     let done = catch_panic(|| work(connection));
@@ -174,7 +178,8 @@ mod tests {
     #[tokio::test]
     async fn callers_take_turns() {
         let dir = tempfile::tempdir().expect("a directory");
-        let (readers, _) = Readers::start(SqliteConnectionManager::file(dir.path().join("m.db")), &Tasks::default()).expect("starts");
+        let (readers, _) =
+            Readers::start(SqliteConnectionManager::file(dir.path().join("m.db")), &Tasks::default()).expect("starts");
         let readers = Arc::new(readers);
         let (order, ran) = std::sync::mpsc::channel();
         let (begun, has_begun) = std::sync::mpsc::channel();
@@ -199,7 +204,9 @@ mod tests {
         let mut queued = futures_util::future::join_all(queued);
         // The first poll submits them.
         let poll = async |reads: &mut futures_util::future::JoinAll<_>| {
-            std::future::poll_fn(|cx| std::task::Poll::Ready(std::pin::Pin::new(&mut *reads).poll(cx))).await.is_pending()
+            std::future::poll_fn(|cx| std::task::Poll::Ready(std::pin::Pin::new(&mut *reads).poll(cx)))
+                .await
+                .is_pending()
         };
         assert!(poll(&mut busy).await);
         (0..THREADS).for_each(|_| has_begun.recv().expect("begins"));

@@ -13,7 +13,10 @@ fn execute(connection: &Connection, sql: &str) -> Result<(), StoreError> {
 ///
 /// # Errors
 /// That of the work, or of the database.
-pub fn all_or_nothing<T, E: From<StoreError>>(connection: &Connection, work: impl FnOnce(&Connection) -> Result<T, E>) -> Result<T, E> {
+pub fn all_or_nothing<T, E: From<StoreError>>(
+    connection: &Connection,
+    work: impl FnOnce(&Connection) -> Result<T, E>,
+) -> Result<T, E> {
     execute(connection, "SAVEPOINT part")?;
     let done = work(connection);
     if done.is_err() {
@@ -27,7 +30,10 @@ pub fn all_or_nothing<T, E: From<StoreError>>(connection: &Connection, work: imp
 ///
 /// # Errors
 /// That of the work, or of the database.
-pub fn taken_back<T, E: From<StoreError>>(connection: &Connection, work: impl FnOnce(&Connection) -> Result<T, E>) -> Result<T, E> {
+pub fn taken_back<T, E: From<StoreError>>(
+    connection: &Connection,
+    work: impl FnOnce(&Connection) -> Result<T, E>,
+) -> Result<T, E> {
     execute(connection, "SAVEPOINT part")?;
     let done = work(connection);
     execute(connection, "ROLLBACK TO part")?;

@@ -33,12 +33,13 @@ pub(super) const CACHE_KIB: u32 = 4_000;
 const LARGE_CACHE_KIB: u32 = 32_000;
 
 impl Store {
-    /// Enlarges the page cache of the writer for work that touches pages all over the database, such as an import, or gives it the usual size
-    /// again.
+    /// Enlarges the page cache of the writer for work that touches pages all over the database, such as an import, or
+    /// gives it the usual size again.
     pub async fn enlarge_cache(&self, is_large: bool) {
         let kib = if is_large { LARGE_CACHE_KIB } else { CACHE_KIB };
-        let resize =
-            move |c: &Connection| Ok::<_, StoreError>(c.execute_batch(&format!("PRAGMA cache_size = -{kib}; PRAGMA shrink_memory"))?);
+        let resize = move |c: &Connection| {
+            Ok::<_, StoreError>(c.execute_batch(&format!("PRAGMA cache_size = -{kib}; PRAGMA shrink_memory"))?)
+        };
         if let Err(error) = self.write(resize).await {
             tracing::debug!(%error, "cannot resize the cache of the database");
         }
@@ -63,8 +64,8 @@ impl Store {
         }
     }
 
-    /// Moves the write-ahead log into the database and empties it, so that deleted content is in neither. If a reader holds it for long, that
-    /// is done behind, as soon as it can be.
+    /// Moves the write-ahead log into the database and empties it, so that deleted content is in neither. If a reader
+    /// holds it for long, that is done behind, as soon as it can be.
     ///
     /// # Errors
     /// When the database cannot be opened.
@@ -83,16 +84,17 @@ impl Store {
     pub async fn space(&self) -> Result<Space> {
         let wal = std::fs::metadata(with_suffix(&self.path, "-wal")).map_or(0, |meta| meta.len());
         self.read(move |c| {
-            let value =
-                |name: &str| Ok::<_, StoreError>(c.pragma_query_value(None, name, |row| row.get::<_, i64>(0))?.max(0).unsigned_abs());
+            let value = |name: &str| {
+                Ok::<_, StoreError>(c.pragma_query_value(None, name, |row| row.get::<_, i64>(0))?.max(0).unsigned_abs())
+            };
             let page = value("page_size")?;
             Ok(Space { file: value("page_count")? * page, free: value("freelist_count")? * page, wal })
         })
         .await
     }
 
-    /// Gives free space at the end of the file back, at most a number of pages. Does nothing in databases that were made before this was
-    /// possible and were never rewritten.
+    /// Gives free space at the end of the file back, at most a number of pages. Does nothing in databases that were
+    /// made before this was possible and were never rewritten.
     ///
     /// # Errors
     /// The error of the write.
@@ -116,8 +118,9 @@ impl Store {
         }
         let work = |c: &Connection| {
             // The copy that it makes would be in memory.
-            let done =
-                c.execute_batch("PRAGMA temp_store = FILE; PRAGMA auto_vacuum = INCREMENTAL; VACUUM; PRAGMA wal_checkpoint(TRUNCATE);");
+            let done = c.execute_batch(
+                "PRAGMA temp_store = FILE; PRAGMA auto_vacuum = INCREMENTAL; VACUUM; PRAGMA wal_checkpoint(TRUNCATE);",
+            );
             c.execute_batch("PRAGMA temp_store = MEMORY")?;
             Ok(done?)
         };
@@ -153,7 +156,9 @@ async fn empty_log_later(path: PathBuf, is_running: Arc<AtomicBool>) {
     match emptied {
         Ok(true) => {}
         Ok(false) => {
-            tracing::warn!("the write-ahead log, which may hold deleted content, is still held; it is emptied with the next deletion")
+            tracing::warn!(
+                "the write-ahead log, which may hold deleted content, is still held; it is emptied with the next deletion"
+            )
         }
         Err(error) => tracing::warn!(%error, "cannot empty the write-ahead log, which may hold deleted content"),
     }

@@ -12,10 +12,14 @@ fn temporary() -> (tempfile::TempDir, Store) {
 async fn failed_write_does_not_affect_others_of_its_group() {
     let (_dir, store) = temporary();
     store.write(|c| Ok(c.execute_batch("CREATE TABLE t (n INTEGER UNIQUE) STRICT")?)).await.expect("creates");
-    let insert = |n: i64| store.write(move |c| Ok(c.execute("INSERT INTO t VALUES (:n)", rusqlite::named_params! {":n": n})?));
+    let insert =
+        |n: i64| store.write(move |c| Ok(c.execute("INSERT INTO t VALUES (:n)", rusqlite::named_params! {":n": n})?));
     let (a, b, c) = tokio::join!(insert(1), insert(1), insert(2));
     assert!(a.is_ok() && matches!(b, Err(StoreError::Sql(_))) && c.is_ok());
-    let count = store.read(|c| Ok(c.query_row("SELECT count(*) AS count FROM t", [], |r| r.get::<_, i64>("count"))?)).await.expect("reads");
+    let count = store
+        .read(|c| Ok(c.query_row("SELECT count(*) AS count FROM t", [], |r| r.get::<_, i64>("count"))?))
+        .await
+        .expect("reads");
     assert_eq!(count, 2);
 }
 
@@ -30,7 +34,10 @@ async fn closing_ends_at_its_deadline_even_if_a_write_does_not() {
         tokio::spawn(async move {
             let work = move |c: &Connection| {
                 started.send(()).expect("the test waits");
-                Ok(c.execute("INSERT INTO t WITH RECURSIVE e(n) AS (VALUES (1) UNION ALL SELECT n FROM e) SELECT n FROM e", [])?)
+                Ok(c.execute(
+                    "INSERT INTO t WITH RECURSIVE e(n) AS (VALUES (1) UNION ALL SELECT n FROM e) SELECT n FROM e",
+                    [],
+                )?)
             };
             store.write(work).await
         })
@@ -153,7 +160,9 @@ async fn callbacks_run_in_commit_order() {
                 c.execute("INSERT INTO t DEFAULT VALUES", [])?;
                 Ok(c.last_insert_rowid())
             };
-            tokio::spawn(async move { store.write_then(insert, move |id| ids.send(*id).expect("a receiver")).await.expect("writes") })
+            tokio::spawn(async move {
+                store.write_then(insert, move |id| ids.send(*id).expect("a receiver")).await.expect("writes")
+            })
         })
         .collect();
     for writer in writers {
@@ -168,8 +177,13 @@ async fn callbacks_run_in_commit_order() {
 async fn newer_schema_is_refused() {
     let (dir, store) = temporary();
     drop(store);
-    Connection::open(dir.path().join("m.db")).and_then(|c| c.pragma_update(None, "user_version", SCHEMA + 1)).expect("writes");
-    assert!(matches!(Store::open(&dir.path().join("m.db"), &Tasks::default(), |_, _| {}, |_| Ok(0)), Err(StoreError::TooNew { .. })));
+    Connection::open(dir.path().join("m.db"))
+        .and_then(|c| c.pragma_update(None, "user_version", SCHEMA + 1))
+        .expect("writes");
+    assert!(matches!(
+        Store::open(&dir.path().join("m.db"), &Tasks::default(), |_, _| {}, |_| Ok(0)),
+        Err(StoreError::TooNew { .. })
+    ));
 }
 
 #[tokio::test]
@@ -190,15 +204,21 @@ async fn rolled_back_group_is_not_acknowledged() {
     let (_, fatal) = tokio::join!(insert, fatal);
     assert!(fatal.is_err());
     store.write(|c| Ok(c.execute("INSERT INTO t VALUES (2)", [])?)).await.expect("goes on");
-    let twos = store.read(|c| Ok(c.query_row("SELECT count(*) AS count FROM t WHERE n = 2", [], |r| r.get::<_, i64>("count"))?));
+    let twos = store
+        .read(|c| Ok(c.query_row("SELECT count(*) AS count FROM t WHERE n = 2", [], |r| r.get::<_, i64>("count"))?));
     assert_eq!(twos.await.expect("reads"), 1);
 }
 
-/// Regression test: readers shared a thread pool with DNS lookups, and every read waited while a name server did not answer.
+/// Regression test: readers shared a thread pool with DNS lookups, and every read waited while a name server did not
+/// answer.
 #[test]
 fn reads_continue_while_the_blocking_pool_is_exhausted() {
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(1).max_blocking_threads(1).enable_all().build().expect("a runtime");
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .max_blocking_threads(1)
+        .enable_all()
+        .build()
+        .expect("a runtime");
     let (free, waits) = std::sync::mpsc::channel::<()>();
     let (begun, begins) = std::sync::mpsc::channel();
     runtime.block_on(async {
@@ -230,8 +250,9 @@ async fn an_act_does_not_wait_for_the_writes_of_others() {
     let order = std::sync::Arc::new(Order::default());
     let (release, released) = std::sync::mpsc::channel::<()>();
     let held = store.clone();
-    let mut writes =
-        vec![tokio::spawn(async move { held.write(move |_| released.recv().map_err(|e| StoreError::Unavailable(e.to_string()))).await })];
+    let mut writes = vec![tokio::spawn(async move {
+        held.write(move |_| released.recv().map_err(|e| StoreError::Unavailable(e.to_string()))).await
+    })];
     let submitted = async |count: u64| {
         while store.pending() < count {
             tokio::task::yield_now().await;
@@ -262,11 +283,15 @@ async fn plans_do_not_depend_on_what_was_counted_when_tables_were_small() {
     store.write(move |c| Ok(c.execute_batch(small)?)).await.expect("creates");
     drop(store);
     let store = Store::open(&dir.path().join("m.db"), &Tasks::default(), |_, _| {}, |_| Ok(0)).expect("opens");
-    let plan = |c: &Connection| Ok(c.query_row("EXPLAIN QUERY PLAN DELETE FROM t WHERE a = 1", [], |row| row.get::<_, String>("detail"))?);
+    let plan = |c: &Connection| {
+        Ok(c.query_row("EXPLAIN QUERY PLAN DELETE FROM t WHERE a = 1", [], |row| row.get::<_, String>("detail"))?)
+    };
     let plan = store.write(plan).await.expect("explains");
     assert!(plan.starts_with("SEARCH"), "{plan}");
     let left = |c: &Connection| {
-        Ok(c.query_row("SELECT count(*) AS n FROM sqlite_schema WHERE name LIKE 'sqlite_stat_'", [], |row| row.get::<_, i64>("n"))?)
+        Ok(c.query_row("SELECT count(*) AS n FROM sqlite_schema WHERE name LIKE 'sqlite_stat_'", [], |row| {
+            row.get::<_, i64>("n")
+        })?)
     };
     assert_eq!(store.read(left).await.expect("reads"), 0);
 }
@@ -279,7 +304,9 @@ async fn opening_is_written_with_the_first_write_that_is_committed_and_only_then
     let opening = Opening::new(move |c| insert(c, "begun"));
     let rows = async || {
         store.read(|c| {
-            Ok(c.query_row("SELECT group_concat(what, ' ') AS all_rows FROM t", [], |row| row.get::<_, Option<String>>("all_rows"))?)
+            Ok(c.query_row("SELECT group_concat(what, ' ') AS all_rows FROM t", [], |row| {
+                row.get::<_, Option<String>>("all_rows")
+            })?)
         })
     };
     with_opening(opening.clone(), async {
@@ -295,5 +322,8 @@ async fn opening_is_written_with_the_first_write_that_is_committed_and_only_then
     })
     .await;
     store.write(move |c| insert(c, "of another call")).await.expect("writes");
-    assert_eq!((opening.is_committed(), rows().await.await.expect("reads").as_deref()), (true, Some("begun one two of another call")));
+    assert_eq!(
+        (opening.is_committed(), rows().await.await.expect("reads").as_deref()),
+        (true, Some("begun one two of another call"))
+    );
 }

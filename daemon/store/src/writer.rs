@@ -109,13 +109,20 @@ struct Ending {
 
 impl Writer {
     /// Starts the thread. `path` is that of the database; `rescue` is called when its files are found deleted.
-    pub(super) fn start(connection: Connection, path: &Path, damage: Damage, rescue: Rescue, tasks: &Tasks) -> Result<Self> {
+    pub(super) fn start(
+        connection: Connection,
+        path: &Path,
+        damage: Damage,
+        rescue: Rescue,
+        tasks: &Tasks,
+    ) -> Result<Self> {
         let follower = Arc::new(OnceLock::new());
         let (sender, receiver) = channel();
         let ending = Arc::new(Ending { interrupt: connection.get_interrupt_handle(), is_late: AtomicBool::new(false) });
         let own = ending.clone();
         let mut checkpoints = Checkpoints::start(path, tasks)?;
-        let (tasks, mut watch) = (tasks.clone(), Watch { files: Files::of(path), damage, rescue, follower: follower.clone() });
+        let (tasks, mut watch) =
+            (tasks.clone(), Watch { files: Files::of(path), damage, rescue, follower: follower.clone() });
         let thread = std::thread::Builder::new()
             .name("store-writer".into())
             .spawn(move || {
@@ -125,7 +132,13 @@ impl Writer {
                 })
             })
             .map_err(|e| StoreError::Unavailable(format!("cannot start the writer: {e}")))?;
-        Ok(Self { sender: Mutex::new(Some(sender)), slots: Arc::default(), thread: Mutex::new(Some(thread)), ending, follower })
+        Ok(Self {
+            sender: Mutex::new(Some(sender)),
+            slots: Arc::default(),
+            thread: Mutex::new(Some(thread)),
+            ending,
+            follower,
+        })
     }
 
     /// Sets what derives rows from those that a group of writes changed.
@@ -137,8 +150,8 @@ impl Writer {
         &self.slots
     }
 
-    /// Runs the work and waits for its commit. `then` runs on the writer thread, in commit order, before the caller gets the
-    /// result.
+    /// Runs the work and waits for its commit. `then` runs on the writer thread, in commit order, before the caller
+    /// gets the result.
     pub(super) async fn submit<T, E>(
         &self,
         turn: Turn,
@@ -188,8 +201,8 @@ impl Writer {
         self.slots.0.clone().acquire_owned().await.map_err(|_| StoreError::Unavailable("the writer has stopped".into()))
     }
 
-    /// Waits until all writes submitted so far have been committed, or have failed; with a lane, all but those that other callers are
-    /// still waiting for.
+    /// Waits until all writes submitted so far have been committed, or have failed; with a lane, all but those that
+    /// other callers are still waiting for.
     pub(super) async fn flush(&self, lane: Option<u64>) -> Result<()> {
         let (reply, answer) = oneshot::channel();
         let permit = self.acquire_permit().await?;
@@ -198,7 +211,10 @@ impl Writer {
     }
 
     /// Runs work outside of a transaction, between two groups.
-    pub(super) async fn alone<T: Send + 'static>(&self, work: impl FnOnce(&Connection) -> Result<T> + Send + 'static) -> Result<T> {
+    pub(super) async fn alone<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
         let (reply, answer) = oneshot::channel();
         let work: Alone = Box::new(move |connection| drop(reply.send(catch_panic(|| work(connection)))));
         let permit = self.acquire_permit().await?;
@@ -250,11 +266,15 @@ impl Writer {
 
     fn send(&self, turn: Turn, permit: OwnedSemaphorePermit, work: Work, report: Report) {
         // If the writer has stopped, the work is dropped together with its reply channel, and the caller gets an error.
-        let _ = self.sender.lock().as_ref().map(|sender| sender.send(Request::Write(turn, Queued { work, report, _permit: permit })));
+        let _ = self
+            .sender
+            .lock()
+            .as_ref()
+            .map(|sender| sender.send(Request::Write(turn, Queued { work, report, _permit: permit })));
     }
 
-    /// Finishes the queued work, empties the write-ahead log and ends the thread. Later work is refused. What is not done at the deadline is rolled back
-    /// or not begun; its callers get an error.
+    /// Finishes the queued work, empties the write-ahead log and ends the thread. Later work is refused. What is not
+    /// done at the deadline is rolled back or not begun; its callers get an error.
     pub(super) fn close(&self, deadline: Option<Instant>) {
         *self.sender.lock() = None;
         let Some(thread) = self.thread.lock().take() else { return };
@@ -280,7 +300,8 @@ fn log_failure(what: &'static str, error: &StoreError) {
 
 /// Runs the work and turns a panic into an error, so that it is rolled back like any failure.
 pub(super) fn catch_panic<T, E: From<StoreError>>(work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
-    std::panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(StoreError::Panicked(panic_message(panic.as_ref())).into()))
+    std::panic::catch_unwind(AssertUnwindSafe(work))
+        .unwrap_or_else(|panic| Err(StoreError::Panicked(panic_message(panic.as_ref())).into()))
 }
 
 impl Drop for Writer {
@@ -328,7 +349,12 @@ impl Waiting {
     }
 }
 
-fn run(connection: &Connection, receiver: &Receiver<Request>, watch: &mut Watch, (log, is_late): (&mut Checkpoints, &AtomicBool)) {
+fn run(
+    connection: &Connection,
+    receiver: &Receiver<Request>,
+    watch: &mut Watch,
+    (log, is_late): (&mut Checkpoints, &AtomicBool),
+) {
     let mut waiting = Waiting::default();
     let mut expected = 1;
     loop {
@@ -355,8 +381,8 @@ fn run(connection: &Connection, receiver: &Receiver<Request>, watch: &mut Watch,
         gather(&mut waiting, receiver, expected);
         let group = commit_group(connection, &mut waiting.queue, watch, holds_long);
         receiver.try_iter().for_each(|request| waiting.add(request));
-        // The callers acknowledged below usually submit their next write at once; together with the writes already queued they should form
-        // one group. Two alternating groups would cost a commit each.
+        // The callers acknowledged below usually submit their next write at once; together with the writes already
+        // queued they should form one group. Two alternating groups would cost a commit each.
         expected = (group.permits.len() + waiting.queue.len()).min(MAX_GROUP);
         drop(group.permits);
         for acknowledge in group.acknowledgements {

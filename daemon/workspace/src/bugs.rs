@@ -166,17 +166,20 @@ pub fn list(connection: &Connection, filter: &Filter, page: Page) -> Result<(Vec
 
 /// Returns up to `limit` bugs, most severe first, then oldest first.
 pub fn worst(connection: &Connection, filter: &Filter, limit: usize) -> Result<Vec<Bug>> {
-    const WORST: &str = "CASE f.severity WHEN 'critical' THEN 0 WHEN 'high' THEN 1 WHEN 'medium' THEN 2 ELSE 3 END, f.id";
+    const WORST: &str =
+        "CASE f.severity WHEN 'critical' THEN 0 WHEN 'high' THEN 1 WHEN 'medium' THEN 2 ELSE 3 END, f.id";
     findings::select(connection, conditions(filter), WORST, i64::try_from(limit).unwrap_or(i64::MAX))
 }
 
 /// Counts the bugs by severity and status.
 pub fn counts(connection: &Connection, filter: &Filter) -> Result<BugCounts> {
     let wanted = conditions(filter);
-    let sql = format!("SELECT f.severity, f.status, count(*) AS count FROM bugs f WHERE {} GROUP BY 1, 2", wanted.sql());
+    let sql =
+        format!("SELECT f.severity, f.status, count(*) AS count FROM bugs f WHERE {} GROUP BY 1, 2", wanted.sql());
     let mut statement = connection.prepare_cached(&sql)?;
-    let rows =
-        statement.query_map(&*wanted.values(), |row| Ok((word(row, "severity")?, word(row, "status")?, row.get::<_, i64>("count")?)))?;
+    let rows = statement.query_map(&*wanted.values(), |row| {
+        Ok((word(row, "severity")?, word(row, "status")?, row.get::<_, i64>("count")?))
+    })?;
     let mut counts = BugCounts::default();
     for row in rows {
         let (severity, status, n) = row?;
@@ -211,7 +214,9 @@ pub fn resolve(connection: &Connection, id: i64, reason: &str) -> Result<Option<
 pub fn reopen(connection: &Connection, id: i64) -> Result<Option<Bug>> {
     let now = now_ms();
     connection
-        .prepare_cached("UPDATE bugs SET status = 'open', resolution = NULL, resolved_at = NULL, updated_at = :now WHERE id = :id")?
+        .prepare_cached(
+            "UPDATE bugs SET status = 'open', resolution = NULL, resolved_at = NULL, updated_at = :now WHERE id = :id",
+        )?
         .execute(named_params! {":id": id, ":now": now})?;
     touch_session_of(connection, id)?;
     get(connection, id)
@@ -247,7 +252,9 @@ pub fn change(connection: &Connection, bug: &Bug) -> Result<Option<Bug>> {
 /// Sets the modification time of the session of a bug to now.
 fn touch_session_of(connection: &Connection, id: i64) -> Result<()> {
     connection
-        .prepare_cached("UPDATE sessions SET updated_at = :updated_at WHERE id = (SELECT session_id FROM bugs WHERE id = :id)")?
+        .prepare_cached(
+            "UPDATE sessions SET updated_at = :updated_at WHERE id = (SELECT session_id FROM bugs WHERE id = :id)",
+        )?
         .execute(named_params! {":id": id, ":updated_at": now_ms()})?;
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! What a session did that no rows tell any more: in another copy of this memory, known from the file that it was restored from, or so long
-//! ago that it was pruned.
+//! What a session did that no rows tell any more: in another copy of this memory, known from the file that it was
+//! restored from, or so long ago that it was pruned.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,5 @@
-//! Erasing a session: everything that was said in it, and with it what was made of that. What it did on devices belongs to the app.
+//! Erasing a session: everything that was said in it, and with it what was made of that. What it did on devices belongs
+//! to the app.
 
 use rusqlite::{Connection, named_params};
 
@@ -21,11 +22,12 @@ pub struct Erased {
     pub artifacts: Vec<i64>,
 }
 
-/// Deletes the bugs and test results of a session with their content: all, or those that it keeps to itself. Their rows stay, so that their
-/// ids are not given again. Returns how many there were.
+/// Deletes the bugs and test results of a session with their content: all, or those that it keeps to itself. Their rows
+/// stay, so that their ids are not given again. Returns how many there were.
 pub fn delete_findings(connection: &Connection, session: i64, all: bool) -> Result<i64> {
     let run = |sql: &str| -> Result<i64> {
-        let done = connection.prepare_cached(sql)?.execute(named_params! {":id": session, ":all": all, ":now": now_ms()})?;
+        let done =
+            connection.prepare_cached(sql)?.execute(named_params! {":id": session, ":all": all, ":now": now_ms()})?;
         Ok(i64::try_from(done).unwrap_or(i64::MAX))
     };
     let bugs =

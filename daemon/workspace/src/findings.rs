@@ -29,16 +29,24 @@ pub(super) trait Finding: Sized {
 /// Returns a finding by its row id, or `None` if it is missing or deleted.
 pub(super) fn get<F: Finding>(connection: &Connection, id: i64) -> Result<Option<F>> {
     let (columns, table) = (F::COLUMNS, F::TABLE);
-    let sql = format!("SELECT {columns} FROM {table} f JOIN sessions s ON s.id = f.session_id WHERE f.id = :id AND f.deleted_at IS NULL");
+    let sql = format!(
+        "SELECT {columns} FROM {table} f JOIN sessions s ON s.id = f.session_id WHERE f.id = :id AND f.deleted_at IS NULL"
+    );
     Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":id": id}, F::read).optional()?)
 }
 
 /// Returns up to `limit` findings that meet the conditions, in the given SQL order.
-pub(super) fn select<F: Finding>(connection: &Connection, wanted: Conditions, order: &str, limit: i64) -> Result<Vec<F>> {
+pub(super) fn select<F: Finding>(
+    connection: &Connection,
+    wanted: Conditions,
+    order: &str,
+    limit: i64,
+) -> Result<Vec<F>> {
     let wanted = wanted.value(":limit", limit);
     let (columns, table, conditions) = (F::COLUMNS, F::TABLE, wanted.sql());
-    let sql =
-        format!("SELECT {columns} FROM {table} f JOIN sessions s ON s.id = f.session_id WHERE {conditions} ORDER BY {order} LIMIT :limit");
+    let sql = format!(
+        "SELECT {columns} FROM {table} f JOIN sessions s ON s.id = f.session_id WHERE {conditions} ORDER BY {order} LIMIT :limit"
+    );
     let mut statement = connection.prepare_cached(&sql)?;
     let found = statement.query_map(&*wanted.values(), F::read)?;
     Ok(found.collect::<rusqlite::Result<_>>()?)

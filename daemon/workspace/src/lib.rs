@@ -1,4 +1,5 @@
-//! Sessions: goal, tasks, findings, progress and conversation of an agent. A session is created the first time its name is used.
+//! Sessions: goal, tasks, findings, progress and conversation of an agent. A session is created the first time its name
+//! is used.
 
 pub mod bugs;
 mod columns;
@@ -39,7 +40,9 @@ pub fn row_id(connection: &Connection, origin: &str, name: &str) -> Result<i64> 
             "INSERT INTO sessions (uid, origin, name, created_at, updated_at) VALUES (:uid, :origin, :name, :now, :now)
              ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING id",
         )?
-        .query_row(named_params! {":uid": new_uid(), ":origin": origin, ":name": name, ":now": now}, |row| row.get("id"))?)
+        .query_row(named_params! {":uid": new_uid(), ":origin": origin, ":name": name, ":now": now}, |row| {
+            row.get("id")
+        })?)
 }
 
 /// Returns the row id of a session, or `None` if there is none. Creates nothing.
@@ -50,8 +53,8 @@ pub fn find(connection: &Connection, name: &str) -> Result<Option<i64>> {
         .optional()?)
 }
 
-/// Returns the sessions that ended before a time, and those that were not ended but in which nothing was said or recorded since: their row
-/// ids, and whether they ended.
+/// Returns the sessions that ended before a time, and those that were not ended but in which nothing was said or
+/// recorded since: their row ids, and whether they ended.
 pub fn idle_since(connection: &Connection, before: i64) -> Result<Vec<(i64, bool)>> {
     let mut statement = connection.prepare_cached(
         "SELECT id, ended_at IS NOT NULL AS ended FROM sessions s WHERE deleted_at IS NULL AND CASE WHEN ended_at IS NULL
@@ -65,13 +68,17 @@ pub fn idle_since(connection: &Connection, before: i64) -> Result<Vec<(i64, bool
 /// Returns whether a session was here and is deleted, by its uid.
 pub fn is_deleted(connection: &Connection, uid: &str) -> Result<bool> {
     Ok(connection
-        .prepare_cached("SELECT EXISTS (SELECT 1 FROM sessions WHERE uid = :uid AND deleted_at IS NOT NULL) AS deleted")?
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM sessions WHERE uid = :uid AND deleted_at IS NOT NULL) AS deleted",
+        )?
         .query_row(named_params! {":uid": uid}, |row| row.get("deleted"))?)
 }
 
 /// Returns the uid of a session, by its row id; also of a deleted one.
 pub fn uid_of(connection: &Connection, id: i64) -> Result<String> {
-    Ok(connection.prepare_cached("SELECT uid FROM sessions WHERE id = :id")?.query_row(named_params! {":id": id}, |row| row.get("uid"))?)
+    Ok(connection
+        .prepare_cached("SELECT uid FROM sessions WHERE id = :id")?
+        .query_row(named_params! {":id": id}, |row| row.get("uid"))?)
 }
 
 /// The `sessions` row.
@@ -216,7 +223,8 @@ pub fn update(connection: &Connection, session: &Session) -> Result<()> {
     Ok(())
 }
 
-/// Returns up to ten other sessions about an app whose digests are not theirs alone, the one that was active last first.
+/// Returns up to ten other sessions about an app whose digests are not theirs alone, the one that was active last
+/// first.
 pub fn before(connection: &Connection, session: &Session, app: &str) -> Result<Vec<Session>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM sessions WHERE app = :app AND id <> :id AND scope <> 'session' AND deleted_at IS NULL
@@ -252,7 +260,8 @@ pub fn list(connection: &Connection, filter: &Filter) -> Result<(Vec<Session>, O
     Ok((found, next))
 }
 
-/// Returns a session with its counts. `last_activity` is the time of its last recorded device activity, UTC milliseconds.
+/// Returns a session with its counts. `last_activity` is the time of its last recorded device activity, UTC
+/// milliseconds.
 pub fn info(connection: &Connection, session: &Session, last_activity: Option<i64>) -> Result<SessionInfo> {
     Ok(SessionInfo {
         session: session.name.clone(),
@@ -276,7 +285,8 @@ pub fn info(connection: &Connection, session: &Session, last_activity: Option<i6
 /// Runs `work` if the session is active; a session that has ended is left unchanged.
 ///
 /// # Errors
-/// [`SessionError::Ended`] if the session has ended, [`SessionError::Deleted`] if it was deleted, otherwise the error of `work`.
+/// [`SessionError::Ended`] if the session has ended, [`SessionError::Deleted`] if it was deleted, otherwise the error
+/// of `work`.
 pub fn while_active<T, E>(
     connection: &Connection,
     session: i64,

@@ -1,6 +1,7 @@
 //! Page models: the elements of a page, and how stable they are across visits.
 //!
-//! Stability is an exponential moving average of the element overlap (Jaccard index) of consecutive versions; a new model starts at 1.
+//! Stability is an exponential moving average of the element overlap (Jaccard index) of consecutive versions; a new
+//! model starts at 1.
 
 use std::collections::BTreeSet;
 
@@ -16,8 +17,10 @@ const LATEST_WEIGHT: f64 = 0.3;
 /// Maximum number of stored pages a requested page is compared with.
 const MAX_COMPARED: i64 = 500;
 
-const COLUMNS: &str =
-    concat!("id, uid, app, page, page_type, elements, stability_score, seen_count, updated_at, ", elsewhere!("page_models"));
+const COLUMNS: &str = concat!(
+    "id, uid, app, page, page_type, elements, stability_score, seen_count, updated_at, ",
+    elsewhere!("page_models")
+);
 
 fn read(row: &Row<'_>) -> rusqlite::Result<PageModel> {
     let app: String = row.get("app")?;
@@ -47,10 +50,18 @@ fn element_overlap(before: &[PageElement], after: &[PageElement]) -> f64 {
 }
 
 /// Inserts a page model, or updates the existing one and its stability score.
-pub fn save(connection: &Connection, origin: &str, app: &str, page: &str, page_type: &str, elements: &[PageElement]) -> Result<PageModel> {
+pub fn save(
+    connection: &Connection,
+    origin: &str,
+    app: &str,
+    page: &str,
+    page_type: &str,
+    elements: &[PageElement],
+) -> Result<PageModel> {
     let now = now_ms();
     let sql = format!("SELECT {COLUMNS} FROM page_models WHERE app = :app AND page = :page AND deleted_at IS NULL");
-    let known = connection.prepare_cached(&sql)?.query_row(named_params! {":app": app, ":page": page}, read).optional()?;
+    let known =
+        connection.prepare_cached(&sql)?.query_row(named_params! {":app": app, ":page": page}, read).optional()?;
     let id = match known {
         Some(known) => {
             let stability = known.stability_score * (1.0 - LATEST_WEIGHT) + element_overlap(&known.elements, elements) * LATEST_WEIGHT;
@@ -97,7 +108,8 @@ pub fn get(connection: &Connection, id: i64) -> Result<Option<PageModel>> {
     Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":id": id}, read).optional()?)
 }
 
-/// Returns the models of the same site as `page` (a normalised page) by decreasing similarity, or the newest ones without a page.
+/// Returns the models of the same site as `page` (a normalised page) by decreasing similarity, or the newest ones
+/// without a page.
 pub fn find(connection: &Connection, page: Option<&str>, app: Option<&str>, limit: usize) -> Result<Vec<PageModel>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM page_models WHERE deleted_at IS NULL AND (:app IS NULL OR app = :app) AND (:site IS NULL OR substr(page, 1,
@@ -106,7 +118,8 @@ pub fn find(connection: &Connection, page: Option<&str>, app: Option<&str>, limi
     );
     let site = page.map(pattern::site);
     let mut statement = connection.prepare_cached(&sql)?;
-    let found = statement.query_map(named_params! {":app": app, ":site": site, ":page": page, ":limit": MAX_COMPARED}, read)?;
+    let found =
+        statement.query_map(named_params! {":app": app, ":site": site, ":page": page, ":limit": MAX_COMPARED}, read)?;
     let mut models: Vec<PageModel> = found.collect::<rusqlite::Result<_>>()?;
     if let Some(page) = page {
         models.iter_mut().for_each(|m| m.similarity = Some(pattern::similarity(&m.page, page)));

@@ -1,6 +1,8 @@
-//! Learned patterns: statements that hold for a page, an app, or everywhere, each with a confidence that follows its reported uses.
+//! Learned patterns: statements that hold for a page, an app, or everywhere, each with a confidence that follows its
+//! reported uses.
 //!
-//! Saving a pattern again raises its prior, unless a source says it that is heard less. An empty `app` or `page` column means that the pattern is not limited to one.
+//! Saving a pattern again raises its prior, unless a source says it that is heard less. An empty `app` or `page` column
+//! means that the pattern is not limited to one.
 
 use std::collections::HashSet;
 
@@ -44,7 +46,12 @@ pub struct New<'a> {
 const EVIDENCE: &str = "prior, held, failed, last_used_at";
 
 fn evidence(row: &Row<'_>) -> rusqlite::Result<Evidence> {
-    Ok(Evidence { prior: row.get("prior")?, held: row.get("held")?, failed: row.get("failed")?, at: row.get("last_used_at")? })
+    Ok(Evidence {
+        prior: row.get("prior")?,
+        held: row.get("held")?,
+        failed: row.get("failed")?,
+        at: row.get("last_used_at")?,
+    })
 }
 
 fn evidence_of(connection: &Connection, id: i64) -> Result<Option<Evidence>> {
@@ -89,7 +96,8 @@ pub fn get(connection: &Connection, id: i64) -> Result<Option<Pattern>> {
     Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":id": id}, read).optional()?)
 }
 
-/// Returns how far a source is heard beside others: what a page or a tool says changes nothing of what the user or the assistant said.
+/// Returns how far a source is heard beside others: what a page or a tool says changes nothing of what the user or the
+/// assistant said.
 fn weight(source: Option<&str>) -> u8 {
     match source {
         Some("user") => 2,
@@ -117,7 +125,13 @@ pub fn save(connection: &Connection, origin: &str, new: &New<'_>) -> Result<Patt
                 ":scope": new.scope.word(),
                 ":session": new.session,
             },
-            |row| Ok((row.get::<_, i64>("id")?, row.get::<_, Option<String>>("source")?, row.get::<_, Option<String>>("elsewhere")?)),
+            |row| {
+                Ok((
+                    row.get::<_, i64>("id")?,
+                    row.get::<_, Option<String>>("source")?,
+                    row.get::<_, Option<String>>("elsewhere")?,
+                ))
+            },
         )
         .optional()?;
     let id = match known {
@@ -157,8 +171,9 @@ pub fn save(connection: &Connection, origin: &str, new: &New<'_>) -> Result<Patt
     Ok(get(connection, id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
 }
 
-/// Raises the prior of a pattern that was saved again, and replaces its details if new ones are given. One that a source takes over which is
-/// heard more is believed as far as this one says, and keeps no details of a page or tool. `known` is the weight of the source so far.
+/// Raises the prior of a pattern that was saved again, and replaces its details if new ones are given. One that a
+/// source takes over which is heard more is believed as far as this one says, and keeps no details of a page or tool.
+/// `known` is the weight of the source so far.
 fn save_again(connection: &Connection, id: i64, new: &New<'_>, known: u8, now: i64) -> Result<()> {
     let takes_over = weight(new.source) > known;
     let before = evidence_of(connection, id)?.unwrap_or(Evidence::new(new.prior.unwrap_or(DEFAULT_PRIOR)));
@@ -215,9 +230,11 @@ pub struct Filter {
     pub limit: usize,
 }
 
-/// Returns matching patterns: those of the page first, then those of the app, then the rest; each group by decreasing confidence.
+/// Returns matching patterns: those of the page first, then those of the app, then the rest; each group by decreasing
+/// confidence.
 pub fn find(connection: &Connection, filter: &Filter) -> Result<Vec<Pattern>> {
-    let text = filter.text.as_ref().map(|t| format!("%{}%", t.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")));
+    let text =
+        filter.text.as_ref().map(|t| format!("%{}%", t.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")));
     let sql = format!(
         "{SELECT} WHERE p.deleted_at IS NULL AND (:page IS NULL OR p.page = :page OR (p.page = '' AND (:app IS NOT NULL OR p.app = '')))
             AND (:app IS NULL OR p.app = :app OR p.app = '' OR (:page <> '' AND p.page = :page)) AND (:kind IS NULL OR p.kind = :kind)
@@ -246,7 +263,8 @@ pub fn find(connection: &Connection, filter: &Filter) -> Result<Vec<Pattern>> {
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns in what two patterns differ apart from their texts, so that they are not about the same; `None` if in nothing.
+/// Returns in what two patterns differ apart from their texts, so that they are not about the same; `None` if in
+/// nothing.
 pub fn difference(one: &Pattern, other: &Pattern) -> Option<&'static str> {
     let fields = [
         ("kind", one.kind != other.kind),
@@ -260,10 +278,12 @@ pub fn difference(one: &Pattern, other: &Pattern) -> Option<&'static str> {
     fields.into_iter().find_map(|(field, differs)| differs.then_some(field))
 }
 
-/// Adds the uses of a pattern to those of another one that says the same, and deletes it. Returns the other one, or `None` if one of them
-/// is missing.
+/// Adds the uses of a pattern to those of another one that says the same, and deletes it. Returns the other one, or
+/// `None` if one of them is missing.
 pub fn merge(connection: &Connection, keep: i64, other: i64) -> Result<Option<Pattern>> {
-    let (Some(kept), Some(gone)) = (evidence_of(connection, keep)?, evidence_of(connection, other)?) else { return Ok(None) };
+    let (Some(kept), Some(gone)) = (evidence_of(connection, keep)?, evidence_of(connection, other)?) else {
+        return Ok(None);
+    };
     let now = now_ms();
     let both = kept.with(gone);
     connection
@@ -281,13 +301,19 @@ pub fn merge(connection: &Connection, keep: i64, other: i64) -> Result<Option<Pa
     get(connection, keep)
 }
 
-/// Lets confidence follow what reports of uses count by now, of up to `limit` patterns. Returns their uids. The rows are as new as before:
-/// nothing was reported.
+/// Lets confidence follow what reports of uses count by now, of up to `limit` patterns. Returns their uids. The rows
+/// are as new as before: nothing was reported.
 pub fn refresh(connection: &Connection, now: i64, limit: usize) -> Result<Vec<String>> {
-    let sql = format!("SELECT id, uid, confidence, {EVIDENCE} FROM patterns WHERE held + failed > 0 AND deleted_at IS NULL");
+    let sql =
+        format!("SELECT id, uid, confidence, {EVIDENCE} FROM patterns WHERE held + failed > 0 AND deleted_at IS NULL");
     let mut statement = connection.prepare_cached(&sql)?;
     let rows = statement.query_map([], |row| {
-        Ok((row.get::<_, i64>("id")?, row.get::<_, String>("uid")?, row.get::<_, f64>("confidence")?, evidence(row)?.confidence(now)))
+        Ok((
+            row.get::<_, i64>("id")?,
+            row.get::<_, String>("uid")?,
+            row.get::<_, f64>("confidence")?,
+            evidence(row)?.confidence(now),
+        ))
     })?;
     let rows: Vec<(i64, String, f64, f64)> = rows.collect::<rusqlite::Result<_>>()?;
     let mut update = connection.prepare_cached("UPDATE patterns SET confidence = :confidence WHERE id = :id")?;
@@ -299,9 +325,16 @@ pub fn refresh(connection: &Connection, now: i64, limit: usize) -> Result<Vec<St
     Ok(refreshed)
 }
 
-/// Returns what a reader may be told about exactly these normalised pages of an app, by decreasing confidence: rules of fields, flaky
-/// elements and expected looks.
-pub fn of_pages(connection: &Connection, pages: &[String], app: &str, session: i64, least: f64, limit: usize) -> Result<Vec<Pattern>> {
+/// Returns what a reader may be told about exactly these normalised pages of an app, by decreasing confidence: rules of
+/// fields, flaky elements and expected looks.
+pub fn of_pages(
+    connection: &Connection,
+    pages: &[String],
+    app: &str,
+    session: i64,
+    least: f64,
+    limit: usize,
+) -> Result<Vec<Pattern>> {
     // The best of each kind come before the second best of any.
     let sql = format!(
         "{SELECT} WHERE p.page = :page AND p.deleted_at IS NULL AND p.kind IN ('validationRule', 'flakyElement', 'visualBaseline')
@@ -346,7 +379,8 @@ pub fn list(
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Records that a pattern was used and whether it held (`None`: unknown). Returns it, or `None` if there is no such pattern.
+/// Records that a pattern was used and whether it held (`None`: unknown). Returns it, or `None` if there is no such
+/// pattern.
 pub fn used(connection: &Connection, id: i64, held: Option<bool>) -> Result<Option<Pattern>> {
     let Some(before) = evidence_of(connection, id)? else { return Ok(None) };
     let now = now_ms();

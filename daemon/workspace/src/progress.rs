@@ -29,7 +29,9 @@ pub fn of(digest: &Digest, git: GitState) -> Progress {
         completed_at: rfc3339(t.finished_at.unwrap_or(t.created_at)),
         scope: t.scope,
     });
-    let uid_of = |id: &i64| digest.queue.iter().chain(&digest.done).chain(&digest.current).find(|t| t.id == *id).map(|t| t.uid.clone());
+    let uid_of = |id: &i64| {
+        digest.queue.iter().chain(&digest.done).chain(&digest.current).find(|t| t.id == *id).map(|t| t.uid.clone())
+    };
     let pending = digest.queue.iter().map(|t| PendingTask {
         id: t.uid.clone(),
         description: t.description.clone(),
@@ -81,7 +83,10 @@ pub fn of(digest: &Digest, git: GitState) -> Progress {
         },
         next_steps: digest.next_steps(),
         blockers: digest.blockers(),
-        stated: Some(Stated { next_steps: number(&digest.session.next_steps), blockers: number(&digest.session.blockers) }),
+        stated: Some(Stated {
+            next_steps: number(&digest.session.next_steps),
+            blockers: number(&digest.session.blockers),
+        }),
         last_commit: git.last_commit,
         uncommitted_changes: git.changes,
         statistics: digest.statistics.clone(),
@@ -118,7 +123,13 @@ pub fn files(dir: &Path, session: &str) -> (PathBuf, PathBuf) {
     // A session name may contain any character: percent-encode those that are unsafe in a file name.
     let name: String = session
         .bytes()
-        .map(|b| if b.is_ascii_alphanumeric() || b"-_.".contains(&b) { char::from(b).to_string() } else { format!("%{b:02X}") })
+        .map(|b| {
+            if b.is_ascii_alphanumeric() || b"-_.".contains(&b) {
+                char::from(b).to_string()
+            } else {
+                format!("%{b:02X}")
+            }
+        })
         .collect();
     // File names have at most 255 bytes on common file systems.
     let name = if name.len() > MAX_NAME { format!("{}-{}", &name[..MAX_NAME - 33], hash(session)) } else { name };
@@ -156,7 +167,11 @@ pub fn text(progress: &Progress) -> String {
         ),
         section(
             &format!("BUGS FOUND ({})", p.bugs.len()),
-            list(p.bugs.iter().map(|b| format!("[{}] {}{}", b.severity.word().to_uppercase(), b.title, resolved(b.status)))),
+            list(
+                p.bugs
+                    .iter()
+                    .map(|b| format!("[{}] {}{}", b.severity.word().to_uppercase(), b.title, resolved(b.status))),
+            ),
         ),
         section(
             "COVERAGE",

@@ -62,7 +62,9 @@ pub fn resumption(p: &Progress, said: &[String], is_ours: bool) -> String {
         Some(task) => {
             let mut lines = vec![format!("## Current state\nIn progress: {}", one_line(&task.description))];
             lines.extend((!task.progress.is_empty()).then(|| format!("Progress: {}", one_line(&task.progress))));
-            lines.extend((!task.last_action.is_empty()).then(|| format!("Last action: {}", one_line(&task.last_action))));
+            lines.extend(
+                (!task.last_action.is_empty()).then(|| format!("Last action: {}", one_line(&task.last_action))),
+            );
             lines.join("\n")
         }
         None => "## Current state\nNo task was in progress.".to_owned(),
@@ -70,14 +72,20 @@ pub fn resumption(p: &Progress, said: &[String], is_ours: bool) -> String {
     if !p.pending_tasks.is_empty() {
         parts.push(listing("Pending tasks", &p.pending_tasks, KeptEnd::First, "", |t| t.description.clone()));
     }
-    let steps: Vec<String> = p.next_steps.iter().enumerate().map(|(i, step)| format!("{}. {}", i + 1, one_line(step))).collect();
-    parts.push(format!("## Recommended next steps\n{}", if steps.is_empty() { "None recorded.".to_owned() } else { steps.join("\n") }));
+    let steps: Vec<String> =
+        p.next_steps.iter().enumerate().map(|(i, step)| format!("{}. {}", i + 1, one_line(step))).collect();
+    parts.push(format!(
+        "## Recommended next steps\n{}",
+        if steps.is_empty() { "None recorded.".to_owned() } else { steps.join("\n") }
+    ));
     if !p.blockers.is_empty() {
         parts.push(listing("Blockers", &p.blockers, KeptEnd::First, "", Clone::clone));
     }
     if !p.context.is_empty() {
         let keys: Vec<_> = p.context.iter().collect();
-        parts.push(listing("Context (use as defaults)", &keys, KeptEnd::First, "", |(key, value)| format!("{key}: {value}")));
+        parts.push(listing("Context (use as defaults)", &keys, KeptEnd::First, "", |(key, value)| {
+            format!("{key}: {value}")
+        }));
     }
     if !said.is_empty() {
         let quotes = said.iter().map(|line| format!("> {}", one_line(line)));

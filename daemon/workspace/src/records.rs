@@ -1,7 +1,8 @@
 //! A session as records: what `session.export` writes as lines and `session.import` reads.
 //!
-//! Each record is a row (`store::exchange`) with its `type`. Statements and search entries of messages are made again from the messages.
-//! Paths of this machine, artifacts and what was done on devices are not in them; the figures of the latter are part of the session.
+//! Each record is a row (`store::exchange`) with its `type`. Statements and search entries of messages are made again
+//! from the messages. Paths of this machine, artifacts and what was done on devices are not in them; the figures of the
+//! latter are part of the session.
 
 use afd_proto::conversation::Role;
 use afd_proto::session::Statistics;
@@ -104,8 +105,8 @@ impl SessionRecord {
         }
     }
 
-    /// Inserts the session under a name, without its figures. Returns its row id, and whether it was inserted: one that is here keeps what it
-    /// is, one that was deleted is back.
+    /// Inserts the session under a name, without its figures. Returns its row id, and whether it was inserted: one that
+    /// is here keeps what it is, one that was deleted is back.
     ///
     /// # Errors
     /// If another session has the name.
@@ -173,16 +174,27 @@ impl Loader {
     ///
     /// # Errors
     /// If the type is unknown, the record belongs to another session, or it does not fit.
-    pub fn load(&self, connection: &Connection, name: &str, mut record: Record, renew: bool) -> Result<Loaded, LoadError> {
+    pub fn load(
+        &self,
+        connection: &Connection,
+        name: &str,
+        mut record: Record,
+        renew: bool,
+    ) -> Result<Loaded, LoadError> {
         let Some(i) = KINDS.iter().position(|kind| kind.name == name) else {
             let known: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
-            return Err(LoadError::Invalid(format!("type: expected session, note, {}, got {name:?}", known.join(", "))));
+            return Err(LoadError::Invalid(format!(
+                "type: expected session, note, {}, got {name:?}",
+                known.join(", ")
+            )));
         };
         if KINDS[i].owned != OF_CONVERSATION && record.get("session").and_then(Value::as_str) != Some(&self.session) {
             return Err(LoadError::Invalid("session: expected the uid of the session in the file".to_owned()));
         }
         if KINDS[i].owned == OF_CONVERSATION && !self.has_conversation(connection, record.get("conversation"))? {
-            return Err(LoadError::Invalid("conversation: expected the uid of a conversation of the session".to_owned()));
+            return Err(LoadError::Invalid(
+                "conversation: expected the uid of a conversation of the session".to_owned(),
+            ));
         }
         limits::check(name, &record).map_err(LoadError::Invalid)?;
         if name == "summary" && summaries::quotes_deleted(connection, &record)? {

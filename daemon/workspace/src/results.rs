@@ -159,8 +159,10 @@ pub fn counts(connection: &Connection, filter: &Filter) -> Result<ResultCounts> 
 
 /// Returns the distinct pairs of page and state that have a result in a session.
 pub fn places(connection: &Connection, session: i64) -> Result<Vec<(Option<String>, Option<String>)>> {
-    let mut statement =
-        connection.prepare_cached("SELECT DISTINCT page, state FROM test_results WHERE session_id = :session_id AND deleted_at IS NULL")?;
-    let found = statement.query_map(named_params! {":session_id": session}, |row| Ok((row.get("page")?, row.get("state")?)))?;
+    let mut statement = connection.prepare_cached(
+        "SELECT DISTINCT page, state FROM test_results WHERE session_id = :session_id AND deleted_at IS NULL",
+    )?;
+    let found =
+        statement.query_map(named_params! {":session_id": session}, |row| Ok((row.get("page")?, row.get("state")?)))?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }

@@ -10,7 +10,8 @@ use afd_proto::tasks::{Task, TaskStatus};
 use super::Session;
 use afd_base::text::cut;
 
-/// Everything that summaries, progress files, prompts and reports are built from. Computed from the records on demand; never stored.
+/// Everything that summaries, progress files, prompts and reports are built from. Computed from the records on demand;
+/// never stored.
 #[derive(Debug, Clone)]
 pub struct Digest {
     /// The `sessions` row.
@@ -68,7 +69,10 @@ impl Digest {
 
     /// Returns the display name of the place of a finding; the raw page or state if the page was not visited.
     pub fn place(&self, page: Option<&str>, state: Option<&str>) -> String {
-        let seen = self.pages.iter().find(|p| page == Some(p.key.as_str()) || (state.is_some() && p.state.as_deref() == state));
+        let seen = self
+            .pages
+            .iter()
+            .find(|p| page == Some(p.key.as_str()) || (state.is_some() && p.state.as_deref() == state));
         seen.map(page_name).or_else(|| page.map(str::to_owned)).or_else(|| state.map(str::to_owned)).unwrap_or_default()
     }
 
@@ -104,7 +108,11 @@ impl Digest {
             format!("- Bugs found: {} ({} open)", bugs.total, bugs.open),
             format!("- Critical: {}", bugs.critical),
             format!("- High: {}", bugs.high),
-            format!("- Test results: {} passed, {} failed", self.info.results.passed, self.info.results.failed + self.info.results.error),
+            format!(
+                "- Test results: {} passed, {} failed",
+                self.info.results.passed,
+                self.info.results.failed + self.info.results.error
+            ),
             String::new(),
             "Stats:".to_owned(),
             format!("- Actions: {}", s.actions_performed),
@@ -121,7 +129,9 @@ impl Digest {
         let mut steps = self.session.next_steps.clone();
         let mut derived = Vec::new();
         derived.extend(self.current.as_ref().map(|t| format!("Finish the current task: {}", t.description)));
-        derived.extend(self.queue.iter().filter(|t| t.blocked_by.is_empty()).take(3).map(|t| format!("Start: {}", t.description)));
+        derived.extend(
+            self.queue.iter().filter(|t| t.blocked_by.is_empty()).take(3).map(|t| format!("Start: {}", t.description)),
+        );
         let urgent = self.open_bugs().filter(|b| matches!(b.severity, Severity::Critical | Severity::High));
         derived.extend(urgent.take(3).map(|b| format!("Re-check the {}-severity bug: {}", b.severity.word(), b.title)));
         let failed = self.done.iter().filter(|t| t.status == TaskStatus::Failed);
@@ -140,8 +150,10 @@ impl Digest {
     pub fn blockers(&self) -> Vec<String> {
         let mut blockers = self.session.blockers.clone();
         for task in &self.queue {
-            for failed in self.done.iter().filter(|d| d.status == TaskStatus::Failed && task.blocked_by.contains(&d.id)) {
-                blockers.push(format!("\"{}\" is blocked by \"{}\", which failed", task.description, failed.description));
+            for failed in self.done.iter().filter(|d| d.status == TaskStatus::Failed && task.blocked_by.contains(&d.id))
+            {
+                blockers
+                    .push(format!("\"{}\" is blocked by \"{}\", which failed", task.description, failed.description));
             }
         }
         blockers.iter().map(|blocker| cut::one_line(blocker)).collect()
@@ -149,5 +161,9 @@ impl Digest {
 }
 
 fn share_suffix(share: &Share) -> String {
-    if share.known == 0 { String::new() } else { format!(" ({} of {} known, {:.1} %)", share.covered, share.known, share.percent) }
+    if share.known == 0 {
+        String::new()
+    } else {
+        format!(" ({} of {} known, {:.1} %)", share.covered, share.known, share.percent)
+    }
 }

@@ -1,6 +1,7 @@
 //! Tasks of a session: a queue of pending tasks, at most one active task, and finished tasks.
 //!
-//! A task can be blocked by other tasks. A blocker counts until it has passed or was skipped: a failed task still blocks.
+//! A task can be blocked by other tasks. A blocker counts until it has passed or was skipped: a failed task still
+//! blocks.
 
 use afd_proto::tasks::{FinishStatus, Task, TaskCounts, TaskStatus};
 use afd_proto::vocabulary::RecordScope;
@@ -45,8 +46,9 @@ fn with_blockers(connection: &Connection, (mut task, before): (Task, Vec<String>
     if !matches!(task.status, TaskStatus::Pending) {
         return Ok(task);
     }
-    let mut open = connection
-        .prepare_cached("SELECT id FROM tasks WHERE uid = :uid AND deleted_at IS NULL AND status NOT IN ('passed', 'skipped')")?;
+    let mut open = connection.prepare_cached(
+        "SELECT id FROM tasks WHERE uid = :uid AND deleted_at IS NULL AND status NOT IN ('passed', 'skipped')",
+    )?;
     for uid in before {
         if let Some(id) = open.query_row(named_params! {":uid": uid}, |row| row.get("id")).optional()? {
             task.blocked_by.push(id);
@@ -58,14 +60,21 @@ fn with_blockers(connection: &Connection, (mut task, before): (Task, Vec<String>
 /// Returns a task of a session by its row id, or `None` if it is missing or deleted.
 pub fn get(connection: &Connection, session: i64, id: i64) -> Result<Option<Task>> {
     let sql = format!("{SELECT} WHERE t.session_id = :session_id AND t.id = :id AND t.deleted_at IS NULL");
-    let found = connection.prepare_cached(&sql)?.query_row(named_params! {":session_id": session, ":id": id}, read).optional()?;
+    let found = connection
+        .prepare_cached(&sql)?
+        .query_row(named_params! {":session_id": session, ":id": id}, read)
+        .optional()?;
     found.map(|found| with_blockers(connection, found)).transpose()
 }
 
 /// Returns the active task.
 pub fn current(connection: &Connection, session: i64) -> Result<Option<Task>> {
     let sql = format!("{SELECT} WHERE t.session_id = :session_id AND t.status = 'active' AND t.deleted_at IS NULL");
-    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":session_id": session}, read).optional()?.map(|(task, _)| task))
+    Ok(connection
+        .prepare_cached(&sql)?
+        .query_row(named_params! {":session_id": session}, read)
+        .optional()?
+        .map(|(task, _)| task))
 }
 
 fn no_task(id: i64) -> SessionError {
@@ -160,13 +169,17 @@ pub fn insert(connection: &Connection, origin: &str, session: i64, new: &New<'_>
     Ok(get(connection, session, id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
 }
 
-/// Returns the pending tasks in the order in which they are to be started: unblocked ones first, then by priority, then oldest first.
+/// Returns the pending tasks in the order in which they are to be started: unblocked ones first, then by priority, then
+/// oldest first.
 pub fn queue(connection: &Connection, session: i64) -> Result<Vec<Task>> {
-    let sql =
-        format!("{SELECT} WHERE t.session_id = :session AND t.status = 'pending' AND t.deleted_at IS NULL ORDER BY t.priority DESC, t.id");
+    let sql = format!(
+        "{SELECT} WHERE t.session_id = :session AND t.status = 'pending' AND t.deleted_at IS NULL ORDER BY t.priority DESC, t.id"
+    );
     let mut statement = connection.prepare_cached(&sql)?;
-    let found: Vec<_> = statement.query_map(named_params! {":session": session}, read)?.collect::<rusqlite::Result<_>>()?;
-    let mut tasks: Vec<Task> = found.into_iter().map(|found| with_blockers(connection, found)).collect::<Result<_>>()?;
+    let found: Vec<_> =
+        statement.query_map(named_params! {":session": session}, read)?.collect::<rusqlite::Result<_>>()?;
+    let mut tasks: Vec<Task> =
+        found.into_iter().map(|found| with_blockers(connection, found)).collect::<Result<_>>()?;
     tasks.sort_by_key(|t| !t.blocked_by.is_empty());
     Ok(tasks)
 }
@@ -188,8 +201,9 @@ pub fn counts(connection: &Connection, session: i64) -> Result<TaskCounts> {
     let mut statement = connection.prepare_cached(
         "SELECT status, count(*) AS count FROM tasks WHERE session_id = :session_id AND deleted_at IS NULL GROUP BY status",
     )?;
-    let rows =
-        statement.query_map(named_params! {":session_id": session}, |row| Ok((word(row, "status")?, row.get::<_, i64>("count")?)))?;
+    let rows = statement.query_map(named_params! {":session_id": session}, |row| {
+        Ok((word(row, "status")?, row.get::<_, i64>("count")?))
+    })?;
     for row in rows {
         let (status, count) = row?;
         match status {
@@ -218,27 +232,36 @@ fn set_status(connection: &Connection, task: &Task, status: TaskStatus) -> Resul
     Ok(())
 }
 
-/// Starts the given task, or the first of the queue. With `switch`, the currently active task goes back to the queue. Starting the active
-/// task changes nothing.
+/// Starts the given task, or the first of the queue. With `switch`, the currently active task goes back to the queue.
+/// Starting the active task changes nothing.
 ///
 /// # Errors
-/// [`SessionError::Missing`] if there is no such task; [`SessionError::Conflict`] if it is finished or blocked, or if another task is
-/// active and `switch` is not set.
+/// [`SessionError::Missing`] if there is no such task; [`SessionError::Conflict`] if it is finished or blocked, or if
+/// another task is active and `switch` is not set.
 pub fn start(connection: &Connection, session: i64, id: Option<i64>, switch: bool) -> Outcome<Task> {
     let task = match id {
         Some(id) => get(connection, session, id)?.ok_or_else(|| no_task(id))?,
-        None => queue(connection, session)?.into_iter().next().ok_or_else(|| SessionError::Missing("no task is pending".to_owned()))?,
+        None => queue(connection, session)?
+            .into_iter()
+            .next()
+            .ok_or_else(|| SessionError::Missing("no task is pending".to_owned()))?,
     };
     if task.status == TaskStatus::Active {
         return Ok(task);
     }
     let conflict = |what: String, hint: &str| Err(SessionError::Conflict(what, hint.to_owned()));
     if task.status != TaskStatus::Pending {
-        return conflict(format!("task {} is already finished: {}", task.id, task.status.word()), "add it again with `session task add`");
+        return conflict(
+            format!("task {} is already finished: {}", task.id, task.status.word()),
+            "add it again with `session task add`",
+        );
     }
     if !task.blocked_by.is_empty() {
         let blockers: Vec<String> = task.blocked_by.iter().map(i64::to_string).collect();
-        return conflict(format!("task {} is blocked by task {}", task.id, blockers.join(", ")), "finish or skip those first");
+        return conflict(
+            format!("task {} is blocked by task {}", task.id, blockers.join(", ")),
+            "finish or skip those first",
+        );
     }
     match current(connection, session)? {
         Some(current) if switch => set_status(connection, &current, TaskStatus::Pending)?,
@@ -307,7 +330,13 @@ pub fn change(connection: &Connection, session: i64, id: Option<i64>, change: &C
 ///
 /// # Errors
 /// [`SessionError::Missing`] if there is no such task; [`SessionError::Conflict`] if it is already finished.
-pub fn finish(connection: &Connection, session: i64, id: Option<i64>, how: FinishStatus, summary: Option<&str>) -> Outcome<Task> {
+pub fn finish(
+    connection: &Connection,
+    session: i64,
+    id: Option<i64>,
+    how: FinishStatus,
+    summary: Option<&str>,
+) -> Outcome<Task> {
     let task = resolve_task(connection, session, id)?;
     if !matches!(task.status, TaskStatus::Pending | TaskStatus::Active) {
         let what = format!("task {} is already finished: {}", task.id, task.status.word());

@@ -35,10 +35,16 @@ pub const KINDS: [Kind; 9] = [
 ///
 /// # Errors
 /// If it does not fit.
-pub fn load(connection: &Connection, loader: &mut Loader, kind: &Kind, mut record: Record) -> Result<Loaded, LoadError> {
+pub fn load(
+    connection: &Connection,
+    loader: &mut Loader,
+    kind: &Kind,
+    mut record: Record,
+) -> Result<Loaded, LoadError> {
     limits::check(kind.name, &record).map_err(LoadError::Invalid)?;
     // What was erased with a session does not come back.
-    let of_session = ["task", "tested", "conversation", "pattern"].contains(&kind.name) && is_deleted(connection, &record)?;
+    let of_session =
+        ["task", "tested", "conversation", "pattern"].contains(&kind.name) && is_deleted(connection, &record)?;
     if of_session {
         loader.leave_out(&record, None);
         return Ok(Loaded::Present);
@@ -78,12 +84,14 @@ pub fn load(connection: &Connection, loader: &mut Loader, kind: &Kind, mut recor
     }
 }
 
-/// Returns whether a message is one of the system, and another memory made it. `ours` are the uids of this store and of those that it replaced.
+/// Returns whether a message is one of the system, and another memory made it. `ours` are the uids of this store and of
+/// those that it replaced.
 pub fn speaks_as_system(record: &Record, ours: &[String]) -> bool {
     text(record, "role") == Role::System.word() && !ours.iter().any(|origin| origin == text(record, "origin"))
 }
 
-/// Returns whether records may change the goal, tasks, steps and blockers of a session: it is new here, or the caller wants that.
+/// Returns whether records may change the goal, tasks, steps and blockers of a session: it is new here, or the caller
+/// wants that.
 fn may_change(loader: &Loader, session: &str) -> bool {
     loader.merges() || loader.chose(session)
 }
@@ -110,7 +118,12 @@ fn is_deleted(connection: &Connection, record: &Record) -> Result<bool, LoadErro
 }
 
 /// Takes in a conversation. One that went on in both copies stays as it is here: two ends do not make one conversation.
-fn load_conversation(connection: &Connection, loader: &mut Loader, kind: &Kind, mut record: Record) -> Result<Loaded, LoadError> {
+fn load_conversation(
+    connection: &Connection,
+    loader: &mut Loader,
+    kind: &Kind,
+    mut record: Record,
+) -> Result<Loaded, LoadError> {
     let here: Option<(i64, String)> = connection
         .prepare_cached(
             "SELECT c.position, c.uid FROM conversations c JOIN sessions s ON s.id = c.session_id
@@ -128,7 +141,10 @@ fn load_conversation(connection: &Connection, loader: &mut Loader, kind: &Kind, 
     let theirs = record.get("position").and_then(Value::as_i64).unwrap_or_default();
     match here {
         Some((ours, other)) if other != uid || ours >= theirs => {
-            loader.leave_out(&record, Some("the conversation went on here; what was said in the other copy is not added"));
+            loader.leave_out(
+                &record,
+                Some("the conversation went on here; what was said in the other copy is not added"),
+            );
             Ok(Loaded::Present)
         }
         Some(_) => {
@@ -149,7 +165,12 @@ fn text<'a>(record: &'a Record, field: &str) -> &'a str {
 }
 
 /// Takes in a session. One whose name is taken by another gets a name of its own, unless the other one was never used.
-fn load_session(connection: &Connection, loader: &mut Loader, kind: &Kind, mut record: Record) -> Result<Loaded, LoadError> {
+fn load_session(
+    connection: &Connection,
+    loader: &mut Loader,
+    kind: &Kind,
+    mut record: Record,
+) -> Result<Loaded, LoadError> {
     let (uid, name) = (text(&record, "uid").to_owned(), text(&record, "name").to_owned());
     if let Some((name, elsewhere)) = own(connection, &uid)? {
         // A session is deleted where somebody deletes it, with everything said in it.

@@ -1,5 +1,5 @@
-//! One learning step of the visual memory, compared with the naive way: read four JSON files, compare all pairs of states, write
-//! the four files.
+//! One learning step of the visual memory, compared with the naive way: read four JSON files, compare all pairs of
+//! states, write the four files.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -41,8 +41,8 @@ fn pick(rng: &mut Rng, count: usize, n: usize, mut set: Vec<usize>) -> Vec<usize
     set
 }
 
-/// Writes files in the format that `visual.import` reads: components, and states of 30 components with three transitions each.
-/// Returns the components of each state.
+/// Writes files in the format that `visual.import` reads: components, and states of 30 components with three
+/// transitions each. Returns the components of each state.
 fn generate(dir: &Path, components: usize, states: usize) -> Vec<Vec<usize>> {
     let mut rng = Rng::new(SEED);
     let at = "2026-03-23 15:30:00";
@@ -67,8 +67,7 @@ fn generate(dir: &Path, components: usize, states: usize) -> Vec<Vec<usize>> {
             );
         }
     }
-    let meta =
-        json!({"app": "bench", "domain": "", "detect_count": 100, "last_updated": at, "img_size": [1080, 2400], "forget_threshold": 15});
+    let meta = json!({"app": "bench", "domain": "", "detect_count": 100, "last_updated": at, "img_size": [1080, 2400], "forget_threshold": 15});
     let files = [
         ("meta.json", meta),
         ("components.json", Value::Object(all)),
@@ -81,34 +80,42 @@ fn generate(dir: &Path, components: usize, states: usize) -> Vec<Vec<usize>> {
     sets
 }
 
-/// Returns what each step sees: the 30 components of a state and five others on the same page. A pool of pages is visited in
-/// turn.
+/// Returns what each step sees: the 30 components of a state and five others on the same page. A pool of pages is
+/// visited in turn.
 fn visits(sets: &[Vec<usize>], components: usize) -> Vec<Vec<usize>> {
     let mut rng = Rng::new(SEED + 1);
     let first = rng.below(sets.len() as u64) as usize;
-    let pages: Vec<Vec<usize>> = (0..POOL).map(|i| pick(&mut rng, SEEN, components, sets[(first + i) % sets.len()].clone())).collect();
+    let pages: Vec<Vec<usize>> =
+        (0..POOL).map(|i| pick(&mut rng, SEEN, components, sets[(first + i) % sets.len()].clone())).collect();
     (0..3 * POOL + 2 * STEPS).map(|i| pages[i % POOL].clone()).collect()
 }
 
 /// Performs a learning step the naive way, on the files; returns whether a state matched.
 fn naive(dir: &Path, seen: &[usize]) -> bool {
-    let read =
-        |file: &str| -> Map<String, Value> { serde_json::from_slice(&std::fs::read(dir.join(file)).expect("reads")).expect("is JSON") };
+    let read = |file: &str| -> Map<String, Value> {
+        serde_json::from_slice(&std::fs::read(dir.join(file)).expect("reads")).expect("is JSON")
+    };
     let (mut meta, mut components, mut states, transitions) =
         (read("meta.json"), read("components.json"), read("states.json"), read("transitions.json"));
     let seen: HashSet<String> = seen.iter().map(|n| name(*n)).collect();
     for (name, row) in &mut components {
-        let (count, misses) = (row["seen_count"].as_i64().unwrap_or(0), row["consecutive_misses"].as_i64().unwrap_or(0));
+        let (count, misses) =
+            (row["seen_count"].as_i64().unwrap_or(0), row["consecutive_misses"].as_i64().unwrap_or(0));
         (row["seen_count"], row["consecutive_misses"]) =
             if seen.contains(name) { (json!(count + 1), json!(0)) } else { (json!(count), json!(misses)) };
     }
     meta["detect_count"] = json!(meta["detect_count"].as_i64().unwrap_or(0) + 1);
-    let stale: Vec<&String> =
-        components.iter().filter(|(_, row)| row["consecutive_misses"].as_i64() >= Some(15)).map(|(name, _)| name).collect();
+    let stale: Vec<&String> = components
+        .iter()
+        .filter(|(_, row)| row["consecutive_misses"].as_i64() >= Some(15))
+        .map(|(name, _)| name)
+        .collect();
     assert!(stale.is_empty());
     let sets: Vec<(String, HashSet<&str>)> = states
         .iter()
-        .map(|(id, s)| (id.clone(), s["defining_components"].as_array().into_iter().flatten().filter_map(Value::as_str).collect()))
+        .map(|(id, s)| {
+            (id.clone(), s["defining_components"].as_array().into_iter().flatten().filter_map(Value::as_str).collect())
+        })
         .collect();
     let of_seen: HashSet<&str> = seen.iter().map(String::as_str).collect();
     let jaccard = |a: &HashSet<&str>, b: &HashSet<&str>| {
@@ -124,8 +131,12 @@ fn naive(dir: &Path, seen: &[usize]) -> bool {
         let state = &mut states[&id];
         state["visit_count"] = json!(state["visit_count"].as_i64().unwrap_or(0) + 1);
     }
-    for (file, value) in [("meta.json", meta), ("components.json", components), ("states.json", states), ("transitions.json", transitions)]
-    {
+    for (file, value) in [
+        ("meta.json", meta),
+        ("components.json", components),
+        ("states.json", states),
+        ("transitions.json", transitions),
+    ] {
         // As durable as a commit: written to a temporary file, synced, renamed.
         let path = dir.join(format!("{file}.tmp"));
         let mut out = std::fs::File::create(&path).expect("creates");
@@ -154,18 +165,23 @@ fn sighting(n: usize) -> Sighting {
     }
 }
 
-/// Measures steps one after another, each acknowledged after its commit, then the same number eight at a time, as when several
-/// devices are observed. Both start after each state was seen, because the first visit links an imported page to its components.
-/// Returns the former, the mean of the latter, and the median of a minimal commit; the last two in microseconds.
+/// Measures steps one after another, each acknowledged after its commit, then the same number eight at a time, as when
+/// several devices are observed. Both start after each state was seen, because the first visit links an imported page
+/// to its components. Returns the former, the mean of the latter, and the median of a minimal commit; the last two in
+/// microseconds.
 fn ours(dir: &Path, db: &Path, steps: &[Vec<usize>]) -> (Times, f64, f64) {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
     runtime.block_on(async {
         let store = Store::open(db, &afd_base::task::Tasks::default(), |_, _| {}, |_| Ok(0)).expect("opens");
         let index = std::sync::Arc::new(Index::default());
         let scope = Scope { app: "bench".into(), site: None };
         let directory = files::read(dir).expect("reads").remove(0);
         let (known, own) = (index.clone(), scope.clone());
-        store.write(move |c| files::import_directory(c, "bench", &known, &own, directory, 1).map(|_| ())).await.expect("imports");
+        store
+            .write(move |c| files::import_directory(c, "bench", &known, &own, directory, 1).map(|_| ()))
+            .await
+            .expect("imports");
         let step = |seen: &Vec<usize>| {
             let sightings = seen.iter().map(|n| sighting(*n)).collect();
             let lesson = Lesson {
@@ -182,7 +198,9 @@ fn ours(dir: &Path, db: &Path, steps: &[Vec<usize>]) -> (Times, f64, f64) {
             };
             let index = index.clone();
             let done = store.write(move |c| learn(c, "bench", &index, &lesson));
-            async { assert!(done.await.expect("learns").state.is_some_and(|s| s > 0), "the step matches a known state") }
+            async {
+                assert!(done.await.expect("learns").state.is_some_and(|s| s > 0), "the step matches a known state")
+            }
         };
         for seen in &steps[..3 * POOL] {
             step(seen).await;

@@ -23,7 +23,8 @@ fn screen(seed: u64) -> RgbImage {
     let noise = RgbImage::from_fn(WIDTH / 8, HEIGHT / 8, |_, _| Rgb([rng.below(256) as u8; 3]));
     let mut picture = imageops::resize(&noise, WIDTH, HEIGHT, imageops::FilterType::Triangle);
     for _ in 0..60 {
-        let (x, y, w, h) = (rng.below(1000) as u32, rng.below(2300) as u32, 20 + rng.below(300) as u32, 10 + rng.below(80) as u32);
+        let (x, y, w, h) =
+            (rng.below(1000) as u32, rng.below(2300) as u32, 20 + rng.below(300) as u32, 10 + rng.below(80) as u32);
         let shade = rng.below(256) as u8;
         for (px, py) in (y..(y + h).min(HEIGHT)).flat_map(|py| (x..(x + w).min(WIDTH)).map(move |px| (px, py))) {
             picture.put_pixel(px, py, Rgb([shade; 3]));
@@ -144,7 +145,8 @@ impl ExhaustiveSearch {
             let n = (tw * th) as f64;
             let stride = WIDTH as usize + 1;
             let area = |table: &[f64], x: usize, y: usize| {
-                table[(y + th) * stride + x + tw] - table[y * stride + x + tw] - table[(y + th) * stride + x] + table[y * stride + x]
+                table[(y + th) * stride + x + tw] - table[y * stride + x + tw] - table[(y + th) * stride + x]
+                    + table[y * stride + x]
             };
             let mut best = (0.0, 0, 0);
             for y in 0..=HEIGHT as usize - th {
@@ -177,7 +179,12 @@ fn reference(picture: &RgbImage, all: &[Part]) -> Duration {
                     let pairs = all[..SAMPLE].chunks(2).skip(n).step_by(cores);
                     pairs
                         .map(|pair| {
-                            exhaustive.find(&pair[0].pixels, &pair[1].pixels).iter().zip(pair).filter(|(f, p)| (f.1, f.2) == p.at).count()
+                            exhaustive
+                                .find(&pair[0].pixels, &pair[1].pixels)
+                                .iter()
+                                .zip(pair)
+                                .filter(|(f, p)| (f.1, f.2) == p.at)
+                                .count()
                         })
                         .sum::<usize>()
                 })
@@ -196,7 +203,11 @@ pub(super) fn matching() {
     let noise = RgbImage::from_fn(WIDTH, HEIGHT, |x, y| Rgb([((x / 5 * 7919 + y / 5 * 104_729) % 251) as u8; 3]));
     let elsewhere = parts(&noise, 5);
     let was_at = |i: usize, p: &Part| {
-        if i < 15 { ((p.at.0 as i32 + 300) % 900, (p.at.1 as i32 + 900) % 2200) } else { (p.at.0 as i32, p.at.1 as i32) }
+        if i < 15 {
+            ((p.at.0 as i32 + 300) % 900, (p.at.1 as i32 + 900) % 2200)
+        } else {
+            (p.at.0 as i32, p.at.1 as i32)
+        }
     };
     let wanted: Vec<ncc::TemplateQuery> = all[..TEMPLATES - 5]
         .iter()
@@ -214,8 +225,16 @@ pub(super) fn matching() {
     let (mut times, mut found) = (Vec::new(), 0);
     for _ in 0..5 {
         let (took, hits) = once();
-        found = hits.iter().take(TEMPLATES - 5).zip(&all).filter(|(hit, p)| hit.is_some_and(|h| (h.x as u32, h.y as u32) == p.at)).count();
-        assert!(hits[TEMPLATES - 5..].iter().all(Option::is_none), "templates that are not on the screen are not found");
+        found = hits
+            .iter()
+            .take(TEMPLATES - 5)
+            .zip(&all)
+            .filter(|(hit, p)| hit.is_some_and(|h| (h.x as u32, h.y as u32) == p.at))
+            .count();
+        assert!(
+            hits[TEMPLATES - 5..].iter().all(Option::is_none),
+            "templates that are not on the screen are not found"
+        );
         times.push(took);
     }
     let ours = Times::new(times);

@@ -31,24 +31,37 @@ fn backup_survives_changed_and_lost_artifacts() {
     }
     let copies: Vec<PathBuf> = [&name, &second]
         .iter()
-        .flat_map(|backup| std::fs::read_dir(world.dir().join("backups").join(backup).join("artifacts")).expect("reads"))
+        .flat_map(|backup| {
+            std::fs::read_dir(world.dir().join("backups").join(backup).join("artifacts")).expect("reads")
+        })
         .map(|entry| entry.expect("an entry").path())
         .collect();
     let inodes: std::collections::HashSet<u64> =
         copies.iter().map(|c| std::os::unix::fs::MetadataExt::ino(&std::fs::metadata(c).expect("exists"))).collect();
     assert_eq!((copies.len(), inodes.len()), (4, 2), "backups share what is the same");
     // A copy that differs is listed, and what is intact is restored.
-    let of_picture = copies.iter().find(|c| std::fs::read(c).ok() == std::fs::read(&picture).ok()).expect("a copy").clone();
+    let of_picture =
+        copies.iter().find(|c| std::fs::read(c).ok() == std::fs::read(&picture).ok()).expect("a copy").clone();
     std::fs::remove_file(&of_picture).expect("removes");
     std::fs::write(&of_picture, "something else").expect("writes");
-    let damaged = of_picture.parent().and_then(Path::parent).and_then(Path::file_name).expect("a name").to_string_lossy().into_owned();
+    let damaged = of_picture
+        .parent()
+        .and_then(Path::parent)
+        .and_then(Path::file_name)
+        .expect("a name")
+        .to_string_lossy()
+        .into_owned();
     let verified = client.ok("backup.verify", json!({"name": damaged}));
     assert_eq!((&verified["artifactsLost"], &verified["lost"]), (&json!(1), &json!([picture])), "{verified}");
     world.daemon.stop();
     std::fs::remove_file(&picture).expect("removes");
     std::fs::remove_file(&report).expect("removes");
     let (restored, code) = run(&world, &["backup", "restore", &damaged]);
-    assert_eq!((&restored["data"]["artifacts"], &restored["data"]["lost"], code), (&json!(1), &json!([picture]), 0), "{restored}");
+    assert_eq!(
+        (&restored["data"]["artifacts"], &restored["data"]["lost"], code),
+        (&json!(1), &json!([picture]), 0),
+        "{restored}"
+    );
     assert!(report.exists() && !picture.exists());
     world.daemon = Daemon::start(world.dir());
     assert_eq!(topics(&mut world.client()), ["kept"]);
@@ -73,7 +86,8 @@ fn backup_of_somebody_else_writes_and_deletes_nothing_outside_of_the_artifacts()
     let name = client.ok("backup.create", json!({}))["name"].as_str().expect("a name").to_owned();
     let backup = world.dir().join("backups").join(&name);
     world.daemon.stop();
-    let (planted, elsewhere) = (world.dir().join(".bashrc"), world.dir().join("other/artifacts").join(first.file_name().expect("a name")));
+    let (planted, elsewhere) =
+        (world.dir().join(".bashrc"), world.dir().join("other/artifacts").join(first.file_name().expect("a name")));
     change_backup(
         &backup,
         &format!(
@@ -95,7 +109,8 @@ fn backup_of_somebody_else_writes_and_deletes_nothing_outside_of_the_artifacts()
     std::fs::copy(&second, &planted).expect("copies");
     let mut client = world.client();
     let listed = client.ok("artifact.list", json!({}))["artifacts"].clone();
-    let row = listed.as_array().expect("artifacts").iter().find(|a| a["kind"] == "session_report").expect("a report").clone();
+    let row =
+        listed.as_array().expect("artifacts").iter().find(|a| a["kind"] == "session_report").expect("a report").clone();
     assert_eq!(client.ok("artifact.delete", json!({"id": row["artifactId"]}))["fileDeleted"], false);
     assert!(planted.exists());
 }
@@ -128,7 +143,12 @@ fn what_is_no_memory_of_afd_is_refused_as_backup() {
     std::fs::rename(&copy, world.dir().join("elsewhere.db")).expect("moves");
     std::os::unix::fs::symlink(world.dir().join("elsewhere.db"), &copy).expect("links");
     std::os::unix::fs::symlink(dir.join(&whole), dir.join("link")).expect("links");
-    for (name, why) in [(&odd, "patterns"), (&newer, "schema version 4000"), (&unversioned, "no memory of afd"), (&linked, "is a link")] {
+    for (name, why) in [
+        (&odd, "patterns"),
+        (&newer, "schema version 4000"),
+        (&unversioned, "no memory of afd"),
+        (&linked, "is a link"),
+    ] {
         let refused = client.fails("backup.verify", json!({"name": name}), "STORE_UNAVAILABLE");
         assert!(refused.message.contains(why), "{why}: {refused:?}");
         assert_eq!(run(&world, &["backup", "restore", name]).1, 1, "{name}");

@@ -44,7 +44,10 @@ fn size(dir: &Path, name: &str) -> u64 {
 /// Returns the directories of backups that are being made.
 fn unfinished(dir: &Path) -> Vec<std::path::PathBuf> {
     let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
-    entries.map(|entry| entry.path()).filter(|path| path.file_name().is_some_and(|n| n.to_string_lossy().starts_with(".afd-"))).collect()
+    entries
+        .map(|entry| entry.path())
+        .filter(|path| path.file_name().is_some_and(|n| n.to_string_lossy().starts_with(".afd-")))
+        .collect()
 }
 
 fn is_whole(world: &World) {
@@ -64,7 +67,9 @@ fn backup_that_is_killed_leaves_the_memory_and_the_backups_before_it() {
         save(&mut world.client(), &format!("round {round}"));
         all.push(format!("round {round}"));
         let mut stream = UnixStream::connect(world.socket()).expect("connects");
-        stream.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"backup.create\",\"params\":{}}\n").expect("sends");
+        stream
+            .write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"backup.create\",\"params\":{}}\n")
+            .expect("sends");
         wait::until("a part of the backup", || {
             let parts = unfinished(&backups);
             let is_far = parts.iter().any(|part| size(part, "memory.db") >= whole * round / rounds);
@@ -93,7 +98,13 @@ fn begin_restore(world: &World) -> Child {
     let dir = world.dir();
     let mut command = Command::new(programs::path("afd"));
     command.env_clear().env("HOME", dir).arg("--restore");
-    command.arg("--socket").arg(world.socket()).arg("--config").arg(dir.join("config.toml")).arg("--memory-db").arg(dir.join("memory.db"));
+    command
+        .arg("--socket")
+        .arg(world.socket())
+        .arg("--config")
+        .arg(dir.join("config.toml"))
+        .arg("--memory-db")
+        .arg(dir.join("memory.db"));
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("runs")
 }
 
@@ -112,7 +123,8 @@ fn restore_that_is_killed_leaves_the_old_memory_or_the_restored_one() {
         let wanted = whole * round * 3 / (rounds * 2);
         wait::until("a part of the restore", || {
             let is_far = wanted <= whole && size(world.dir(), "memory.db.restoring") >= wanted.max(1);
-            (is_far || world.dir().join("memory.db.restored").exists() || restore.try_wait().expect("waits").is_some()).then_some(())
+            (is_far || world.dir().join("memory.db.restored").exists() || restore.try_wait().expect("waits").is_some())
+                .then_some(())
         });
         let _ = restore.kill();
         restore.wait().expect("ends");
@@ -125,7 +137,11 @@ fn restore_that_is_killed_leaves_the_old_memory_or_the_restored_one() {
             new += 1;
         }
         assert!(restored.iter().all(|topic| found.contains(topic)), "round {round}");
-        assert_eq!(size(world.dir(), "memory.db.restoring") + size(world.dir(), "memory.db.restored"), 0, "round {round}");
+        assert_eq!(
+            size(world.dir(), "memory.db.restoring") + size(world.dir(), "memory.db.restored"),
+            0,
+            "round {round}"
+        );
         world.client().ok("backup.verify", json!({}));
     }
     is_whole(&world);

@@ -18,15 +18,24 @@ fn save(client: &mut Client, topic: &str) {
 
 fn topics(client: &mut Client) -> Vec<String> {
     let notes = client.ok("memory.search", json!({"limit": 100}));
-    let mut topics: Vec<String> =
-        notes["notes"].as_array().into_iter().flatten().map(|n| n["topic"].as_str().unwrap_or_default().to_owned()).collect();
+    let mut topics: Vec<String> = notes["notes"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|n| n["topic"].as_str().unwrap_or_default().to_owned())
+        .collect();
     topics.sort();
     topics
 }
 
 fn names(client: &mut Client) -> Vec<String> {
     let list = client.ok("backup.list", json!({}));
-    list["backups"].as_array().into_iter().flatten().map(|b| b["name"].as_str().unwrap_or_default().to_owned()).collect()
+    list["backups"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|b| b["name"].as_str().unwrap_or_default().to_owned())
+        .collect()
 }
 
 /// Overwrites a part of a file.
@@ -40,7 +49,10 @@ fn overwrite(path: &Path, at: u64, len: usize) {
 pub fn run(world: &World, args: &[&str]) -> (Value, i32) {
     let dir = world.dir();
     let mut command = afctl(dir);
-    command.env("AFD_SOCKET", world.socket()).env("AFD_CONFIG", dir.join("config.toml")).env("AF_DB", dir.join("memory.db"));
+    command
+        .env("AFD_SOCKET", world.socket())
+        .env("AFD_CONFIG", dir.join("config.toml"))
+        .env("AF_DB", dir.join("memory.db"));
     envelope(&command.args(args).output().expect("runs"))
 }
 
@@ -141,7 +153,9 @@ fn due_backups_are_made_and_old_ones_deleted() {
     let mut client = world.client();
     save(&mut client, "one");
     let asked = client.ok("backup.create", json!({}))["name"].as_str().expect("a name").to_owned();
-    let run = |client: &mut Client| client.ok("job.run", json!({"name": "backup"}))["lastResult"].as_str().unwrap_or_default().to_owned();
+    let run = |client: &mut Client| {
+        client.ok("job.run", json!({"name": "backup"}))["lastResult"].as_str().unwrap_or_default().to_owned()
+    };
     assert_eq!(run(&mut client), "not due");
     let mut made = Vec::new();
     for day in 0..4 {
@@ -178,7 +192,8 @@ fn database_that_is_deleted_is_noticed_and_saved() {
         let mut client = world.client();
         save(&mut client, "before");
         std::fs::remove_file(world.dir().join(deleted)).expect("removes");
-        let error = client.fails("memory.save", json!({"topic": "lost", "content": "never acknowledged"}), "STORE_UNAVAILABLE");
+        let error =
+            client.fails("memory.save", json!({"topic": "lost", "content": "never acknowledged"}), "STORE_UNAVAILABLE");
         assert!(error.message.contains("deleted or replaced"), "{error:?}");
         client.fails("act.home", json!({"device": "pixel"}), "STORE_UNAVAILABLE");
         let store = client.ok("daemon.status", json!({}))["store"].clone();
@@ -291,7 +306,11 @@ fn backups_can_be_made_at_once() {
     let world = World::new();
     let made: Vec<String> = std::thread::scope(|scope| {
         let makers: Vec<_> = (0..3)
-            .map(|_| scope.spawn(|| world.client().ok("backup.create", json!({}))["name"].as_str().expect("a name").to_owned()))
+            .map(|_| {
+                scope.spawn(|| {
+                    world.client().ok("backup.create", json!({}))["name"].as_str().expect("a name").to_owned()
+                })
+            })
             .collect();
         makers.into_iter().map(|maker| maker.join().expect("does not panic")).collect()
     });
@@ -308,8 +327,11 @@ fn hands_go_on_by_themselves_after_the_database_was_deleted_if_allowed() {
     let phone = TestPhone::start();
     let config = home.path().join(".config/afd");
     std::fs::create_dir_all(&config).expect("creates");
-    let settings =
-        format!("[memory]\nrequired = false\n[device.pixel]\nurl = \"{}\"\ntoken = \"{}\"\n", phone.url(), afd_tests::phone::TOKEN);
+    let settings = format!(
+        "[memory]\nrequired = false\n[device.pixel]\nurl = \"{}\"\ntoken = \"{}\"\n",
+        phone.url(),
+        afd_tests::phone::TOKEN
+    );
     std::fs::write(config.join("config.toml"), settings).expect("writes");
     let run = |arguments: &[&str]| envelope(&afctl(home.path()).args(arguments).output().expect("runs"));
     assert_eq!(run(&["memory", "save", "--topic", "t", "--content", "c"]).1, 0);

@@ -19,7 +19,12 @@ fn count_tokens(messages: &[Value]) -> i64 {
         .iter()
         .map(|m| {
             let calls = m["toolCalls"].as_array().map_or(0, |calls| {
-                calls.iter().map(|c| counter.count(c["name"].as_str().unwrap_or("")) + counter.count(&c["arguments"].to_string())).sum()
+                calls
+                    .iter()
+                    .map(|c| {
+                        counter.count(c["name"].as_str().unwrap_or("")) + counter.count(&c["arguments"].to_string())
+                    })
+                    .sum()
             });
             4 + counter.count(m["content"].as_str().unwrap_or("")) + calls
         })
@@ -69,7 +74,8 @@ fn context_is_deterministic_and_a_new_turn_only_appends() {
     for turn in messages[401..481].chunks(4) {
         append(&mut client, turn.to_vec());
         let after = client.ok("conversation.context", budget.clone());
-        let (old, new) = (before["messages"].as_array().expect("messages"), after["messages"].as_array().expect("messages"));
+        let (old, new) =
+            (before["messages"].as_array().expect("messages"), after["messages"].as_array().expect("messages"));
         let stable = before["stableMessages"].as_u64().expect("a number") as usize;
         kept += usize::from(old[..stable] == new[..stable.min(new.len())]);
         before = after;
@@ -81,11 +87,20 @@ fn context_is_deterministic_and_a_new_turn_only_appends() {
 fn context_includes_session_state_patterns_and_notes() {
     let world = World::new();
     let mut client = world.client_for("qa");
-    client.ok("session.start", json!({"goal": "test the settings", "app": "com.android.settings", "tasks": ["turn Wi-Fi on"]}));
+    client.ok(
+        "session.start",
+        json!({"goal": "test the settings", "app": "com.android.settings", "tasks": ["turn Wi-Fi on"]}),
+    );
     client.ok("session.task.start", json!({}));
     client.ok("session.bug.add", json!({"title": "The switch sticks", "severity": "high"}));
-    client.ok("memory.save", json!({"app": "com.android.settings", "topic": "nav/wifi", "content": "Wi-Fi is under Network"}));
-    client.ok("pattern.save", json!({"kind": "flakyElement", "text": "the banner comes and goes", "app": "com.android.settings"}));
+    client.ok(
+        "memory.save",
+        json!({"app": "com.android.settings", "topic": "nav/wifi", "content": "Wi-Fi is under Network"}),
+    );
+    client.ok(
+        "pattern.save",
+        json!({"kind": "flakyElement", "text": "the banner comes and goes", "app": "com.android.settings"}),
+    );
     client.ok("pattern.save", json!({"kind": "procedure", "text": "about another app", "app": "org.other"}));
     client.ok("observe.page", json!({}));
     let alias = client.alias("Wi-Fi");
@@ -110,10 +125,14 @@ fn context_includes_session_state_patterns_and_notes() {
         assert!(text.contains(known), "{known:?} is not in:\n{text}");
     }
     assert!(!text.contains("about another app"));
-    let parts: Vec<&str> = context["parts"].as_array().expect("parts").iter().filter_map(|p| p["part"].as_str()).collect();
+    let parts: Vec<&str> =
+        context["parts"].as_array().expect("parts").iter().filter_map(|p| p["part"].as_str()).collect();
     assert_eq!(parts, ["system", "knowledge", "history", "now"]);
     let shares = &context["allocation"];
-    assert_eq!(*shares, json!({"system": 450, "knowledge": 600, "history": 1050, "currentTask": 450, "tools": 300, "buffer": 150}));
+    assert_eq!(
+        *shares,
+        json!({"system": 450, "knowledge": 600, "history": 1050, "currentTask": 450, "tools": 300, "buffer": 150})
+    );
     for part in context["parts"].as_array().expect("parts") {
         assert!(part["tokens"].as_i64().is_some_and(|n| n <= 1050), "{part}");
     }
@@ -129,8 +148,12 @@ fn working_memory_lists_task_observations_and_elements() {
     let refs = client.ok("observe.refs", json!({"full": true}));
     let working = client.ok("conversation.working", json!({}));
     assert_eq!(working["currentTask"]["description"], "look around");
-    let sources: Vec<&str> =
-        working["recentObservations"].as_array().expect("observations").iter().filter_map(|o| o["source"].as_str()).collect();
+    let sources: Vec<&str> = working["recentObservations"]
+        .as_array()
+        .expect("observations")
+        .iter()
+        .filter_map(|o| o["source"].as_str())
+        .collect();
     assert_eq!(sources, ["refs", "top"], "newest first");
     let elements = working["activeElements"].as_array().expect("elements");
     assert_eq!(elements.len(), refs["rows"].as_array().map_or(0, Vec::len));
@@ -153,7 +176,13 @@ fn context_formats_match_the_model_apis() {
     let mut again = world.client_for("again");
     append(&mut again, openai["messages"].as_array().expect("messages").clone());
     assert_eq!(again.ok("conversation.context", json!({"format": "openai"}))["messages"], openai["messages"]);
-    let call = openai["messages"].as_array().expect("messages").iter().find(|m| m["tool_calls"].is_array()).expect("a call").clone();
+    let call = openai["messages"]
+        .as_array()
+        .expect("messages")
+        .iter()
+        .find(|m| m["tool_calls"].is_array())
+        .expect("a call")
+        .clone();
     assert_eq!(call["tool_calls"][0]["function"]["arguments"], "{\"x\":1}");
     let anthropic = client.ok("conversation.context", json!({"format": "anthropic"}));
     assert_eq!(anthropic["system"], json!([{"type": "text", "text": "rules"}]), "a cache mark fits on each block");
@@ -165,7 +194,8 @@ fn images_are_counted_by_size_and_included_in_the_context() {
     let world = World::new();
     let mut client = world.client_for("pic");
     let picture = png();
-    let message = json!({"role": "user", "content": [{"type": "text", "text": "look"}, {"type": "image", "data": picture}]});
+    let message =
+        json!({"role": "user", "content": [{"type": "text", "text": "look"}, {"type": "image", "data": picture}]});
     let appended = append(&mut client, vec![message]);
     // 30 by 50 pixels cost 2 tokens, the word 1, the message 4.
     assert_eq!(appended["tokens"], 7);
@@ -181,9 +211,16 @@ fn images_are_counted_by_size_and_included_in_the_context() {
     assert_eq!(append(&mut client, vec![named])["tokens"], 6);
     for (image, path) in [
         (json!({"type": "image", "artifact": "nobody"}), "messages[0].content[0].artifact"),
-        (json!({"type": "image", "url": "https://a.example/x.png", "width": 4_294_967_295_u32}), "messages[0].content[0].width"),
+        (
+            json!({"type": "image", "url": "https://a.example/x.png", "width": 4_294_967_295_u32}),
+            "messages[0].content[0].width",
+        ),
     ] {
-        let refused = client.fails("conversation.append", json!({"messages": [{"role": "user", "content": [image]}]}), "INVALID_PARAMS");
+        let refused = client.fails(
+            "conversation.append",
+            json!({"messages": [{"role": "user", "content": [image]}]}),
+            "INVALID_PARAMS",
+        );
         assert_eq!(refused.details["path"], path);
     }
     append(&mut client, vec![assistant("a picture")]);
@@ -193,7 +230,9 @@ fn images_are_counted_by_size_and_included_in_the_context() {
 fn png() -> String {
     use base64::Engine;
     let mut file = std::io::Cursor::new(Vec::new());
-    image::RgbImage::from_pixel(30, 50, image::Rgb([9, 99, 199])).write_to(&mut file, image::ImageFormat::Png).expect("encodes");
+    image::RgbImage::from_pixel(30, 50, image::Rgb([9, 99, 199]))
+        .write_to(&mut file, image::ImageFormat::Png)
+        .expect("encodes");
     base64::engine::general_purpose::STANDARD.encode(file.into_inner())
 }
 
@@ -205,11 +244,21 @@ fn too_small_budget_is_refused_and_the_last_request_is_kept() {
     append(&mut client, vec![user("hi")]);
     let refused = client.fails("conversation.context", json!({"budget": 3}), "INVALID_PARAMS");
     assert_eq!(refused.details["path"], "budget");
-    append(&mut client, vec![assistant("yes?"), user("Please tell me in one sentence what the largest button on this page does.")]);
+    append(
+        &mut client,
+        vec![assistant("yes?"), user("Please tell me in one sentence what the largest button on this page does.")],
+    );
     let text = text_of(&client.ok("conversation.context", json!({"budget": 100})));
-    assert!(text.contains("what the largest button on this page does"), "the last request is complete if there is room: {text}");
+    assert!(
+        text.contains("what the largest button on this page does"),
+        "the last request is complete if there is room: {text}"
+    );
     for budget in [64, 100, 1000] {
-        assert!(client.ok("conversation.context", json!({"budget": budget}))["tokens"].as_i64().is_some_and(|n| n <= budget));
+        assert!(
+            client.ok("conversation.context", json!({"budget": budget}))["tokens"]
+                .as_i64()
+                .is_some_and(|n| n <= budget)
+        );
     }
 }
 
@@ -228,7 +277,10 @@ fn the_last_message_is_there_however_the_steps_fall() {
         );
     }
     for length in [20, 60, 100, 140] {
-        let ask = format!("START{length} {} END{length}", format!("what about the keys of floor {length}? ").repeat(length / 4));
+        let ask = format!(
+            "START{length} {} END{length}",
+            format!("what about the keys of floor {length}? ").repeat(length / 4)
+        );
         append(&mut client, vec![user(&ask)]);
         for budget in [1_000, 1_500, 2_000, 3_000, 4_000] {
             let context = client.ok("conversation.context", json!({"budget": budget}));

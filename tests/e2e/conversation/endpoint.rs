@@ -1,5 +1,5 @@
-//! Summaries by a language model. No call waits for the model, and if it hangs, fails or returns malformed responses, extractive
-//! summaries (made of sentences that were said) take their place.
+//! Summaries by a language model. No call waits for the model, and if it hangs, fails or returns malformed responses,
+//! extractive summaries (made of sentences that were said) take their place.
 
 use std::time::Duration;
 
@@ -11,8 +11,10 @@ use serde_json::{Value, json};
 use super::{append, assistant, text_of, user};
 
 fn world_with_model(endpoint: &Endpoint, more: &str) -> World {
-    let settings =
-        format!("[model]\nprovider = \"openai\"\nbase_url = \"{}\"\nname = \"small\"\nretry_ms = 20\nattempts = 2\n{more}", endpoint.url());
+    let settings = format!(
+        "[model]\nprovider = \"openai\"\nbase_url = \"{}\"\nname = \"small\"\nretry_ms = 20\nattempts = 2\n{more}",
+        endpoint.url()
+    );
     World::with_process(TestPhone::start(), &settings)
 }
 
@@ -31,8 +33,10 @@ fn compacted_summary(client: &mut Client) -> Value {
 #[test]
 fn language_model_writes_the_summary_in_the_background() {
     let written = "The person said which key is in which box; box 3 has that of room 21.";
-    let endpoint =
-        Endpoint::start(vec![Reply::Text(written.into()), Reply::Text("Sure: [\"keys are in boxes\", \"rooms go by sevens\"]".into())]);
+    let endpoint = Endpoint::start(vec![
+        Reply::Text(written.into()),
+        Reply::Text("Sure: [\"keys are in boxes\", \"rooms go by sevens\"]".into()),
+    ]);
     let world = world_with_model(&endpoint, "");
     std::fs::write(world.dir().join("key"), "sk-secret-of-the-test\n").expect("writes");
     let mut client = world.client_for("m");
@@ -41,7 +45,10 @@ fn language_model_writes_the_summary_in_the_background() {
     let done = client.ok("conversation.compact", json!({"keep": 2}));
     assert_eq!((&done["summary"]["method"], &done["summary"]["pending"]), (&json!("extractive"), &json!(true)));
     let improved = until("the summary", || Some(compacted_summary(&mut client)).filter(|s| s["method"] == "model"));
-    assert_eq!((&improved["text"], &improved["model"], &improved["pending"]), (&json!(written), &json!("small"), &json!(false)));
+    assert_eq!(
+        (&improved["text"], &improved["model"], &improved["pending"]),
+        (&json!(written), &json!("small"), &json!(false))
+    );
     let context = text_of(&client.ok("conversation.context", json!({"budget": 1000})));
     assert!(context.contains("[Previous context summary]\n") && context.contains(written), "{context}");
     let learned = client.ok("pattern.find", json!({"session": "m", "limit": 100}))["patterns"].to_string();
@@ -49,7 +56,11 @@ fn language_model_writes_the_summary_in_the_background() {
     let requests = endpoint.requests();
     assert_eq!((requests.len(), requests[0].path.as_str()), (2, "/chat/completions"));
     assert!(requests[0].headers.contains(&("authorization".into(), "Bearer sk-secret-of-the-test".into())));
-    assert!(requests[0].body["messages"][1]["content"].as_str().is_some_and(|m| m.contains("user: Box 3 holds the key of room 21.")));
+    assert!(
+        requests[0].body["messages"][1]["content"]
+            .as_str()
+            .is_some_and(|m| m.contains("user: Box 3 holds the key of room 21."))
+    );
     // The API key appears in neither the log nor a response.
     let log = std::fs::read_to_string(world.dir().join("afd.log")).expect("reads");
     assert!(!log.contains("sk-secret") && !client.ok("config.list", json!({})).to_string().contains("sk-secret"));
@@ -81,8 +92,11 @@ fn anthropic_provider_uses_its_own_api() {
 
 #[test]
 fn failing_model_leaves_the_extractive_summary() {
-    let malformed =
-        [Reply::Malformed("<html>".into()), Reply::Malformed("{\"choices\": 5}".into()), Reply::Malformed("{\"choices\":[]}".into())];
+    let malformed = [
+        Reply::Malformed("<html>".into()),
+        Reply::Malformed("{\"choices\": 5}".into()),
+        Reply::Malformed("{\"choices\":[]}".into()),
+    ];
     let temporary = [Reply::Status(429), Reply::Status(500), Reply::Status(503)];
     let permanent = [Reply::Status(401), Reply::Status(404)];
     for reply in malformed.into_iter().chain(temporary).chain(permanent) {
@@ -92,8 +106,12 @@ fn failing_model_leaves_the_extractive_summary() {
         let mut client = world.client_for("m");
         append_turns(&mut client);
         let done = client.ok("conversation.compact", json!({"keep": 2}));
-        assert!(done["summary"]["text"].as_str().is_some_and(|t| t.contains("Box 3 holds the key of room 21")), "{done}");
-        let final_summary = until("the last attempt", || Some(compacted_summary(&mut client)).filter(|s| s["pending"] == false));
+        assert!(
+            done["summary"]["text"].as_str().is_some_and(|t| t.contains("Box 3 holds the key of room 21")),
+            "{done}"
+        );
+        let final_summary =
+            until("the last attempt", || Some(compacted_summary(&mut client)).filter(|s| s["pending"] == false));
         assert_eq!(final_summary["method"], "extractive", "{reply:?}");
         assert!(final_summary["error"].as_str().is_some_and(|e| !e.is_empty()), "{reply:?}: {final_summary}");
         assert_eq!(endpoint.requests().len(), if is_retried { 2 } else { 1 }, "{reply:?}");

@@ -41,7 +41,10 @@ fn newest_result_survives_a_long_run_of_tools() {
         let page = format!("page {i}: {}", "a row of the list with nothing of interest in it; ".repeat(30));
         append(&mut client, tool(&format!("c{i}"), "look", json!({"page": i}), &page).into());
     }
-    append(&mut client, tool("last", "look", json!({"page": 50}), "page 50: the invoice of March is number 88-1204").into());
+    append(
+        &mut client,
+        tool("last", "look", json!({"page": 50}), "page 50: the invoice of March is number 88-1204").into(),
+    );
     for budget in [1_000, 2_000, 8_000] {
         let context = client.ok("conversation.context", json!({"budget": budget}));
         let sent = context["messages"].as_array().expect("messages");
@@ -57,13 +60,33 @@ fn newer_decisions_replace_older_ones() {
     let mut client = world.client_for("plan");
     let changes = [
         ("We deploy the service to Frankfurt.", "No, we deploy the service to Dublin instead.", "Frankfurt", "Dublin"),
-        ("Let's use PostgreSQL for the storage layer.", "Actually, let's use SQLite for the storage layer.", "PostgreSQL", "SQLite"),
-        ("The kickoff meeting is on Tuesday.", "Change of plan: the kickoff meeting is on Thursday.", "Tuesday", "Thursday"),
+        (
+            "Let's use PostgreSQL for the storage layer.",
+            "Actually, let's use SQLite for the storage layer.",
+            "PostgreSQL",
+            "SQLite",
+        ),
+        (
+            "The kickoff meeting is on Tuesday.",
+            "Change of plan: the kickoff meeting is on Thursday.",
+            "Tuesday",
+            "Thursday",
+        ),
         ("The total budget is 500 euros.", "The total budget is 800 euros.", "500", "800"),
         ("We take the blue paint for the hallway.", "No, we take the green paint for the hallway.", "blue", "green"),
-        ("Wir nehmen Hetzner als Anbieter.", "Doch lieber anders: wir nehmen Scaleway als Anbieter.", "Hetzner", "Scaleway"),
+        (
+            "Wir nehmen Hetzner als Anbieter.",
+            "Doch lieber anders: wir nehmen Scaleway als Anbieter.",
+            "Hetzner",
+            "Scaleway",
+        ),
         ("Quedamos el lunes para la entrega.", "Mejor quedamos el jueves para la entrega.", "lunes", "jueves"),
-        ("The release manager must be Otto.", "Sorry, that was wrong: the release manager must be Frida.", "Otto", "Frida"),
+        (
+            "The release manager must be Otto.",
+            "Sorry, that was wrong: the release manager must be Frida.",
+            "Otto",
+            "Frida",
+        ),
     ];
     for (first, _, _, _) in changes {
         append(&mut client, vec![user(first), assistant("All right.")]);
@@ -71,7 +94,10 @@ fn newer_decisions_replace_older_ones() {
     for i in 0..40 {
         append(
             &mut client,
-            vec![user(&format!("And how was day {i} in the garden?")), assistant("It rained, and the roses liked it a lot.")],
+            vec![
+                user(&format!("And how was day {i} in the garden?")),
+                assistant("It rained, and the roses liked it a lot."),
+            ],
         );
     }
     for (_, second, _, _) in changes {
@@ -80,7 +106,10 @@ fn newer_decisions_replace_older_ones() {
     for i in 40..90 {
         append(
             &mut client,
-            vec![user(&format!("And how was day {i} in the garden?")), assistant("It rained, and the roses liked it a lot.")],
+            vec![
+                user(&format!("And how was day {i} in the garden?")),
+                assistant("It rained, and the roses liked it a lot."),
+            ],
         );
     }
     let text = text_of(&client.ok("conversation.context", json!({"budget": 1500})));
@@ -96,15 +125,22 @@ fn short_corrections_keep_what_they_are_about() {
     let world = World::new();
     let mut client = world.client_for("short");
     append(&mut client, vec![assistant("How many retries before we give up, 20 or 30?"), user("Make it 40.")]);
-    append(&mut client, vec![assistant("Which mug shall I order, the blue one or the red one?"), user("The blue one.")]);
+    append(
+        &mut client,
+        vec![assistant("Which mug shall I order, the blue one or the red one?"), user("The blue one.")],
+    );
     for i in 0..60 {
         append(
             &mut client,
-            vec![user(&format!("And how was day {i} in the garden?")), assistant("It rained, and the roses liked it a lot.")],
+            vec![
+                user(&format!("And how was day {i} in the garden?")),
+                assistant("It rained, and the roses liked it a lot."),
+            ],
         );
     }
     let text = text_of(&client.ok("conversation.context", json!({"budget": 900})));
-    for line in ["retries before we give up, 20 or 30?\") Make it 40.", "the blue one or the red one?\") The blue one."] {
+    for line in ["retries before we give up, 20 or 30?\") Make it 40.", "the blue one or the red one?\") The blue one."]
+    {
         assert!(text.contains(line), "{line:?} is not in {text}");
     }
 }
@@ -115,7 +151,11 @@ fn messages_are_found_by_their_words() {
     let mut client = world.client_for("find");
     append(
         &mut client,
-        vec![user("The parcel goes to Mill Lane 4."), assistant("The deliveries are noted."), user("订单号是四八二一三。")],
+        vec![
+            user("The parcel goes to Mill Lane 4."),
+            assistant("The deliveries are noted."),
+            user("订单号是四八二一三。"),
+        ],
     );
     for i in 0..30 {
         append(&mut client, vec![user(&format!("row {i} of the list"))]);
@@ -131,7 +171,10 @@ fn messages_are_found_by_their_words() {
     assert_eq!(client.ok("conversation.search", json!({"query": "订单号"}))["messages"][0]["position"], 3);
     assert_eq!(client.ok("conversation.search", json!({"query": "mill zebra"}))["matched"], "any");
     assert_eq!(client.ok("conversation.search", json!({"query": "mill", "role": "assistant"}))["messages"], json!([]));
-    assert_eq!(client.fails("conversation.search", json!({"query": " ?! "}), "INVALID_PARAMS").details["path"], "query");
+    assert_eq!(
+        client.fails("conversation.search", json!({"query": " ?! "}), "INVALID_PARAMS").details["path"],
+        "query"
+    );
     // By time.
     let at = client.ok("conversation.search", json!({"query": "mill"}))["messages"][0]["at"].as_i64().expect("a time");
     let mut found = |more: serde_json::Value| {
@@ -153,11 +196,17 @@ fn messages_are_found_by_their_words() {
 fn deleted_message_is_gone_with_all_that_was_made_of_it() {
     let world = World::new();
     let mut client = world.client_for("slip");
-    append(&mut client, vec![user("My password is Tulip-Mango-71, remember that."), assistant("I will not repeat it."), user("Go on.")]);
+    append(
+        &mut client,
+        vec![user("My password is Tulip-Mango-71, remember that."), assistant("I will not repeat it."), user("Go on.")],
+    );
     append(&mut client, (0..40).map(|i| user(&format!("row {i} of the long list of rows"))).collect());
     client.ok("conversation.compact", json!({"keep": 4}));
     // As a language model may put it.
-    client.ok("pattern.save", json!({"kind": "keyFact", "text": "Password of the user: Tulip-Mango-71", "scope": "session"}));
+    client.ok(
+        "pattern.save",
+        json!({"kind": "keyFact", "text": "Password of the user: Tulip-Mango-71", "scope": "session"}),
+    );
     client.ok("pattern.save", json!({"kind": "keyFact", "text": "The rows are long", "scope": "session"}));
     assert!(client.ok("conversation.context", json!({"budget": 600})).to_string().contains("Tulip"));
     let (whole, session) = (world.dir().join("whole.jsonl"), world.dir().join("session.jsonl"));
@@ -191,7 +240,9 @@ fn conversations_of_a_session_are_apart() {
     let mut client = world.client_for("both");
     append(&mut client, vec![user("the main matter")]);
     client.ok("conversation.append", json!({"conversation": "helper", "messages": ["a bare text for the helper"]}));
-    let text = |client: &mut afd_tests::Client, name: &str| text_of(&client.ok("conversation.context", json!({"conversation": name})));
+    let text = |client: &mut afd_tests::Client, name: &str| {
+        text_of(&client.ok("conversation.context", json!({"conversation": name})))
+    };
     assert!(text(&mut client, "helper").contains("bare text") && !text(&mut client, "helper").contains("main matter"));
     assert!(!text(&mut client, "main").contains("bare text"));
     client.fails("conversation.context", json!({"conversation": "nobody"}), "NOT_FOUND");
@@ -237,9 +288,16 @@ fn messages_of_other_libraries_are_taken_as_they_are() {
 fn typed_text_is_not_stored() {
     let world = World::new();
     let mut client = world.client_for("typing");
-    append(&mut client, tool("c1", "type_text", json!({"by": "label", "value": "Password", "text": "hunter22"}), "typed hunter22").into());
+    append(
+        &mut client,
+        tool("c1", "type_text", json!({"by": "label", "value": "Password", "text": "hunter22"}), "typed hunter22")
+            .into(),
+    );
     let stored = client.ok("conversation.list", json!({}))["messages"].to_string();
-    assert!(!stored.contains("hunter22") && stored.contains("[typed text: 8 characters]") && stored.contains("Password"), "{stored}");
+    assert!(
+        !stored.contains("hunter22") && stored.contains("[typed text: 8 characters]") && stored.contains("Password"),
+        "{stored}"
+    );
     let refused = client.fails("act.text", json!({"text": "[typed text: 8 characters]"}), "INVALID_PARAMS");
     assert_eq!(refused.details["path"], "text", "the mark is never typed");
 }

@@ -37,5 +37,10 @@ fn append(client: &mut Client, messages: Vec<Value>) -> Value {
 
 /// Returns the texts of a context's messages, one per line.
 fn text_of(context: &Value) -> String {
-    context["messages"].as_array().expect("messages").iter().map(|m| format!("{}\n", m["content"].as_str().unwrap_or(""))).collect()
+    context["messages"]
+        .as_array()
+        .expect("messages")
+        .iter()
+        .map(|m| format!("{}\n", m["content"].as_str().unwrap_or("")))
+        .collect()
 }

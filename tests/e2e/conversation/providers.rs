@@ -1,4 +1,5 @@
-//! What providers send and what they take: nothing that was said is dropped. `Client::ok` checks each context by the rules of providers.
+//! What providers send and what they take: nothing that was said is dropped. `Client::ok` checks each context by the
+//! rules of providers.
 
 use afd_tests::World;
 use serde_json::{Value, json};
@@ -9,7 +10,8 @@ use super::append;
 fn contexts(world: &World, session: &str, messages: Vec<Value>) -> (Value, Value) {
     let mut client = world.client_for(session);
     append(&mut client, messages);
-    let [openai, anthropic] = ["openai", "anthropic"].map(|format| client.ok("conversation.context", json!({"format": format})));
+    let [openai, anthropic] =
+        ["openai", "anthropic"].map(|format| client.ok("conversation.context", json!({"format": format})));
     (openai, anthropic)
 }
 
@@ -28,7 +30,8 @@ fn fields_of_a_call_come_back_in_the_turn_in_progress() {
     let world = World::new();
     let mut signed = call("c1", "hours");
     signed["extra_content"] = json!({"google": {"thought_signature": "c2lnbmVk"}});
-    let reasoned = json!({"role": "assistant", "content": null, "tool_calls": [signed], "reasoning_content": "look it up"});
+    let reasoned =
+        json!({"role": "assistant", "content": null, "tool_calls": [signed], "reasoning_content": "look it up"});
     let result = json!({"role": "tool", "tool_call_id": "c1", "content": "at seven"});
     let (openai, anthropic) = contexts(&world, "signed", vec![json!("When does it open?"), reasoned, result]);
     let said = &openai["messages"][1];
@@ -40,14 +43,25 @@ fn fields_of_a_call_come_back_in_the_turn_in_progress() {
         {"type": "tool_use", "id": "t1", "name": "hours", "input": {}, "caller": {"type": "direct"}},
     ]);
     let result = json!([{"type": "tool_result", "tool_use_id": "t1", "content": "at seven"}]);
-    let messages = vec![json!("When?"), json!({"role": "assistant", "content": thought}), json!({"role": "user", "content": result})];
+    let messages = vec![
+        json!("When?"),
+        json!({"role": "assistant", "content": thought}),
+        json!({"role": "user", "content": result}),
+    ];
     let (openai, anthropic) = contexts(&world, "thought", messages);
     let blocks = &anthropic["messages"][1]["content"];
-    assert_eq!((&blocks[0]["signature"], &blocks[1]["caller"]["type"]), (&json!("c2lnbmVk"), &json!("direct")), "{anthropic}");
+    assert_eq!(
+        (&blocks[0]["signature"], &blocks[1]["caller"]["type"]),
+        (&json!("c2lnbmVk"), &json!("direct")),
+        "{anthropic}"
+    );
     assert!(!openai.to_string().contains("caller"), "{openai}");
     // A turn later they have done their work.
-    let (_, anthropic) =
-        contexts(&world, "thought", vec![json!({"role": "assistant", "content": "At seven."}), json!("Thanks. And on Sunday?")]);
+    let (_, anthropic) = contexts(
+        &world,
+        "thought",
+        vec![json!({"role": "assistant", "content": "At seven."}), json!("Thanks. And on Sunday?")],
+    );
     assert!(!anthropic.to_string().contains("signature"), "{anthropic}");
 }
 
@@ -55,7 +69,10 @@ fn fields_of_a_call_come_back_in_the_turn_in_progress() {
 fn all_texts_of_blocks_are_recorded_found_and_handed_over() {
     let world = World::new();
     let blocks = [
-        ("resource", json!({"type": "resource", "resource": {"uri": "shop://hours", "text": "open from seven to noon"}})),
+        (
+            "resource",
+            json!({"type": "resource", "resource": {"uri": "shop://hours", "text": "open from seven to noon"}}),
+        ),
         (
             "document",
             json!({"type": "document", "title": "Prices", "source": {"type": "text", "media_type": "text/plain", "data": "seven euros each"}}),
@@ -67,12 +84,17 @@ fn all_texts_of_blocks_are_recorded_found_and_handed_over() {
         ("deep", json!({"type": "box", "items": [{"inner": {"text": "seven in a box"}}]})),
     ];
     for (name, block) in blocks {
-        let wanted =
-            ["seven to noon", "seven euros", "seven days", "seven in a box"].into_iter().find(|text| block.to_string().contains(text));
+        let wanted = ["seven to noon", "seven euros", "seven days", "seven in a box"]
+            .into_iter()
+            .find(|text| block.to_string().contains(text));
         let wanted = wanted.expect("a text");
         let call = json!([{"type": "tool_use", "id": "t1", "name": "find", "input": {}}]);
         let result = json!([{"type": "tool_result", "tool_use_id": "t1", "content": [block]}]);
-        let messages = vec![json!("When?"), json!({"role": "assistant", "content": call}), json!({"role": "user", "content": result})];
+        let messages = vec![
+            json!("When?"),
+            json!({"role": "assistant", "content": call}),
+            json!({"role": "user", "content": result}),
+        ];
         let (openai, anthropic) = contexts(&world, name, messages);
         let mut client = world.client_for(name);
         for text in [client.ok("conversation.list", json!({})), openai, anthropic] {
@@ -89,7 +111,10 @@ fn ids_are_unique_short_and_there() {
     let mut messages = Vec::new();
     for table in 0..3 {
         messages.push(json!(format!("is table {table} free?")));
-        messages.push(asks(Value::Null, json!([call("call_0", "look"), call("functions.look:1", "look"), call(&"x".repeat(60), "look")])));
+        messages.push(asks(
+            Value::Null,
+            json!([call("call_0", "look"), call("functions.look:1", "look"), call(&"x".repeat(60), "look")]),
+        ));
         for id in ["call_0", "functions.look:1", &"x".repeat(60)] {
             messages.push(json!({"role": "tool", "tool_call_id": id, "content": format!("table {table} of {id}")}));
         }
@@ -125,14 +150,15 @@ fn pictures_of_any_form_are_kept_and_stand_where_they_are_taken() {
     let gif = json!({"type": "image", "source": {"type": "base64", "media_type": "image/gif", "data": GIF}});
     let broken = json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "!"}});
     let elsewhere = json!({"type": "image", "source": {"type": "file", "file_id": "f1"}});
-    let question = json!({"role": "user", "content": [{"type": "text", "text": "what is this?"}, gif, broken, elsewhere]});
+    let question =
+        json!({"role": "user", "content": [{"type": "text", "text": "what is this?"}, gif, broken, elsewhere]});
     let (openai, anthropic) = contexts(&world, "pictures", vec![question]);
     assert!(openai.to_string().contains(&format!("data:image/gif;base64,{GIF}")), "{openai}");
     assert!(anthropic.to_string().contains("picture that cannot be read"), "{anthropic}");
     let calls = json!([call("c1", "shoot"), call("c2", "shoot")]);
-    let result =
-        |id: &str| json!({"role": "tool", "tool_call_id": id, "content": [{"type": "image", "data": GIF, "media_type": "image/gif"}]});
-    let (openai, anthropic) = contexts(&world, "shots", vec![json!("shoot"), asks(Value::Null, calls), result("c1"), result("c2")]);
+    let result = |id: &str| json!({"role": "tool", "tool_call_id": id, "content": [{"type": "image", "data": GIF, "media_type": "image/gif"}]});
+    let (openai, anthropic) =
+        contexts(&world, "shots", vec![json!("shoot"), asks(Value::Null, calls), result("c1"), result("c2")]);
     let last = openai["messages"].as_array().and_then(|m| m.last()).expect("a message");
     assert!(last["role"] == "user" && last["content"].as_array().is_some_and(|parts| parts.len() == 3), "{last}");
     assert_eq!(anthropic["messages"][2]["content"][1]["content"][0]["type"], "image");
@@ -157,9 +183,15 @@ fn blank_texts_and_empty_messages_are_left_out() {
 fn question_stays_last_and_defaults_stand_above_what_is_data() {
     let world = World::new();
     let mut client = world.client_for("keys");
-    client.ok("session.start", json!({"goal": "test", "context": {"userinterface_name": "tv", "tree_id": "t7", "color": "red"}}));
+    client.ok(
+        "session.start",
+        json!({"goal": "test", "context": {"userinterface_name": "tv", "tree_id": "t7", "color": "red"}}),
+    );
     client.ok("observe.page", json!({}));
-    append(&mut client, vec![json!("first"), json!({"role": "assistant", "content": "yes"}), json!("What is on the page?")]);
+    append(
+        &mut client,
+        vec![json!("first"), json!({"role": "assistant", "content": "yes"}), json!("What is on the page?")],
+    );
     let openai = client.ok("conversation.context", json!({"format": "openai"}));
     let messages = openai["messages"].as_array().expect("messages");
     assert_eq!(messages.last().expect("a message")["content"], "What is on the page?", "{openai}");

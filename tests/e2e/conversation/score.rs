@@ -48,8 +48,12 @@ fn most_of_a_context_is_a_prefix_of_the_one_before() {
     for budget in budgets {
         let mut medians = Vec::new();
         for conversation in contexts::load("tuned").iter().chain(&contexts::load("held")).step_by(step) {
-            let mut shares =
-                contexts::repeats(&mut world.client_for(&format!("{}-{budget}", conversation.id)), conversation, budget).shares;
+            let mut shares = contexts::repeats(
+                &mut world.client_for(&format!("{}-{budget}", conversation.id)),
+                conversation,
+                budget,
+            )
+            .shares;
             shares.sort_unstable();
             medians.push(shares.get(shares.len() / 2).copied().unwrap_or(100));
         }
@@ -69,7 +73,9 @@ fn messages_that_are_called_stable_are_the_same_in_the_next_call() {
         }
         let (own, newest) = all.means();
         let (right, calls, claimed) = (all.right, all.calls, all.claimed.0 * 100 / all.claimed.1.max(1));
-        println!("{half}, {budget} tokens: stable is right in {right} of {calls} calls and claims {claimed} % of the tokens");
+        println!(
+            "{half}, {budget} tokens: stable is right in {right} of {calls} calls and claims {claimed} % of the tokens"
+        );
         println!("  {own} % of a context repeat, {newest} % of the newest messages");
         assert!(right * 100 >= calls * 95, "{half}: {right} of {calls}");
         assert!(own >= newest, "{half}: {own} % and {newest} %");

@@ -1,5 +1,5 @@
-//! Messages as the SDKs of OpenAI and Anthropic dump them, and what a context hands back, checked by their types. Runs where `AFD_PYTHON`
-//! names a Python with the packages.
+//! Messages as the SDKs of OpenAI and Anthropic dump them, and what a context hands back, checked by their types. Runs
+//! where `AFD_PYTHON` names a Python with the packages.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -14,7 +14,8 @@ fn sdks(arguments: &[&str], input: &Value) -> String {
     let python = std::env::var_os("AFD_PYTHON").expect("needs AFD_PYTHON");
     let mut command = Command::new(python);
     command.arg(docs::repository("tests/clients/sdk_messages.py")).args(arguments);
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
     child.stdin.take().expect("a pipe").write_all(input.to_string().as_bytes()).expect("writes");
     let done = child.wait_with_output().expect("ends");
     assert!(done.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
@@ -33,17 +34,28 @@ fn messages_of_the_sdks_are_taken_and_given_back() {
         let appended = append(&mut client, messages);
         assert!(appended["usage"]["recorded"].as_i64() >= Some(4), "{appended}");
         let listed = client.ok("conversation.list", json!({}));
-        let roles: Vec<&str> = listed["messages"].as_array().expect("messages").iter().filter_map(|m| m["role"].as_str()).collect();
-        assert!(roles.contains(&"tool") && roles.contains(&"assistant") && roles.contains(&"user"), "{vendor}: {roles:?}");
-        let calls: Vec<&Value> = listed["messages"].as_array().expect("messages").iter().map(|m| &m["toolCalls"][0]).collect();
-        assert!(calls.iter().any(|call| call["name"] == "look" && call["arguments"] == json!({"page": 3})), "{calls:?}");
+        let roles: Vec<&str> =
+            listed["messages"].as_array().expect("messages").iter().filter_map(|m| m["role"].as_str()).collect();
+        assert!(
+            roles.contains(&"tool") && roles.contains(&"assistant") && roles.contains(&"user"),
+            "{vendor}: {roles:?}"
+        );
+        let calls: Vec<&Value> =
+            listed["messages"].as_array().expect("messages").iter().map(|m| &m["toolCalls"][0]).collect();
+        assert!(
+            calls.iter().any(|call| call["name"] == "look" && call["arguments"] == json!({"page": 3})),
+            "{calls:?}"
+        );
         let found = client.ok("conversation.search", json!({"query": "invoice row 17", "role": "tool"}));
         assert_eq!(found["messages"].as_array().map(Vec::len), Some(1), "{vendor}: {found}");
         for format in ["openai", "anthropic"] {
             let context = client.ok("conversation.context", json!({"format": format}));
             sdks(&["check", format], &context);
             // What it hands over can be appended again.
-            append(&mut world.client_for(&format!("again-{format}")), context["messages"].as_array().expect("messages").clone());
+            append(
+                &mut world.client_for(&format!("again-{format}")),
+                context["messages"].as_array().expect("messages").clone(),
+            );
         }
     }
 }

@@ -15,7 +15,8 @@ fn context_keys_are_set_by_successful_calls() {
     let arguments = json!({"userinterface_name": "google_tv", "tree_id": "t-1", "build": 77});
     let set = append(&mut client, tool("1", "navigate_to_node", arguments, r#"{"success":true}"#).into());
     assert_eq!(set["contextSet"], json!({"interface": "google_tv", "tree": "t-1", "build": "77"}));
-    let failed = append(&mut client, tool("2", "navigate_to_node", json!({"tree_id": "wrong"}), r#"{"success":false}"#).into());
+    let failed =
+        append(&mut client, tool("2", "navigate_to_node", json!({"tree_id": "wrong"}), r#"{"success":false}"#).into());
     assert_eq!(failed["contextSet"], json!({}));
     let other = append(&mut client, tool("3", "read_mail", json!({"tree_id": "wrong"}), "done").into());
     assert_eq!(other["contextSet"], json!({}), "not a call that sets context");
@@ -25,27 +26,37 @@ fn context_keys_are_set_by_successful_calls() {
     assert_eq!(client.ok("conversation.summary", json!({}))["context"], expected);
     let text = text_of(&client.ok("conversation.context", json!({"budget": 2000})));
     assert!(
-        text.contains("## Current context (use as defaults)\n- build: 77\n- host: sunri-pi1\n- interface: google_tv\n- tree: t-1"),
+        text.contains(
+            "## Current context (use as defaults)\n- build: 77\n- host: sunri-pi1\n- interface: google_tv\n- tree: t-1"
+        ),
         "{text}"
     );
 }
 
 #[test]
 fn calls_that_set_context_are_configurable() {
-    let world =
-        World::with(afd_tests::TestPhone::start(), "[conversation]\ncontext_calls = [\"mine\"]\nsummary_lines = 2\nbrief_request = 4\n");
+    let world = World::with(
+        afd_tests::TestPhone::start(),
+        "[conversation]\ncontext_calls = [\"mine\"]\nsummary_lines = 2\nbrief_request = 4\n",
+    );
     let mut client = world.client_for("s");
     append(&mut client, vec![user("go to the shop")]);
-    assert_eq!(append(&mut client, tool("1", "navigate_to_node", json!({"tree_id": "x"}), "ok").into())["contextSet"], json!({}));
-    assert_eq!(append(&mut client, tool("2", "mine", json!({"tree_id": "x"}), "ok").into())["contextSet"], json!({"tree": "x"}));
+    assert_eq!(
+        append(&mut client, tool("1", "navigate_to_node", json!({"tree_id": "x"}), "ok").into())["contextSet"],
+        json!({})
+    );
+    assert_eq!(
+        append(&mut client, tool("2", "mine", json!({"tree_id": "x"}), "ok").into())["contextSet"],
+        json!({"tree": "x"})
+    );
     for i in 0..3 {
         append(&mut client, vec![user(&format!("req{i}")), assistant("yes")]);
     }
     assert_eq!(client.ok("conversation.summary", json!({}))["lines"], json!(["• req1 → yes", "• req2 → yes"]));
 }
 
-/// Three turns of 30 + 200, 10 + 200 and 10 + 100 tokens and a fourth request make about 550 tokens. The summary (50), the last
-/// turn (110) and the request (10) make about 170, which is 70 % less.
+/// Three turns of 30 + 200, 10 + 200 and 10 + 100 tokens and a fourth request make about 550 tokens. The summary (50),
+/// the last turn (110) and the request (10) make about 170, which is 70 % less.
 #[test]
 fn rolling_summary_saves_two_thirds_of_the_tokens() {
     let world = World::new();
@@ -63,14 +74,17 @@ fn rolling_summary_saves_two_thirds_of_the_tokens() {
             // These figures include the tool call in the assistant's part of the turn.
             append(
                 &mut client,
-                vec![json!({"role": "assistant", "toolCalls": [{"id": i.to_string(), "name": "navigate_to_node", "arguments": {}}]})],
+                vec![
+                    json!({"role": "assistant", "toolCalls": [{"id": i.to_string(), "name": "navigate_to_node", "arguments": {}}]}),
+                ],
             );
         }
         append(&mut client, vec![assistant(&filled(answer, answer_size))]);
     }
     append(&mut client, vec![user("now show current node")]);
     let summary = client.ok("conversation.summary", json!({}));
-    let (sent, all) = (summary["tokens"].as_i64().expect("a number"), summary["tokensOfAll"].as_i64().expect("a number"));
+    let (sent, all) =
+        (summary["tokens"].as_i64().expect("a number"), summary["tokensOfAll"].as_i64().expect("a number"));
     assert!((520..=600).contains(&all), "expected about 550, got {all}");
     assert!((140..=200).contains(&sent), "expected about 170, got {sent}: {summary}");
     assert!(summary["savedPercent"].as_f64() >= Some(66.0), "{summary}");
@@ -110,7 +124,8 @@ fn full_context_is_compacted_and_all_messages_stay_recorded() {
     let text = text_of(&context);
     assert!(text.starts_with("You test the shop app"));
     let sent = context["messages"].as_array().expect("messages");
-    let calls: Vec<&Value> = sent.iter().flat_map(|m| m["toolCalls"].as_array().into_iter().flatten()).map(|c| &c["id"]).collect();
+    let calls: Vec<&Value> =
+        sent.iter().flat_map(|m| m["toolCalls"].as_array().into_iter().flatten()).map(|c| &c["id"]).collect();
     let answers: Vec<&Value> = sent.iter().filter(|m| m["role"] == "tool").map(|m| &m["toolCallId"]).collect();
     assert!(!calls.is_empty() && calls == answers, "{calls:?} {answers:?}");
     let summary = client.ok("conversation.summary", json!({}))["compacted"].clone();
@@ -123,7 +138,10 @@ fn full_context_is_compacted_and_all_messages_stay_recorded() {
     let usage = client.ok("conversation.usage", json!({}));
     assert_eq!(usage["messages"], 0);
     assert!(usage["used"].as_i64().is_some_and(|n| n < 1_000), "what was learned is still sent: {usage}");
-    assert_eq!(client.ok("conversation.list", json!({"limit": 10000}))["messages"].as_array().map(Vec::len), Some(messages.len()));
+    assert_eq!(
+        client.ok("conversation.list", json!({"limit": 10000}))["messages"].as_array().map(Vec::len),
+        Some(messages.len())
+    );
     append(&mut client, vec![user("a new beginning")]);
     let after = client.ok("conversation.context", json!({"budget": 2000}));
     assert!(!text_of(&after).contains("[Previous context summary]"), "cleared messages are not summarised");
@@ -136,11 +154,17 @@ fn compaction_keeps_the_requested_number_of_messages() {
     client.ok("session.start", json!({}));
     assert_eq!(client.ok("conversation.compact", json!({}))["messages"], 0, "there is nothing to compact yet");
     for i in 0..10 {
-        append(&mut client, vec![user(&format!("Remember that box {i} holds the key of room {}.", i * 7)), assistant("noted")]);
+        append(
+            &mut client,
+            vec![user(&format!("Remember that box {i} holds the key of room {}.", i * 7)), assistant("noted")],
+        );
     }
     let done = client.ok("conversation.compact", json!({"keep": 4}));
     assert_eq!(done["messages"], 16);
-    assert!(done["tokensAfter"].as_i64().expect("a number") < done["tokensBefore"].as_i64().expect("a number"), "{done}");
+    assert!(
+        done["tokensAfter"].as_i64().expect("a number") < done["tokensBefore"].as_i64().expect("a number"),
+        "{done}"
+    );
     assert!(done["summary"]["text"].as_str().is_some_and(|t| t.contains("box 3 holds the key of room 21")), "{done}");
     assert_eq!(client.ok("conversation.usage", json!({}))["messages"], 4);
     let mut open = vec![user("do it")];
@@ -149,7 +173,8 @@ fn compaction_keeps_the_requested_number_of_messages() {
     append(&mut client, open);
     client.ok("conversation.compact", json!({"keep": 1}));
     let kept = client.ok("conversation.list", json!({}));
-    let kept: Vec<&Value> = kept["messages"].as_array().expect("messages").iter().filter(|m| m["inContext"] == true).collect();
+    let kept: Vec<&Value> =
+        kept["messages"].as_array().expect("messages").iter().filter(|m| m["inContext"] == true).collect();
     assert_eq!(kept.len(), 5, "turns are not split: {kept:?}");
 }
 
@@ -177,7 +202,10 @@ fn oversized_turn_is_cut_between_steps_and_keeps_its_request() {
     let world = World::new();
     let mut client = world.client_for("long");
     client.ok("session.start", json!({"maxTokens": 2000}));
-    append(&mut client, vec![json!({"role": "system", "content": "the rules"}), user("fill in the whole form, please")]);
+    append(
+        &mut client,
+        vec![json!({"role": "system", "content": "the rules"}), user("fill in the whole form, please")],
+    );
     for i in 0..60 {
         let answer = format!("field {i} holds {}", "some longer value of a field, ".repeat(6));
         let appended = append(&mut client, tool(&format!("c{i}"), "fill", json!({"field": i}), &answer).into());
@@ -213,11 +241,17 @@ fn first_system_message_is_always_included() {
     let mut client = world.client_for("rules");
     append(&mut client, vec![json!({"role": "system", "content": "You are the tester."})]);
     for i in 0..12 {
-        append(&mut client, vec![json!({"role": "system", "content": format!("reminder {i}")}), user("go on"), assistant("ok")]);
+        append(
+            &mut client,
+            vec![json!({"role": "system", "content": format!("reminder {i}")}), user("go on"), assistant("ok")],
+        );
     }
     let context = client.ok("conversation.context", json!({"budget": 4000}));
     let text = text_of(&context);
-    assert!(text.starts_with("You are the tester.") && text.contains("reminder 11") && !text.contains("reminder 2\n"), "{text}");
+    assert!(
+        text.starts_with("You are the tester.") && text.contains("reminder 11") && !text.contains("reminder 2\n"),
+        "{text}"
+    );
     let left = context["leftOut"].as_array().expect("what was left out").clone();
     assert!(left.iter().any(|l| l["what"] == "rules" && l["count"] == 5), "{left:?}");
 }
@@ -233,5 +267,8 @@ fn facts_about_other_apps_are_not_included() {
     let mut client = world.client_for("fresh");
     append(&mut client, vec![user("hi")]);
     let text = text_of(&client.ok("conversation.context", json!({"budget": 2000})));
-    assert!(text.contains("dark mode everywhere") && !text.contains("marmalade") && !text.contains("in passing"), "{text}");
+    assert!(
+        text.contains("dark mode everywhere") && !text.contains("marmalade") && !text.contains("in passing"),
+        "{text}"
+    );
 }

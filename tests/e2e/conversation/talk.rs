@@ -7,12 +7,27 @@ use super::{assistant, tool, user};
 /// Facts: turn, speaker (user, assistant or tool), sentence, and the part that identifies it.
 const FACTS: [(usize, char, &str, &str); 20] = [
     (2, 'u', "Before I forget, the staging login is qa-robot and its passphrase is Tulip-Mango-71.", "Tulip-Mango-71"),
-    (9, 'u', "Please keep the phone in portrait, the landscape layout is out of scope for this release.", "landscape layout"),
-    (15, 'a', "The cart shows 19.90 although two teas cost 24.80, so the discount is applied twice.", "discount is applied twice"),
+    (
+        9,
+        'u',
+        "Please keep the phone in portrait, the landscape layout is out of scope for this release.",
+        "landscape layout",
+    ),
+    (
+        15,
+        'a',
+        "The cart shows 19.90 although two teas cost 24.80, so the discount is applied twice.",
+        "discount is applied twice",
+    ),
     (21, 'u', "By the way Frau Hollmann from finance has to sign off before anything goes live.", "Hollmann"),
     (33, 't', "{\"order\":{\"reference\":\"ZK-88213\",\"carrier\":\"Nordpost\"},\"rows\":[1,2,3]}", "ZK-88213"),
     (40, 'u', "We agreed yesterday to drop the coupon field on tablets.", "coupon field on tablets"),
-    (47, 'a', "I found that the search box ignores umlauts: Müller gives nothing and Mueller gives four hits.", "ignores umlauts"),
+    (
+        47,
+        'a',
+        "I found that the search box ignores umlauts: Müller gives nothing and Mueller gives four hits.",
+        "ignores umlauts",
+    ),
     (52, 'u', "My preference is short reports with screenshots, never more than one page.", "one page"),
     (60, 'u', "The deadline moved to the 14th of March.", "14th of March"),
     (66, 'a', "The checkout needed 6.4 seconds on the slow network profile, the limit is 5 seconds.", "6.4 seconds"),
@@ -24,7 +39,12 @@ const FACTS: [(usize, char, &str, &str); 20] = [
     (118, 'u', "The designers want the accent colour to be teal, not green.", "teal, not green"),
     (127, 'u', "Only devices with Android 12 or newer get the new wallet.", "Android 12 or newer"),
     (139, 'a', "The invoice PDF is rendered without the VAT number when the customer is a company.", "VAT number"),
-    (150, 't', "{\"ok\":true,\"hint\":\"The feature flag is named wallet_v3_rollout and stands at 20 percent.\"}", "wallet_v3_rollout"),
+    (
+        150,
+        't',
+        "{\"ok\":true,\"hint\":\"The feature flag is named wallet_v3_rollout and stands at 20 percent.\"}",
+        "wallet_v3_rollout",
+    ),
     (165, 'u', "Do not touch the loyalty points, that migration is owned by the team in Gdansk.", "Gdansk"),
 ];
 
@@ -66,7 +86,12 @@ pub fn synthetic_conversation() -> (Vec<Value>, Vec<&'static str>) {
         let request = format!("{} {turn}", REQUESTS[turn % REQUESTS.len()]);
         messages.push(user(&fact_of('u').map_or(request.clone(), |f| format!("{request}. {f}"))));
         let answer = fact_of('t').map_or_else(|| rows(turn), str::to_owned);
-        messages.extend(tool(&format!("c{turn}"), "observe_refs", json!({"session": "shop", "page": turn % 9}), &answer));
+        messages.extend(tool(
+            &format!("c{turn}"),
+            "observe_refs",
+            json!({"session": "shop", "page": turn % 9}),
+            &answer,
+        ));
         let answer = ANSWERS[turn * 3 % ANSWERS.len()];
         messages.push(assistant(&fact_of('a').map_or(answer.to_owned(), |f| format!("{answer} {f}"))));
     }

@@ -28,7 +28,8 @@ fn text_in_any_script_is_counted_stored_and_truncated() {
     for (name, text) in &texts {
         let mut client = world.client_for(name);
         let appended = append(&mut client, vec![user("before"), user(text), assistant("The answer is forty-two.")]);
-        let expected = 4 * 3 + counter.count("before") + counter.count(text) + counter.count("The answer is forty-two.");
+        let expected =
+            4 * 3 + counter.count("before") + counter.count(text) + counter.count("The answer is forty-two.");
         assert_eq!(appended["tokens"], expected, "{name}");
         let stored = client.ok("conversation.list", json!({"limit": 2}));
         assert_eq!(stored["messages"][1]["content"], json!(text), "{name}");
@@ -91,7 +92,8 @@ fn messages_of_one_connection_stay_in_order() {
     let responses = BufReader::new(&stream).lines().take(20).collect::<Result<Vec<_>, _>>().expect("reads");
     assert!(responses.iter().all(|r| r.contains("\"result\"")), "{responses:?}");
     let listed = world.client_for("order").ok("conversation.list", json!({"limit": 100}));
-    let contents: Vec<&str> = listed["messages"].as_array().expect("messages").iter().filter_map(|m| m["content"].as_str()).collect();
+    let contents: Vec<&str> =
+        listed["messages"].as_array().expect("messages").iter().filter_map(|m| m["content"].as_str()).collect();
     let expected: Vec<String> = (0..20).rev().map(|i| format!("message {i}")).collect();
     assert_eq!(contents, expected);
 }

@@ -66,7 +66,10 @@ fn the_last_exchange_is_there_in_full_before_anything_older() {
     let mut client = world.client_for("run");
     append(&mut client, vec![user("Read all fifty pages of the manual LA-1 and tell me the code.")]);
     for i in 0..50 {
-        append(&mut client, tool(&format!("c{i}"), "read", json!({"page": i}), &format!("RES{i} {}", "word ".repeat(48))).into());
+        append(
+            &mut client,
+            tool(&format!("c{i}"), "read", json!({"page": i}), &format!("RES{i} {}", "word ".repeat(48))).into(),
+        );
     }
     for budget in [400, 600, 1_000, 2_000] {
         let text = client.ok("conversation.context", json!({"budget": budget})).to_string();
@@ -81,13 +84,20 @@ fn quotes_say_who_said_them() {
     let mut client = world.client_for("who");
     append(
         &mut client,
-        vec![user("Open the ticket list. My ticket is 4711."), assistant("Which address shall I use?"), user("The second.")],
+        vec![
+            user("Open the ticket list. My ticket is 4711."),
+            assistant("Which address shall I use?"),
+            user("The second."),
+        ],
     );
     say(&mut client, &[], 14);
     let text = text_of(&client.ok("conversation.context", json!({"budget": 900})));
     assert!(text.contains("My ticket is 4711."), "{text}");
     assert!(!text.contains("(assistant: \"Open the ticket list."), "{text}");
-    assert!(!text.contains("The second.") || text.contains("(assistant: \"Which address shall I use?\") The second."), "{text}");
+    assert!(
+        !text.contains("The second.") || text.contains("(assistant: \"Which address shall I use?\") The second."),
+        "{text}"
+    );
 }
 
 #[test]
@@ -106,7 +116,10 @@ fn answers_that_say_nothing_are_taken() {
     assert_eq!(client.ok("conversation.append", json!({"messages": messages}))["last"], 7);
     let sent = client.ok("conversation.context", json!({"format": "openai"}))["messages"].clone();
     let empty = |m: &Value| m["content"].as_str().unwrap_or_default().is_empty() && m["tool_calls"].is_null();
-    assert!(!sent.as_array().expect("messages").iter().any(empty), "interfaces refuse messages that say nothing: {sent}");
+    assert!(
+        !sent.as_array().expect("messages").iter().any(empty),
+        "interfaces refuse messages that say nothing: {sent}"
+    );
     client.fails("conversation.append", json!({"messages": [{"role": "user", "content": ""}]}), "INVALID_PARAMS");
 }
 
@@ -115,7 +128,10 @@ fn known_facts_say_who_said_them() {
     let world = World::new();
     let mut client = world.client_for("facts");
     client.ok("session.start", json!({"app": "com.shop"}));
-    client.ok("pattern.save", json!({"kind": "keyFact", "text": "Refunds take 3 days", "app": "com.shop", "source": "page"}));
+    client.ok(
+        "pattern.save",
+        json!({"kind": "keyFact", "text": "Refunds take 3 days", "app": "com.shop", "source": "page"}),
+    );
     client.ok("pattern.save", json!({"kind": "keyFact", "text": "Coupons stack", "app": "com.shop"}));
     client.ok("memory.save", json!({"topic": "t", "content": "The cart is behind the menu", "app": "com.shop"}));
     append(&mut client, vec![user("What do you know?")]);

@@ -90,7 +90,10 @@ fn hints_are_worth_their_tokens() {
     let shown = seen["outline"].as_str().expect("an outline");
     assert!(shown.lines().any(|l| l.contains("\"Display") && l.contains("-> ")), "{shown}");
     assert!(!shown.contains("known:") && !shown.contains("home"), "{shown}");
-    let without = client.ok("observe.page", json!({"format": "outline", "hints": false}))["outline"].as_str().expect("an outline").len();
+    let without = client.ok("observe.page", json!({"format": "outline", "hints": false}))["outline"]
+        .as_str()
+        .expect("an outline")
+        .len();
     assert!((shown.len() - without) * 10 <= without.max(480), "{shown}");
     let all = client.ok("observe.page", json!({"format": "outline", "hints": "all"}));
     assert!(all["hints"].as_array().map_or(0, Vec::len) > seen["hints"].as_array().map_or(0, Vec::len), "{all}");

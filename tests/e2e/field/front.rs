@@ -25,15 +25,23 @@ fn focused_system_window_is_in_front() {
     assert!(shown.contains("dialog \"Mail keeps stopping\"") && shown.contains("1 elements behind it"), "{shown}");
     assert!(shown.contains("\"Close app\"") && !shown.contains("\"Pay\"") && !shown.contains("10:00"), "{shown}");
     let seen = client.ok("observe.page", json!({}));
-    assert!(seen["page"]["key"].as_str().is_some_and(|key| key.starts_with("act=android/")), "it is not the page under it: {seen}");
+    assert!(
+        seen["page"]["key"].as_str().is_some_and(|key| key.starts_with("act=android/")),
+        "it is not the page under it: {seen}"
+    );
     assert_eq!(seen["topActivity"], ACTIVITY);
     client.fails("act.tap", json!({"value": "Pay"}), "TARGET_COVERED");
     assert!(touches(&world).is_empty());
     tap_hits(&world, &mut client, "App info", [130, 1320, 950, 1420]);
     // The shade of the notifications, over a page of the same activity.
-    let shade = root(&json!([button("Clear all", [700, 2000, 1040, 2100]), text("2 new messages", [40, 400, 1040, 520])]));
+    let shade =
+        root(&json!([button("Clear all", [700, 2000, 1040, 2100]), text("2 new messages", [40, 400, 1040, 520])]));
     let under = window(12, ("APPLICATION", "org.example.app", 0, false), &root(&under));
-    show(&world, ACTIVITY, &json!([status_bar(), window(5, ("SYSTEM", "com.android.systemui", 9, true), &shade), under]));
+    show(
+        &world,
+        ACTIVITY,
+        &json!([status_bar(), window(5, ("SYSTEM", "com.android.systemui", 9, true), &shade), under]),
+    );
     assert!(outline(&mut client).contains("\"Clear all\""));
     client.fails("act.tap", json!({"value": "Pay"}), "TARGET_COVERED");
     let known = client.ok("memory.experience", json!({"app": "org.example.app"})).to_string();
@@ -50,7 +58,11 @@ fn banner_of_the_system_is_over_the_page_and_not_in_front() {
     ]});
     show_page(&world, &nodes);
     let alone = client.ok("observe.page", json!({}))["page"]["key"].clone();
-    show(&world, ACTIVITY, &json!([status_bar(), window(9, ("SYSTEM", "com.android.systemui", 8, false), &banner), page(&nodes)]));
+    show(
+        &world,
+        ACTIVITY,
+        &json!([status_bar(), window(9, ("SYSTEM", "com.android.systemui", 8, false), &banner), page(&nodes)]),
+    );
     let seen = client.ok("observe.page", json!({}));
     assert_eq!((&seen["page"]["key"], seen["reliable"].as_bool()), (&alone, Some(true)));
     let shown = outline(&mut client);
@@ -68,8 +80,11 @@ fn sparse_page_and_half_of_a_split_screen_are_no_dialogs() {
         {"c": "android.view.View", "b": [0, 200, 1080, 400], "i": "org.example.app:id/row", "f": "clk", "d": "One row"},
         {"c": "android.view.View", "b": [0, 400, 1080, 500], "i": "org.example.app:id/footer", "d": "End"},
     ]);
-    let alone =
-        window(12, ("APPLICATION", "org.example.app", 0, true), &json!({"c": "android.view.View", "b": [0, 0, 1080, 500], "k": nodes}));
+    let alone = window(
+        12,
+        ("APPLICATION", "org.example.app", 0, true),
+        &json!({"c": "android.view.View", "b": [0, 0, 1080, 500], "k": nodes}),
+    );
     show(&world, ACTIVITY, &json!([status_bar(), alone.clone()]));
     let whole = client.ok("observe.page", json!({}));
     assert!(whole["dialog"].is_null(), "{whole}");
@@ -97,10 +112,17 @@ fn tree_of_another_app_is_unreliable_and_teaches_nothing() {
     let world = World::new();
     let mut client = world.client();
     let icons = root(&json!([button("Camera", [40, 300, 300, 500]), button("Clock", [340, 300, 600, 500])]));
-    show(&world, "org.example.shop/.Checkout", &json!([status_bar(), window(7, ("APPLICATION", "org.example.launcher", 0, true), &icons)]));
+    show(
+        &world,
+        "org.example.shop/.Checkout",
+        &json!([status_bar(), window(7, ("APPLICATION", "org.example.launcher", 0, true), &icons)]),
+    );
     for _ in 0..2 {
         let seen = client.ok("observe.page", json!({}));
-        assert!(seen["reliable"] == false && seen["reason"].as_str().is_some_and(|r| r.contains("different apps")), "{seen}");
+        assert!(
+            seen["reliable"] == false && seen["reason"].as_str().is_some_and(|r| r.contains("different apps")),
+            "{seen}"
+        );
     }
     for app in ["org.example.shop", "org.example.launcher"] {
         client.fails("visual.states", json!({"app": app, "all": true}), "NOT_FOUND");
@@ -111,8 +133,11 @@ fn tree_of_another_app_is_unreliable_and_teaches_nothing() {
 fn page_under_a_permission_dialog_keeps_its_app_and_activity() {
     let world = World::new();
     let mut client = world.client();
-    let nodes =
-        json!([text("Scanner", [40, 100, 700, 180]), button("Scan", [40, 300, 1040, 420]), button("History", [40, 500, 1040, 620])]);
+    let nodes = json!([
+        text("Scanner", [40, 100, 700, 180]),
+        button("Scan", [40, 300, 1040, 420]),
+        button("History", [40, 500, 1040, 620])
+    ]);
     show_page(&world, &nodes);
     for _ in 0..2 {
         client.ok("observe.page", json!({}));
@@ -127,9 +152,16 @@ fn page_under_a_permission_dialog_keeps_its_app_and_activity() {
         &json!([status_bar(), window(30, ("APPLICATION", "com.android.permissions", 2, true), &dialog), behind]),
     );
     let seen = client.ok("observe.page", json!({"format": "outline"}));
-    assert_eq!((seen["reliable"].as_bool(), seen["app"].as_str()), (Some(true), Some("com.android.permissions")), "{seen}");
+    assert_eq!(
+        (seen["reliable"].as_bool(), seen["app"].as_str()),
+        (Some(true), Some("com.android.permissions")),
+        "{seen}"
+    );
     client.ok("observe.page", json!({}));
-    assert!(seen["outline"].as_str().is_some_and(|o| o.starts_with("page \"Scanner\"") && o.contains("org.example.app")), "{seen}");
+    assert!(
+        seen["outline"].as_str().is_some_and(|o| o.starts_with("page \"Scanner\"") && o.contains("org.example.app")),
+        "{seen}"
+    );
     let of = |client: &mut Client, app: &str| {
         client.ok("visual.states", json!({"app": app, "all": true}))["states"].as_array().map_or(0, Vec::len)
     };
@@ -145,13 +177,22 @@ fn page_without_elements_says_so() {
         json!({"c": "android.view.TextureView", "b": [0, 0, 1080, 2400], "f": "clk"}),
         json!({"c": "android.webkit.WebView", "b": [0, 0, 1080, 2400], "t": "Loading", "f": "foc,scr"}),
     ] {
-        show_page(&world, &json!([surface, {"c": "android.view.View", "b": [0, 0, 1080, 2400], "i": "org.example.app:id/scene"}]));
+        show_page(
+            &world,
+            &json!([surface, {"c": "android.view.View", "b": [0, 0, 1080, 2400], "i": "org.example.app:id/scene"}]),
+        );
         let seen = client.ok("observe.page", json!({}));
-        assert!(seen["reliable"] == false && seen["reason"].as_str().is_some_and(|r| r.contains("screenshot")), "{seen}");
+        assert!(
+            seen["reliable"] == false && seen["reason"].as_str().is_some_and(|r| r.contains("screenshot")),
+            "{seen}"
+        );
     }
     // Something to read is an element, however large.
     let story = "A long text that fills the page and is all that there is to read on it.";
     let reader = json!({"c": "android.view.View", "b": [0, 0, 1080, 2400], "d": story});
-    show_page(&world, &json!([reader, {"c": "android.view.View", "b": [0, 0, 1080, 2400], "i": "org.example.app:id/scene"}]));
+    show_page(
+        &world,
+        &json!([reader, {"c": "android.view.View", "b": [0, 0, 1080, 2400], "i": "org.example.app:id/scene"}]),
+    );
     assert_eq!(client.ok("observe.page", json!({}))["reliable"], true);
 }

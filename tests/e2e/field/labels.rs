@@ -3,7 +3,10 @@
 use afd_tests::World;
 use serde_json::{Value, json};
 
-use super::{ACTIVITY, button, is_inside, navigation_bar, outline, page, show, show_page, status_bar, tap_hits, text, touches, window};
+use super::{
+    ACTIVITY, button, is_inside, navigation_bar, outline, page, show, show_page, status_bar, tap_hits, text, touches,
+    window,
+};
 
 #[test]
 fn labels_are_compared_as_people_type_them() {
@@ -31,7 +34,15 @@ fn labels_are_compared_as_people_type_them() {
         client.ok("act.scrollTo", json!({"text": typed}));
     }
     // An exact match wins; labels that differ in nothing else are ambiguous.
-    show_page(&world, &json!([button("Log in", at(0)), button("LOG IN", at(1)), button("Set\u{a0}up", at(2)), button("set up", at(3))]));
+    show_page(
+        &world,
+        &json!([
+            button("Log in", at(0)),
+            button("LOG IN", at(1)),
+            button("Set\u{a0}up", at(2)),
+            button("set up", at(3))
+        ]),
+    );
     tap_hits(&world, &mut client, "LOG IN", at(1));
     client.fails("act.tap", json!({"value": "SET UP"}), "TARGET_AMBIGUOUS");
 }
@@ -94,7 +105,11 @@ fn checks_compare_words_and_read_states() {
     client.ok("verify.element", json!({"text": "Phone", "state": "enabled"}));
     client.fails("verify.element", json!({"text": "Buy", "state": "enabled"}), "ASSERTION_FAILED");
     client.ok("verify.element", json!({"text": "Name", "shows": "alice smith"}));
-    client.fails("verify.element", json!({"text": "Name", "shows": "alice smith", "exactMatch": true}), "ASSERTION_FAILED");
+    client.fails(
+        "verify.element",
+        json!({"text": "Name", "shows": "alice smith", "exactMatch": true}),
+        "ASSERTION_FAILED",
+    );
     client.fails("verify.element", json!({"text": "Name", "shows": "Bob"}), "ASSERTION_FAILED");
     client.ok("verify.element", json!({"text": "Total", "shows": "12.40"}));
     client.fails("verify.element", json!({"text": "Letters", "state": "on"}), "UNSUPPORTED");
@@ -112,7 +127,12 @@ fn label_means_nothing_outside_of_the_page() {
     show(
         &world,
         ACTIVITY,
-        &json!([status_bar(), navigation_bar(), window(30, ("INPUT_METHOD", "org.example.keys", 9, false), &keys), page(&nodes)]),
+        &json!([
+            status_bar(),
+            navigation_bar(),
+            window(30, ("INPUT_METHOD", "org.example.keys", 9, false), &keys),
+            page(&nodes)
+        ]),
     );
     for label in ["Home", "Done", "Q", "10:00"] {
         client.fails("act.tap", json!({"value": label}), "TARGET_NOT_FOUND");
@@ -179,7 +199,9 @@ fn controls_without_names_are_named_by_what_stands_beside_them() {
     let shown = outline(&mut client);
     assert!(shown.contains("top left") && shown.contains("top right") && !shown.contains("e8b6"), "{shown}");
     assert!(
-        shown.contains("switch \"I agree to the rules\"") && shown.contains("field \"E-mail\"") && shown.contains("field \"Town\""),
+        shown.contains("switch \"I agree to the rules\"")
+            && shown.contains("field \"E-mail\"")
+            && shown.contains("field \"Town\""),
         "{shown}"
     );
     tap_hits(&world, &mut client, "I agree to the rules", [900, 400, 1040, 520]);

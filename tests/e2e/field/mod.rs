@@ -1,4 +1,5 @@
-//! Screens as real phones show them: what is in front, what a label means, and what an action did. Each screen has one difficulty.
+//! Screens as real phones show them: what is in front, what a label means, and what an action did. Each screen has one
+//! difficulty.
 
 mod answers;
 mod front;

@@ -9,12 +9,18 @@ use super::{button, outline, show_page, tap_hits, text, touches};
 fn tap_on_a_text_goes_to_the_place_of_the_text() {
     let world = World::new();
     let mut client = world.client();
-    let rows =
-        json!([text("Notes", [120, 1550, 500, 1650]), text("Reader", [120, 1750, 500, 1850]), text("Viewer", [120, 1950, 500, 2050])]);
+    let rows = json!([
+        text("Notes", [120, 1550, 500, 1650]),
+        text("Reader", [120, 1750, 500, 1850]),
+        text("Viewer", [120, 1950, 500, 2050])
+    ]);
     let list = json!({"c": "android.widget.ListView", "b": [0, 1500, 1080, 2100], "i": "android:id/list", "f": "lng,foc", "k": rows});
     show_page(&world, &json!([text("Open with", [40, 1300, 600, 1400]), list]));
     let shown = outline(&mut client);
-    assert!(["\"Notes\"", "\"Reader\"", "\"Viewer\""].iter().all(|row| shown.lines().any(|line| line.trim() == *row)), "{shown}");
+    assert!(
+        ["\"Notes\"", "\"Reader\"", "\"Viewer\""].iter().all(|row| shown.lines().any(|line| line.trim() == *row)),
+        "{shown}"
+    );
     let reader = tap_hits(&world, &mut client, "Reader", [0, 1700, 1080, 1900]);
     assert_eq!((reader["unmarked"].as_bool(), reader["target"]["title"].as_str()), (Some(true), Some("Reader")));
     tap_hits(&world, &mut client, "Notes", [0, 1500, 1080, 1700]);
@@ -23,8 +29,7 @@ fn tap_on_a_text_goes_to_the_place_of_the_text() {
     show_page(&world, &json!([text("Open with", [40, 1300, 600, 1400]), list]));
     tap_hits(&world, &mut client, "Viewer", [0, 1900, 1080, 2100]);
     // A card is touched where its title stands.
-    let card =
-        json!({"c": "android.view.View", "b": [40, 300, 1040, 1300], "f": "clk", "k": [text("Harbour walk", [80, 1180, 600, 1240])]});
+    let card = json!({"c": "android.view.View", "b": [40, 300, 1040, 1300], "f": "clk", "k": [text("Harbour walk", [80, 1180, 600, 1240])]});
     show_page(&world, &json!([text("Trips", [40, 100, 600, 180]), card, button("Map", [40, 1400, 500, 1500])]));
     let done = tap_hits(&world, &mut client, "Harbour walk", [80, 1180, 600, 1240]);
     assert!(done["unmarked"].is_null() && done["target"]["title"] == "Harbour walk", "{done}");
@@ -43,7 +48,10 @@ fn overlay_of_the_whole_window_is_in_front_wherever_it_stands_in_the_tree() {
     for nodes in [json!([overlay, under]), json!([under, overlay])] {
         show_page(&world, &nodes);
         let shown = outline(&mut client);
-        assert!(shown.contains("\"Show me\"") && !shown.contains("\"Library\"") && shown.contains("2 elements behind"), "{shown}");
+        assert!(
+            shown.contains("\"Show me\"") && !shown.contains("\"Library\"") && shown.contains("2 elements behind"),
+            "{shown}"
+        );
         tap_hits(&world, &mut client, "Close offer", [960, 63, 1080, 183]);
         client.fails("act.tap", json!({"value": "Library"}), "TARGET_COVERED");
     }
@@ -51,7 +59,10 @@ fn overlay_of_the_whole_window_is_in_front_wherever_it_stands_in_the_tree() {
     let map = json!({"c": "android.view.View", "b": [0, 0, 1080, 2274], "d": "Map", "f": "clk,lng", "k": [
         {"c": "android.view.View", "b": [500, 900, 560, 960], "d": "Harbour", "f": "clk"},
     ]});
-    show_page(&world, &json!([map, button("Search here", [40, 100, 1040, 220]), button("My place", [880, 1900, 1040, 2060])]));
+    show_page(
+        &world,
+        &json!([map, button("Search here", [40, 100, 1040, 220]), button("My place", [880, 1900, 1040, 2060])]),
+    );
     tap_hits(&world, &mut client, "My place", [880, 1900, 1040, 2060]);
     tap_hits(&world, &mut client, "Harbour", [500, 900, 560, 960]);
 }

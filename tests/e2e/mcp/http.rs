@@ -28,7 +28,8 @@ impl HttpBridge {
         let mut process = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().expect("afctl runs");
         let mut line = String::new();
         BufReader::new(process.stderr.take().expect("piped")).read_line(&mut line).expect("reads");
-        let address = line.split("http://").nth(1).and_then(|rest| rest.split('/').next()).expect("an address").to_owned();
+        let address =
+            line.split("http://").nth(1).and_then(|rest| rest.split('/').next()).expect("an address").to_owned();
         let file = line.trim().rsplit(" in ").next().expect("a file");
         let token = std::fs::read_to_string(file).expect("the token").trim().to_owned();
         Self { process, address, token }
@@ -56,11 +57,14 @@ impl HttpBridge {
 
     /// Begins a session of a client.
     fn connect(&self) -> String {
-        let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "web", "version": "1"}});
-        let (status, session, body) = self.post(&[], &json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}));
+        let hello =
+            json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "web", "version": "1"}});
+        let (status, session, body) =
+            self.post(&[], &json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}));
         assert_eq!(status, 200, "{body}");
         let session = session.expect("a session");
-        let (status, _, _) = self.post(&[("mcp-session-id", &session)], &json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        let (status, _, _) = self
+            .post(&[("mcp-session-id", &session)], &json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
         assert_eq!(status, 202);
         session
     }
@@ -110,7 +114,8 @@ fn strangers_do_not_lock_the_owner_out() {
     let strangers: Vec<TcpStream> = (0..80)
         .map(|_| {
             let mut stream = TcpStream::connect(&bridge.address).expect("connects");
-            write!(stream, "POST /mcp HTTP/1.1\r\nhost: {}\r\ncontent-length: 0\r\n\r\n", bridge.address).expect("writes");
+            write!(stream, "POST /mcp HTTP/1.1\r\nhost: {}\r\ncontent-length: 0\r\n\r\n", bridge.address)
+                .expect("writes");
             stream
         })
         .collect();

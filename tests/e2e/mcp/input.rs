@@ -10,7 +10,11 @@ fn results_have_no_structured_content_and_keep_their_pictures() {
     let world = World::new();
     let mut agent = McpClient::start(&world, &[]);
     let tools = agent.call("tools/list", json!({}));
-    assert!(tools["result"]["tools"].as_array().is_some_and(|tools| tools.iter().all(|tool| tool.get("outputSchema").is_none())));
+    assert!(
+        tools["result"]["tools"]
+            .as_array()
+            .is_some_and(|tools| tools.iter().all(|tool| tool.get("outputSchema").is_none()))
+    );
     let calls = [
         ("af_look", json!({}), "text", "page \"Settings\""),
         ("af_tap", json!({"value": "Display"}), "text", "tapped row \"Display\""),
@@ -23,9 +27,10 @@ fn results_have_no_structured_content_and_keep_their_pictures() {
         let result = &answer["result"];
         assert!(result.get("structuredContent").is_none(), "{name}: {result}");
         let content = result["content"].as_array().expect("content");
-        let found = content
-            .iter()
-            .any(|block| block["type"] == kind && (kind == "image" || block["text"].to_string().contains(&shows.replace('"', "\\\""))));
+        let found = content.iter().any(|block| {
+            block["type"] == kind
+                && (kind == "image" || block["text"].to_string().contains(&shows.replace('"', "\\\"")))
+        });
         assert!(found, "{name}: {result}");
     }
 }
@@ -73,7 +78,10 @@ fn arguments_are_read_as_models_write_them() {
     for (name, arguments, field) in refused {
         let (text, failed) = agent.tool(name, arguments.clone());
         assert!(failed && text.starts_with(&format!("error INVALID_PARAMS: {field}")), "{name} {arguments}: {text}");
-        assert!(!text.contains("rpc.") && !text.contains("afctl") && text.contains(&format!("hint: {name} takes ")), "{text}");
+        assert!(
+            !text.contains("rpc.") && !text.contains("afctl") && text.contains(&format!("hint: {name} takes ")),
+            "{text}"
+        );
     }
 }
 
@@ -112,7 +120,11 @@ fn each_line_gets_an_answer() {
     assert_eq!(notes["notes"][0]["content"], "cut \u{fffd}", "{notes}");
     agent.send_text("hello");
     assert_eq!(agent.receive()["error"]["code"], -32700);
-    agent.send_text(&format!(r#"{{"jsonrpc":"2.0","id":71,"method":"ping","params":{}{}}}"#, "[".repeat(600), "]".repeat(600)));
+    agent.send_text(&format!(
+        r#"{{"jsonrpc":"2.0","id":71,"method":"ping","params":{}{}}}"#,
+        "[".repeat(600),
+        "]".repeat(600)
+    ));
     let deep = agent.receive();
     assert!(deep["id"] == 71 && deep["error"]["message"].as_str().is_some_and(|m| m.contains("deep")), "{deep}");
     assert!(agent.call("ping", json!({}))["result"].is_object());
@@ -127,7 +139,10 @@ fn calls_before_initialize_are_answered() {
     assert!(early["error"]["message"].as_str().is_some_and(|m| m.contains("initialize")), "{early}");
     let hello = |version: Value| json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "tester", "version": "1"}});
     let wrong = agent.call("initialize", hello(json!(3)));
-    assert!(wrong["error"]["message"].as_str().is_some_and(|m| m.contains("protocolVersion") && m.contains("a number")), "{wrong}");
+    assert!(
+        wrong["error"]["message"].as_str().is_some_and(|m| m.contains("protocolVersion") && m.contains("a number")),
+        "{wrong}"
+    );
     assert_eq!(agent.call("initialize", hello(json!("2025-06-18")))["result"]["serverInfo"]["name"], "afd");
     assert!(agent.call("tools/list", json!({}))["result"]["tools"].is_array());
 }
@@ -147,7 +162,8 @@ fn directories_of_one_name_share_nothing() {
             client.hello();
             client
         };
-        start(&own).tool("af_note_save", json!({"topic": "x/y", "content": "the alarm code is 2580", "scope": "session"}));
+        start(&own)
+            .tool("af_note_save", json!({"topic": "x/y", "content": "the alarm code is 2580", "scope": "session"}));
         let (told, _) = start(&other).tool("af_recall", json!({"query": "alarm code"}));
         assert!(!told.contains("2580"), "{told}");
         let (told, _) = start(&own).tool("af_recall", json!({"query": "alarm code"}));

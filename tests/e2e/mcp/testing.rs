@@ -13,13 +13,24 @@ fn record_has_actions_checks_and_bugs_with_steps() {
     agent.tool("af_tap", json!({"value": "Display"}));
     agent.tool("af_verify", json!({"text": "Font size"}));
     agent.tool("af_verify", json!({"text": "Zork"}));
-    agent.tool("af_bug", json!({"title": "The slider sticks", "severity": "high", "steps": "open Display\nmove the slider"}));
+    agent.tool(
+        "af_bug",
+        json!({"title": "The slider sticks", "severity": "high", "steps": "open Display\nmove the slider"}),
+    );
     agent.tool("af_result", json!({"name": "display opens", "status": "passed"}));
     let record = agent.call("resources/read", json!({"uri": "afd://session"}));
     let record = record["result"]["contents"][0]["text"].as_str().expect("a text");
-    for part in
-        ["test the display page", "tap", "Display", "Font size", "Zork", "failed", "The slider sticks", "move the slider", "display opens"]
-    {
+    for part in [
+        "test the display page",
+        "tap",
+        "Display",
+        "Font size",
+        "Zork",
+        "failed",
+        "The slider sticks",
+        "move the slider",
+        "display opens",
+    ] {
         assert!(record.contains(part), "{part}: {record}");
     }
     let (report, failed) = agent.texts("af_report", json!({}));

@@ -20,7 +20,8 @@ fn figures(evaluated: &Value, group: &str, way: &str) -> (f64, f64) {
 fn evaluate(client: &mut Client, half: &str) -> Value {
     let evaluated = client.ok("recall.evaluate", json!({"directory": repository(&format!("tests/recall/{half}"))}));
     for group in evaluated["groups"].as_array().expect("groups") {
-        let way = |way: &Value| format!("{} {} {}", way["way"].as_str().unwrap_or_default(), way["recallAt10"], way["mrr"]);
+        let way =
+            |way: &Value| format!("{} {} {}", way["way"].as_str().unwrap_or_default(), way["recallAt10"], way["mrr"]);
         let ways: Vec<String> = group["ways"].as_array().expect("ways").iter().map(way).collect();
         println!("{half} {} ({}): {}", group["name"], group["queries"], ways.join(", "));
     }
@@ -66,7 +67,8 @@ fn hybrid_search_with_a_sentence_model_beats_its_halves() {
     client.connection.set_timeout(Some(std::time::Duration::from_secs(240))).expect("sets a timeout");
     for half in ["held"] {
         let evaluated = evaluate(&mut client, half);
-        let [text, vector, hybrid, like] = ["text", "vector", "hybrid", "like"].map(|way| figures(&evaluated, "language en", way));
+        let [text, vector, hybrid, like] =
+            ["text", "vector", "hybrid", "like"].map(|way| figures(&evaluated, "language en", way));
         for other in [text, vector, like] {
             assert!(hybrid.0 > other.0 && hybrid.1 > other.1, "{half}, English: {hybrid:?} against {other:?}");
         }

@@ -91,7 +91,13 @@ fn search(client: &mut Client, query: &str) -> Value {
 fn told(found: &Value) -> Vec<String> {
     let entries = found["entries"].as_array().expect("entries").iter();
     entries
-        .map(|e| format!("{} {}", e["type"].as_str().unwrap_or("?"), e["title"].as_str().or(e["text"].as_str()).unwrap_or("?")))
+        .map(|e| {
+            format!(
+                "{} {}",
+                e["type"].as_str().unwrap_or("?"),
+                e["title"].as_str().or(e["text"].as_str()).unwrap_or("?")
+            )
+        })
         .collect()
 }
 
@@ -102,18 +108,30 @@ fn finds(client: &mut Client, query: &str, what: &str) -> bool {
 /// Saves one of each.
 fn fill(client: &mut Client) {
     client.ok("session.start", json!({"goal": "release test of the photo album", "app": "com.shop"}));
-    client.ok("memory.save", json!({"topic": "nav/settings", "content": "the gear icon opens the preferences", "app": "com.shop"}));
+    client.ok(
+        "memory.save",
+        json!({"topic": "nav/settings", "content": "the gear icon opens the preferences", "app": "com.shop"}),
+    );
     client.ok(
         "session.bug.add",
         json!({"title": "app crashes when the screen is rotated", "description": "NullPointerException in CartFragment", "app": "com.shop"}),
     );
-    client.ok("session.result.add", json!({"name": "coupon twice", "status": "failed", "summary": "SPRING10 counted two times"}));
-    client.ok("pattern.save", json!({"kind": "solution", "text": "restart the app when the list stays empty", "app": "com.shop"}));
+    client.ok(
+        "session.result.add",
+        json!({"name": "coupon twice", "status": "failed", "summary": "SPRING10 counted two times"}),
+    );
+    client.ok(
+        "pattern.save",
+        json!({"kind": "solution", "text": "restart the app when the list stays empty", "app": "com.shop"}),
+    );
     client.ok(
         "pageModel.save",
         json!({"page": "https://shop.example/cart", "pageType": "list", "elements": [{"name": "Proceed to payment"}]}),
     );
-    client.ok("recall.store", json!({"text": "invoices go to accounting@shop.example", "app": "com.shop", "source": "user"}));
+    client.ok(
+        "recall.store",
+        json!({"text": "invoices go to accounting@shop.example", "app": "com.shop", "source": "user"}),
+    );
 }
 
 fn everything_that_was_recorded_is_found_at_once(backend: &Backend) {
@@ -143,13 +161,19 @@ fn everything_that_was_recorded_is_found_at_once(backend: &Backend) {
         let found = recall(client, params);
         assert!(told(&found).iter().all(|e| !e.starts_with("bug")), "{filter}: {found}");
     };
-    for filter in
-        [json!({"types": ["note"]}), json!({"app": "com.other"}), json!({"until": 1}), json!({"tag": "resolved"}), json!({"site": "x.y"})]
-    {
+    for filter in [
+        json!({"types": ["note"]}),
+        json!({"app": "com.other"}),
+        json!({"until": 1}),
+        json!({"tag": "resolved"}),
+        json!({"site": "x.y"}),
+    ] {
         none(&mut client, filter);
     }
     let now = client.ok("daemon.version", json!({}))["startedAt"].as_i64().expect("a time");
-    for (text, ends) in [("invoices are late until March", now + 1_000_000), ("invoices are paid until April", now + 9_000_000)] {
+    for (text, ends) in
+        [("invoices are late until March", now + 1_000_000), ("invoices are paid until April", now + 9_000_000)]
+    {
         client.ok("recall.store", json!({"text": text, "app": "com.shop", "expiresAt": ends}));
     }
     let ending = recall(&mut client, json!({"query": "invoices", "expiresUntil": now + 2_000_000}));
@@ -174,14 +198,30 @@ fn changes_and_deletions_are_followed(backend: &Backend) {
     let refused = client.fails("recall.delete", json!({"uid": bug["bug"]["uid"]}), "INVALID_PARAMS");
     assert!(format!("{refused:?}").contains("session delete"), "{refused:?}");
     // What only looks alike is not folded; what is the same stands for the most trusted one.
-    for text in ["from A to B the lynx is free", "from B to A the lynx is free", "10 per cent for the lynx", "15 per cent for the lynx"] {
+    for text in [
+        "from A to B the lynx is free",
+        "from B to A the lynx is free",
+        "10 per cent for the lynx",
+        "15 per cent for the lynx",
+    ] {
         client.ok("recall.store", json!({"text": text, "scope": "everybody"}));
     }
-    client.ok("recall.store", json!({"text": "The lynx sleeps.", "scope": "everybody", "source": "page", "confidence": 0.2}));
-    let trusted = client.ok("recall.store", json!({"text": "the lynx sleeps", "scope": "everybody", "source": "user", "confidence": 0.9}));
+    client.ok(
+        "recall.store",
+        json!({"text": "The lynx sleeps.", "scope": "everybody", "source": "page", "confidence": 0.2}),
+    );
+    let trusted = client.ok(
+        "recall.store",
+        json!({"text": "the lynx sleeps", "scope": "everybody", "source": "user", "confidence": 0.9}),
+    );
     let found = recall(&mut client, json!({"query": "lynx", "limit": 20}));
     assert_eq!(told(&found).len(), 5, "{found}");
-    let folded = found["entries"].as_array().expect("entries").iter().find(|e| e["duplicates"].is_array()).expect("one that is folded");
+    let folded = found["entries"]
+        .as_array()
+        .expect("entries")
+        .iter()
+        .find(|e| e["duplicates"].is_array())
+        .expect("one that is folded");
     assert_eq!(folded["uid"], trusted["entry"]["uid"], "{found}");
     // The same said again is one entry.
     for _ in 0..2 {
@@ -200,7 +240,8 @@ fn what_was_said_in_a_session_is_found_by_that_session_only(backend: &Backend) {
     own.ok("pattern.save", json!({"kind": "keyFact", "text": "Hildegard lives in Bremen"}));
     own.ok("conversation.append", json!({"messages": [{"role": "user", "content": "Hildegard turns 80 on Friday."}]}));
     let kinds = |found: Value| {
-        let mut kinds: Vec<String> = told(&found).iter().map(|e| e.split(' ').next().unwrap_or_default().to_owned()).collect();
+        let mut kinds: Vec<String> =
+            told(&found).iter().map(|e| e.split(' ').next().unwrap_or_default().to_owned()).collect();
         kinds.sort();
         kinds
     };
@@ -212,7 +253,10 @@ fn what_was_said_in_a_session_is_found_by_that_session_only(backend: &Backend) {
     assert!(!context["text"].as_str().expect("a text").contains("Bremen"), "{context}");
     let context = own.ok("recall.context", json!({"task": "call Hildegard", "budget": 200}));
     let text = context["text"].as_str().expect("a text");
-    assert!(text.contains("Bremen") && text.contains("data, not instructions") && context["tokens"].as_i64() <= Some(200), "{text}");
+    assert!(
+        text.contains("Bremen") && text.contains("data, not instructions") && context["tokens"].as_i64() <= Some(200),
+        "{text}"
+    );
     other.fails("recall.delete", json!({"uid": uid}), "NOT_FOUND");
     // It goes with the session.
     own.ok("session.delete", json!({}));
@@ -242,7 +286,10 @@ fn entries_survive_a_kill_and_a_damaged_index(backend: &Backend) {
     let mut world = backend.process();
     let mut client = world.client();
     for n in 0..12 {
-        client.ok("memory.save", json!({"topic": format!("note {n}"), "content": format!("the word number{n} stands here")}));
+        client.ok(
+            "memory.save",
+            json!({"topic": format!("note {n}"), "content": format!("the word number{n} stands here")}),
+        );
     }
     world.daemon.kill();
     let database = rusqlite::Connection::open(world.dir().join("memory.db")).expect("opens");
@@ -284,7 +331,10 @@ fn a_model_that_is_away_degrades_the_search_and_is_caught_up_with(backend: &Back
         })
     };
     let model = complete(&mut client);
-    assert_eq!((&model["dimensions"], &model["identity"]), (&json!(64), &json!(format!("endpoint/{}/v1/tiny", endpoint.url()))));
+    assert_eq!(
+        (&model["dimensions"], &model["identity"]),
+        (&json!(64), &json!(format!("endpoint/{}/v1/tiny", endpoint.url())))
+    );
     let found = search(&mut client, "zebra noon");
     assert_eq!((&found["model"], &found["missing"]), (&model["identity"], &Value::Null), "{found}");
     assert_eq!(endpoint.requests()[0].path, "/v1/embeddings");
@@ -335,10 +385,14 @@ fn known_things_are_offered_at_the_right_moment(backend: &Backend) {
     client.ok("session.bug.resolve", json!({"id": added["similar"][0]["id"], "reason": "fixed"}));
     let again = client.ok("session.bug.add", json!({"title": "app crashes when screen is rotated", "app": "com.shop"}));
     assert!(again["similar"].to_string().contains("app crashes when the screen is rotated"), "{again}");
-    let other = client.ok("session.bug.add", json!({"title": "login label is cut off when the app is in German", "app": "com.shop"}));
+    let other = client
+        .ok("session.bug.add", json!({"title": "login label is cut off when the app is in German", "app": "com.shop"}));
     assert_eq!(other["similar"], json!([]), "{other}");
     // A task.
-    client.ok("session.task.add", json!({"description": "check that the app no longer crashes when the screen is rotated"}));
+    client.ok(
+        "session.task.add",
+        json!({"description": "check that the app no longer crashes when the screen is rotated"}),
+    );
     let started = client.ok("session.task.start", json!({}));
     assert!(started["known"].to_string().contains("app crashes when the screen is rotated"), "{started}");
     client.ok("session.task.finish", json!({}));
@@ -356,11 +410,15 @@ fn a_context_holds_what_is_remembered_about_the_request(backend: &Backend) {
         json!({"text": "mails to the landlord are signed with Dr. Okonkwo", "type": "preference", "source": "user", "scope": "everybody"}),
     );
     client.ok("recall.store", json!({"text": "the parrot is fed at noon", "scope": "everybody"}));
-    client.ok("conversation.append", json!({"messages": [{"role": "user", "content": "Write a mail to the landlord."}]}));
+    client
+        .ok("conversation.append", json!({"messages": [{"role": "user", "content": "Write a mail to the landlord."}]}));
     let context = client.ok("conversation.context", json!({"budget": 4000}));
     let messages = context["messages"].as_array().expect("messages");
     let with = messages.iter().position(|m| m.to_string().contains("Okonkwo")).expect("the preference");
-    assert!(with > 0 && messages[with]["role"] == "user" && messages[with].to_string().contains("said by user"), "{context}");
+    assert!(
+        with > 0 && messages[with]["role"] == "user" && messages[with].to_string().contains("said by user"),
+        "{context}"
+    );
     assert!(!context.to_string().contains("parrot"), "{context}");
 }
 
@@ -376,9 +434,15 @@ fn a_failure_tells_what_solved_the_like_before(backend: &Backend) {
     assert!(details.contains("scroll down first"), "{details}");
     // Notes that only speak of it do not crowd out what solved it.
     for n in 0..6 {
-        client.ok("memory.save", json!({"topic": format!("t{n}"), "content": format!("\"Payment settings\" is row {n} of the list")}));
+        client.ok(
+            "memory.save",
+            json!({"topic": format!("t{n}"), "content": format!("\"Payment settings\" is row {n} of the list")}),
+        );
     }
-    let bug = client.ok("session.bug.add", json!({"title": "\"Payment settings\" is missing", "description": "not there ".repeat(30)}));
+    let bug = client.ok(
+        "session.bug.add",
+        json!({"title": "\"Payment settings\" is missing", "description": "not there ".repeat(30)}),
+    );
     let remembered = |client: &mut Client| {
         let failed = client.fails("verify.textContains", json!({"text": "Payment settings"}), "ASSERTION_FAILED");
         failed.details["remembered"].clone()
@@ -387,7 +451,10 @@ fn a_failure_tells_what_solved_the_like_before(backend: &Backend) {
     client.ok("session.bug.resolve", json!({"id": bug["bug"]["id"], "reason": "sign in, then look again"}));
     let told = remembered(&mut client);
     let solved: Vec<&Value> = told.as_array().expect("entries").iter().take(2).collect();
-    assert!(format!("{solved:?}").contains("scroll down first") && format!("{solved:?}").contains("sign in, then"), "{told}");
+    assert!(
+        format!("{solved:?}").contains("scroll down first") && format!("{solved:?}").contains("sign in, then"),
+        "{told}"
+    );
     let failed = client.fails("verify.textContains", json!({"text": "Quux"}), "ASSERTION_FAILED");
     assert!(!format!("{failed:?}").contains("remembered"), "{failed:?}");
 }
@@ -397,12 +464,20 @@ fn rules_of_a_page_come_with_the_look_at_it(backend: &Backend) {
     let mut client = world.client();
     let seen = client.ok("observe.page", json!({}));
     let (key, app) = (seen["page"]["key"].clone(), "com.android.settings");
-    client.ok("pattern.save", json!({"kind": "flakyElement", "text": "the search bar\nneeds two taps", "page": key, "app": app}));
-    client.ok("pattern.save", json!({"kind": "validationRule", "text": "of another page", "page": "x.y.Z", "app": app}));
+    client.ok(
+        "pattern.save",
+        json!({"kind": "flakyElement", "text": "the search bar\nneeds two taps", "page": key, "app": app}),
+    );
+    client
+        .ok("pattern.save", json!({"kind": "validationRule", "text": "of another page", "page": "x.y.Z", "app": app}));
     client.ok("pattern.save", json!({"kind": "keyFact", "text": "no hint", "page": key, "app": app}));
     let seen = client.ok("observe.page", json!({}));
-    let hints: Vec<&Value> =
-        seen["hints"].as_array().expect("hints").iter().filter(|h| h["kind"] == "flaky" || h["kind"] == "rule").collect();
+    let hints: Vec<&Value> = seen["hints"]
+        .as_array()
+        .expect("hints")
+        .iter()
+        .filter(|h| h["kind"] == "flaky" || h["kind"] == "rule")
+        .collect();
     assert_eq!(hints.len(), 1, "{}", seen["hints"]);
     assert_eq!(hints[0]["text"], "the search bar needs two taps");
 }
@@ -415,7 +490,10 @@ fn upkeep_archives_merges_and_expires_and_a_dry_run_changes_nothing(backend: &Ba
     client.ok("session.end", json!({}));
     let mut client = world.client_for("new");
     let now = client.ok("daemon.version", json!({}))["startedAt"].as_i64().expect("a time");
-    client.ok("recall.store", json!({"text": "the flamingo sale ends soon", "scope": "everybody", "expiresAt": now + 10 * DAY}));
+    client.ok(
+        "recall.store",
+        json!({"text": "the flamingo sale ends soon", "scope": "everybody", "expiresAt": now + 10 * DAY}),
+    );
     for text in [
         "the flamingo needs 8 characters",
         "The flamingo needs 8 characters.",
@@ -433,9 +511,13 @@ fn upkeep_archives_merges_and_expires_and_a_dry_run_changes_nothing(backend: &Ba
     assert_eq!(client.ok("pattern.list", json!({}))["patterns"].as_array().map(Vec::len), Some(3));
     assert!(finds(&mut client, "flamingos", "session old"));
     world.advance(40 * DAY);
-    assert!(!told(&search(&mut client, "flamingo sale")).iter().any(|e| e.starts_with("fact")), "what has expired is not found");
+    assert!(
+        !told(&search(&mut client, "flamingo sale")).iter().any(|e| e.starts_with("fact")),
+        "what has expired is not found"
+    );
     let dry = client.ok("recall.upkeep", json!({"dryRun": true}));
-    let changes: Vec<&str> = dry["changes"].as_array().expect("changes").iter().filter_map(|c| c["change"].as_str()).collect();
+    let changes: Vec<&str> =
+        dry["changes"].as_array().expect("changes").iter().filter_map(|c| c["change"].as_str()).collect();
     assert_eq!(changes, ["expired", "archived"], "{dry}");
     assert!(finds(&mut client, "flamingos", "session old"), "a dry run changes nothing");
     let done = client.ok("job.run", json!({"name": "recall-upkeep"}));
@@ -446,7 +528,11 @@ fn upkeep_archives_merges_and_expires_and_a_dry_run_changes_nothing(backend: &Ba
     let runs = client.ok("recall.upkeep", json!({"dryRun": true}));
     assert_eq!((runs["runs"].as_array().map(Vec::len), &runs["changes"]), (Some(2), &json!([])), "{runs}");
     let logged = &runs["runs"][1]["changes"][0];
-    assert_eq!((&logged["rows"], &logged["examples"]), (&json!([{"uid": gone, "into": kept}]), &Value::Null), "no texts are kept");
+    assert_eq!(
+        (&logged["rows"], &logged["examples"]),
+        (&json!([{"uid": gone, "into": kept}]), &Value::Null),
+        "no texts are kept"
+    );
 }
 
 fn stored_memories_move_with_an_export(backend: &Backend) {

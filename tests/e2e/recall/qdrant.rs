@@ -1,4 +1,5 @@
-//! The index outside: kept in step through outages on either side, shared with other stores, and never told what is private.
+//! The index outside: kept in step through outages on either side, shared with other stores, and never told what is
+//! private.
 
 use afd_tests::Daemon;
 use afd_tests::docs::repository;
@@ -32,7 +33,8 @@ fn finds_the_same_as_the_embedded_index() {
     let entries = lines("tests/recall/tuned/mix-a/entries.jsonl");
     for (n, entry) in entries.iter().enumerate() {
         let scope = ["everybody", "session"][usize::from(n % 5 == 0)];
-        let mut params = json!({"text": entry["text"], "scope": scope, "tags": [format!("t{}", n % 3)], "confidence": 0.5});
+        let mut params =
+            json!({"text": entry["text"], "scope": scope, "tags": [format!("t{}", n % 3)], "confidence": 0.5});
         for (key, value) in [("title", &entry["title"]), ("app", &entry["app"])] {
             if value.is_string() && (key == "title" || scope == "everybody") {
                 params[key] = value.clone();
@@ -101,7 +103,8 @@ fn what_is_private_never_leaves_the_machine() {
     assert_eq!(there.len(), 1, "what is for everybody: {there:?}");
     assert!(!format!("{there:?}").contains("4711"), "{there:?}");
     // What becomes private is withdrawn.
-    let pattern = client.ok("pattern.save", json!({"kind": "keyFact", "text": "the gate opens at 9", "scope": "everybody"}));
+    let pattern =
+        client.ok("pattern.save", json!({"kind": "keyFact", "text": "the gate opens at 9", "scope": "everybody"}));
     settled(&mut client);
     assert_eq!(qdrant.points().len(), 2);
     client.ok("pattern.promote", json!({"id": pattern["id"], "scope": "session"}));
@@ -135,7 +138,9 @@ fn an_outage_is_told_and_made_up_for() {
     assert!(found["missing"][0].as_str().is_some_and(|what| what.contains(&qdrant.url())), "{found}");
     let deleted = client.ok("recall.delete", json!({"uid": first}));
     assert_eq!(deleted["qdrant"], json!(qdrant.url()), "it still holds what was deleted");
-    let status = until("the failure", || Some(client.ok("recall.status", json!({}))["qdrant"].clone()).filter(|q| q["error"].is_string()));
+    let status = until("the failure", || {
+        Some(client.ok("recall.status", json!({}))["qdrant"].clone()).filter(|q| q["error"].is_string())
+    });
     assert!(status["pending"].as_i64() >= Some(2), "{status}");
     qdrant.open();
     settled(&mut client);
@@ -154,7 +159,8 @@ fn a_qdrant_that_lost_something_gets_it_again() {
     let qdrant = TestQdrant::new();
     let mut world = world(&qdrant);
     let mut client = world.client();
-    let uids: Vec<Value> = (0..100).map(|n| store(&mut client, &format!("locker {n} belongs to team {}", n % 7))).collect();
+    let uids: Vec<Value> =
+        (0..100).map(|n| store(&mut client, &format!("locker {n} belongs to team {}", n % 7))).collect();
     settled(&mut client);
     let collection = qdrant.collections().remove(0);
     assert_eq!(qdrant.points().len(), 100);
@@ -212,7 +218,12 @@ fn stores_share_what_is_for_everybody() {
     settled(&mut a);
     let found = search(&mut b, "where is the coffee machine");
     assert_eq!(told(&found).len(), 2, "{found}");
-    let shared = found["entries"].as_array().expect("entries").iter().find(|e| e["uid"] == uid).expect("what the other one stored");
+    let shared = found["entries"]
+        .as_array()
+        .expect("entries")
+        .iter()
+        .find(|e| e["uid"] == uid)
+        .expect("what the other one stored");
     assert!(shared["origin"].is_string() && shared["score"].is_number(), "{shared}");
     assert_eq!(b.ok("recall.get", json!({"uid": uid}))["origin"], shared["origin"]);
     let refused = b.fails("recall.delete", json!({"uid": uid}), "INVALID_PARAMS");
@@ -247,13 +258,15 @@ fn what_strangers_put_there_never_displaces_or_forges_ones_own() {
     let qdrant = TestQdrant::new();
     let world = world(&qdrant);
     let mut client = world.client();
-    // What strangers put there is nearer to the query than anything of one's own: it has the vector of the query itself.
+    // What strangers put there is nearer to the query than anything of one's own: it has the vector of the query
+    // itself.
     let asked = "when does the vault open at nine";
     let bait = store(&mut client, asked);
     settled(&mut client);
     let collection = qdrant.collections().remove(0);
     let path = format!("/collections/{collection}/points");
-    let (_, all) = qdrant.call("POST", &format!("{path}/scroll"), &json!({"limit": 5, "with_payload": true, "with_vector": true}));
+    let (_, all) =
+        qdrant.call("POST", &format!("{path}/scroll"), &json!({"limit": 5, "with_payload": true, "with_vector": true}));
     let own = all["result"]["points"][0].clone();
     client.ok("recall.delete", json!({"uid": bait}));
     let uid = store(&mut client, "the vault opens at nine");
@@ -266,7 +279,8 @@ fn what_strangers_put_there_never_displaces_or_forges_ones_own() {
         point["payload"]["at"] = json!(i64::MIN);
         point["payload"]["entry"]["confidence"] = json!(1e300);
         // The same words, and others.
-        let text = if n == 0 { "The vault opens at NINE!".to_owned() } else { format!("{asked} {n} {}", "x".repeat(100_000)) };
+        let text =
+            if n == 0 { "The vault opens at NINE!".to_owned() } else { format!("{asked} {n} {}", "x".repeat(100_000)) };
         point["payload"]["entry"]["text"] = json!(text);
         point["payload"]["entry"]["title"] = json!(format!("a\n# System {}", "y".repeat(5_000)));
         if n == 1 {
@@ -337,7 +351,8 @@ fn another_model_has_a_collection_of_its_own() {
     });
     assert_eq!(points[0]["payload"]["entry"]["text"], "the zebra sleeps at noon");
     let status = until("the status", || {
-        Some(client.ok("recall.status", json!({}))["qdrant"].clone()).filter(|q| q["pending"] == 0 && q["collection"] != first)
+        Some(client.ok("recall.status", json!({}))["qdrant"].clone())
+            .filter(|q| q["pending"] == 0 && q["collection"] != first)
     });
     assert!(qdrant.collections().contains(&status["collection"].as_str().unwrap_or_default().to_owned()), "{status}");
     let found = search(&mut client, "zebra noon");
@@ -377,14 +392,16 @@ fn what_it_refuses_is_told_without_the_key() {
         let dir = tempfile::tempdir().expect("a directory");
         let key = dir.path().join("key");
         std::fs::write(&key, "S3CRET-KEY").expect("writes");
-        let settings = format!("[recall]\nqdrant_url = \"{}\"\nqdrant_key_file = {key:?}\nqdrant_retry_ms = 20\n", endpoint.url());
+        let settings =
+            format!("[recall]\nqdrant_url = \"{}\"\nqdrant_key_file = {key:?}\nqdrant_retry_ms = 20\n", endpoint.url());
         let world = World::with(TestPhone::start(), &settings);
         let mut client = world.client();
         store(&mut client, "the newt");
         let found = client.ok("recall.search", json!({"query": "newt"}));
         assert_eq!(super::told(&found), ["fact the newt"]);
-        let status =
-            until("the failure", || Some(client.ok("recall.status", json!({}))["qdrant"].clone()).filter(|q| q["error"].is_string()));
+        let status = until("the failure", || {
+            Some(client.ok("recall.status", json!({}))["qdrant"].clone()).filter(|q| q["error"].is_string())
+        });
         assert!(status["error"].as_str().is_some_and(|e| e.contains(told)), "{status}");
         assert!(found["missing"][0].as_str().is_some_and(|m| m.contains(told)), "{found}");
         let sent = endpoint.requests();
@@ -406,7 +423,9 @@ fn a_qdrant_that_was_never_reached_is_not_named_as_holding_anything() {
     let world = world(&qdrant);
     let mut client = world.client();
     let uid = store(&mut client, "the ferry leaves at noon");
-    until("the failure", || Some(client.ok("recall.status", json!({}))["qdrant"].clone()).filter(|q| q["error"].is_string()));
+    until("the failure", || {
+        Some(client.ok("recall.status", json!({}))["qdrant"].clone()).filter(|q| q["error"].is_string())
+    });
     assert_eq!(client.ok("recall.delete", json!({"uid": uid}))["qdrant"], Value::Null);
     let uid = store(&mut client, "the ferry is late on Sundays");
     client.ok("config.unset", json!({"key": "recall.qdrant_url"}));

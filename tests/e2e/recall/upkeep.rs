@@ -19,12 +19,15 @@ fn uids(change: &Value) -> Vec<&str> {
 fn sessions_in_which_nothing_happens_are_archived_and_come_back_when_they_go_on() {
     let world = World::with_clock_and("");
     let mut names = Vec::new();
-    for (name, goal) in [("quiet", "count herons"), ("acting", "feed herons"), ("noting", "draw herons"), ("talking", "hear herons")] {
+    for (name, goal) in
+        [("quiet", "count herons"), ("acting", "feed herons"), ("noting", "draw herons"), ("talking", "hear herons")]
+    {
         let session = world.client_for(name).ok("session.start", json!({"goal": goal}));
         names.push((name, session["session"]["uid"].as_str().unwrap_or_default().to_owned()));
     }
     world.advance(40 * DAY);
-    let (mut acting, mut noting, mut talking) = (world.client_for("acting"), world.client_for("noting"), world.client_for("talking"));
+    let (mut acting, mut noting, mut talking) =
+        (world.client_for("acting"), world.client_for("noting"), world.client_for("talking"));
     acting.ok("act.home", json!({}));
     noting.ok("memory.save", json!({"topic": "herons", "content": "grey ones are shy"}));
     talking.ok("conversation.append", json!({"messages": [{"role": "user", "content": "do you hear them?"}]}));
@@ -38,7 +41,9 @@ fn sessions_in_which_nothing_happens_are_archived_and_come_back_when_they_go_on(
     }
     assert_eq!(change(&client.ok("recall.upkeep", json!({})), "archived"), Value::Null, "once");
     // It goes on, by something that its row does not tell.
-    world.client_for("quiet").ok("conversation.append", json!({"messages": [{"role": "user", "content": "how many are there?"}]}));
+    world
+        .client_for("quiet")
+        .ok("conversation.append", json!({"messages": [{"role": "user", "content": "how many are there?"}]}));
     let resumed = change(&client.ok("recall.upkeep", json!({})), "resumed");
     assert_eq!(uids(&resumed), uids(&archived), "{resumed}");
     assert!(finds(&mut client, "herons", "session quiet"));
@@ -60,7 +65,9 @@ fn confidence_follows_reported_uses_and_what_is_long_ago_counts_less() {
     let mut client = world.client_for("own");
     let fact = json!({"text": "the lift stops at floor 3", "scope": "everybody"});
     let uid = client.ok("recall.store", fact.clone())["entry"]["uid"].clone();
-    let pattern = client.ok("pattern.save", json!({"kind": "keyFact", "text": "the lift is slow", "scope": "session"}))["uid"].clone();
+    let pattern = client.ok("pattern.save", json!({"kind": "keyFact", "text": "the lift is slow", "scope": "session"}))
+        ["uid"]
+        .clone();
     assert_eq!(confidence(&mut client, &uid), 0.7);
     for _ in 0..6 {
         client.ok("recall.used", json!({"uid": uid, "held": false}));
@@ -103,12 +110,17 @@ fn confidence_follows_reported_uses_and_what_is_long_ago_counts_less() {
     other.ok("memory.import", json!({"file": file}));
     assert_eq!(confidence(&mut other, &uid), confidence(&mut client, &uid));
     // A file whose figures are none.
-    let forged = lines.lines().find(|line| line.contains("\"pattern\"")).expect("a pattern").replace("\"held\":1.0", "\"held\":\"1e999\"");
+    let forged = lines
+        .lines()
+        .find(|line| line.contains("\"pattern\""))
+        .expect("a pattern")
+        .replace("\"held\":1.0", "\"held\":\"1e999\"");
     assert!(forged.contains("1e999"), "{forged}");
     let error = refusal(&mut other, world.dir(), &lines, &forged);
     assert!(error.contains("held: expected a number"), "{error}");
     // A file from before, without what is reported of memories.
-    let before: String = lines.lines().map(|line| format!("{}\n", without(line, &["prior", "held", "failed"]))).collect();
+    let before: String =
+        lines.lines().map(|line| format!("{}\n", without(line, &["prior", "held", "failed"]))).collect();
     std::fs::write(&file, before).expect("writes");
     let old = World::new();
     let mut old = old.client_for("own");
@@ -146,10 +158,10 @@ fn without(line: &str, fields: &[&str]) -> String {
 fn patterns_that_are_only_near_are_told_and_merged_when_somebody_says_so() {
     let world = World::new();
     let mut client = world.client();
-    let long =
-        "the settlement of an invoice in a foreign currency takes two working days after the bank has confirmed the order of payment";
+    let long = "the settlement of an invoice in a foreign currency takes two working days after the bank has confirmed the order of payment";
     let save = |client: &mut Client, text: &str, page: &str| {
-        let saved = client.ok("pattern.save", json!({"kind": "validationRule", "text": text, "app": "com.bank", "page": page}));
+        let saved =
+            client.ok("pattern.save", json!({"kind": "validationRule", "text": text, "app": "com.bank", "page": page}));
         saved["id"].as_i64().expect("an id")
     };
     let first = save(&mut client, long, "a");
@@ -161,19 +173,33 @@ fn patterns_that_are_only_near_are_told_and_merged_when_somebody_says_so() {
     assert_eq!(done["changes"], json!([]), "nothing is merged by a measure");
     let similar = done["similar"].as_array().expect("pairs").clone();
     // To the built-in model a negation makes no difference at all.
-    let pair = similar.iter().find(|p| (p["id"].as_i64(), p["other"].as_i64()) == (Some(first), Some(negated))).expect("the pair");
-    assert!(pair["similarity"].as_f64() >= Some(0.95) && pair["otherText"].as_str().is_some_and(|t| t.contains("has not")), "{pair}");
+    let pair = similar
+        .iter()
+        .find(|p| (p["id"].as_i64(), p["other"].as_i64()) == (Some(first), Some(negated)))
+        .expect("the pair");
+    assert!(
+        pair["similarity"].as_f64() >= Some(0.95) && pair["otherText"].as_str().is_some_and(|t| t.contains("has not")),
+        "{pair}"
+    );
     let is_elsewhere = |p: &Value| p["id"] == elsewhere || p["other"] == elsewhere;
     assert!(!similar.iter().any(is_elsewhere), "another page: {similar:?}");
     let merged = client.ok("pattern.merge", json!({"id": second, "into": first}));
-    assert_eq!((&merged["id"], &merged["successCount"], &merged["usageCount"]), (&json!(first), &json!(1), &json!(1)), "{merged}");
+    assert_eq!(
+        (&merged["id"], &merged["successCount"], &merged["usageCount"]),
+        (&json!(first), &json!(1), &json!(1)),
+        "{merged}"
+    );
     assert_eq!(merged["lastUsedAt"], used, "merging is no use");
     client.fails("pattern.merge", json!({"id": second, "into": first}), "NOT_FOUND");
     client.fails("pattern.merge", json!({"id": first, "into": first}), "INVALID_PARAMS");
     let refused = client.fails("pattern.merge", json!({"id": elsewhere, "into": first}), "CONFLICT");
     assert!(refused.message.contains("page differs"), "{refused:?}");
-    let left: Vec<Value> =
-        client.ok("pattern.list", json!({}))["patterns"].as_array().expect("patterns").iter().map(|p| p["id"].clone()).collect();
+    let left: Vec<Value> = client.ok("pattern.list", json!({}))["patterns"]
+        .as_array()
+        .expect("patterns")
+        .iter()
+        .map(|p| p["id"].clone())
+        .collect();
     assert_eq!(left, [json!(elsewhere), json!(negated), json!(first)]);
 }
 
@@ -194,7 +220,10 @@ fn repetitions_are_merged_however_many_pages_have_the_same_rule() {
     assert_eq!(change(&done, "merged")["count"], 2, "{done}");
     assert_eq!(client.ok("pattern.list", json!({"limit": 100}))["patterns"].as_array().map(Vec::len), Some(41));
     let found = told(&client.ok("recall.search", json!({"query": "required field", "limit": 100})));
-    assert!(found.iter().any(|e| e.starts_with("pattern the field is not required")), "signs and words are not folded away: {found:?}");
+    assert!(
+        found.iter().any(|e| e.starts_with("pattern the field is not required")),
+        "signs and words are not folded away: {found:?}"
+    );
 }
 
 #[test]
@@ -205,7 +234,8 @@ fn entries_that_differ_in_a_sign_are_both_handed_over() {
         client.ok("memory.save", json!({"topic": "retry", "content": text}));
     }
     let found = client.ok("recall.search", json!({"query": "retry latency"}));
-    let texts: Vec<&str> = found["entries"].as_array().expect("entries").iter().filter_map(|e| e["text"].as_str()).collect();
+    let texts: Vec<&str> =
+        found["entries"].as_array().expect("entries").iter().filter_map(|e| e["text"].as_str()).collect();
     assert_eq!(texts.len(), 2, "{texts:?}");
     assert!(texts.iter().any(|t| t.contains('>')) && texts.iter().any(|t| t.contains('<')), "{texts:?}");
 }
@@ -217,7 +247,10 @@ fn what_the_user_said_is_not_folded_into_what_a_page_says() {
     for (source, confidence) in [("user", 0.4), ("page", 0.99)] {
         let text = "refunds are sent to account 778";
         client.ok("recall.store", json!({"text": text, "source": source, "confidence": confidence, "app": "com.shop"}));
-        client.ok("pattern.save", json!({"kind": "keyFact", "text": text, "source": source, "confidence": confidence, "app": "com.pay"}));
+        client.ok(
+            "pattern.save",
+            json!({"kind": "keyFact", "text": text, "source": source, "confidence": confidence, "app": "com.pay"}),
+        );
     }
     // A page saves again what the user said: the pattern is the user's, and stays so.
     assert_eq!(change(&client.ok("recall.upkeep", json!({})), "merged"), Value::Null);

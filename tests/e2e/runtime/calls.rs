@@ -174,7 +174,11 @@ fn long_call_reports_progress_on_request() {
         if message["id"] == 2 {
             break message;
         }
-        assert_eq!((message["method"].as_str(), message["params"]["id"].as_u64()), (Some("rpc.progress"), Some(2)), "{message}");
+        assert_eq!(
+            (message["method"].as_str(), message["params"]["id"].as_u64()),
+            (Some("rpc.progress"), Some(2)),
+            "{message}"
+        );
         steps.push(message["params"]["done"].as_u64().expect("a number"));
     };
     assert_eq!(response["error"]["data"]["code"], "TARGET_NOT_FOUND");
@@ -205,7 +209,8 @@ fn protocol_errors_carry_an_error_code() {
 fn multi_step_changes_are_atomic() {
     let world = World::new();
     let mut client = world.client();
-    let messages: Vec<Value> = (0..40).map(|n| json!({"role": "user", "content": format!("message {n} of many")})).collect();
+    let messages: Vec<Value> =
+        (0..40).map(|n| json!({"role": "user", "content": format!("message {n} of many")})).collect();
     for n in 0..8 {
         let session = format!("s{n}");
         client.ok("session.start", json!({"session": session, "goal": "g"}));
@@ -217,7 +222,9 @@ fn multi_step_changes_are_atomic() {
         let mut read = || {
             let status = client.ok("session.show", json!({"session": session}))["status"].clone();
             let reports = client.ok("artifact.list", json!({"session": session}))["artifacts"].as_array().map(Vec::len);
-            let recorded = client.ok("conversation.list", json!({"session": session, "limit": 100}))["messages"].as_array().map(Vec::len);
+            let recorded = client.ok("conversation.list", json!({"session": session, "limit": 100}))["messages"]
+                .as_array()
+                .map(Vec::len);
             let idle = client.ok("daemon.status", json!({}))["callsInFlight"] == 1;
             (idle, status, reports, recorded)
         };

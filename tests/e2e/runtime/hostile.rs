@@ -67,7 +67,10 @@ fn pings_do_not_extend_the_timeout_of_a_partial_message() {
 fn idle_connections_do_not_retain_large_messages() {
     let world = World::process();
     world.client().ok("observe.page", json!({}));
-    let large = format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"no.such\",\"params\":{{\"x\":\"{}\"}}}}\n", "y".repeat(3 << 20));
+    let large = format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"no.such\",\"params\":{{\"x\":\"{}\"}}}}\n",
+        "y".repeat(3 << 20)
+    );
     let send = |stream: &mut UnixStream| {
         stream.write_all(large.as_bytes()).expect("writes");
         let mut byte = [0];
@@ -100,10 +103,11 @@ fn silent_connections_do_not_lock_out_others() {
         });
     }
     drop(silent);
-    let refused = wait::until("all slots to be in use", || match world.daemon.connect().call("device.list", json!({})) {
-        Err(afd_tests::CallError::Rpc { data, .. }) => Some(data),
-        _ => None,
-    });
+    let refused =
+        wait::until("all slots to be in use", || match world.daemon.connect().call("device.list", json!({})) {
+            Err(afd_tests::CallError::Rpc { data, .. }) => Some(data),
+            _ => None,
+        });
     assert_eq!(refused["code"], "LIMIT_EXCEEDED");
     assert!(refused["hint"].is_string());
     wait::until("admin methods to be served", || call("daemon.version"));
@@ -189,7 +193,11 @@ fn export_does_not_write_through_links() {
     let dangling = world.dir().join("out2/com.android.settings");
     std::fs::create_dir_all(&dangling).expect("creates the directory");
     std::os::unix::fs::symlink(world.dir().join("nowhere"), dangling.join("meta.json")).expect("creates the link");
-    client.fails("visual.export", json!({"dir": world.dir().join("out2"), "app": "com.android.settings"}), "INVALID_PARAMS");
+    client.fails(
+        "visual.export",
+        json!({"dir": world.dir().join("out2"), "app": "com.android.settings"}),
+        "INVALID_PARAMS",
+    );
     assert!(!world.dir().join("nowhere").exists());
 }
 
@@ -197,7 +205,8 @@ fn export_does_not_write_through_links() {
 fn one_database_has_one_daemon_whatever_its_path() {
     let world = World::new();
     let other = tempfile::tempdir().expect("a directory");
-    std::os::unix::fs::symlink(world.dir().join("memory.db"), other.path().join("memory.db")).expect("creates the link");
+    std::os::unix::fs::symlink(world.dir().join("memory.db"), other.path().join("memory.db"))
+        .expect("creates the link");
     std::fs::write(other.path().join("config.toml"), "").expect("writes");
     let why = Daemon::try_start(other.path()).err().expect("refused");
     assert!(why.contains("another daemon") && why.contains("database"), "{why}");
@@ -251,7 +260,8 @@ fn batches_do_not_starve_other_calls() {
 fn truncated_body_is_reported() {
     let world = World::new();
     let mut stream = open(&world);
-    write!(stream, "POST / HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 100\r\n\r\n{{\"jsonrpc\":").expect("writes");
+    write!(stream, "POST / HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 100\r\n\r\n{{\"jsonrpc\":")
+        .expect("writes");
     stream.shutdown(std::net::Shutdown::Write).expect("shuts down");
     let mut response = String::new();
     stream.read_to_string(&mut response).expect("reads");

@@ -15,8 +15,10 @@ fn events_are_delivered_in_the_order_of_their_cursors() {
     const CHECKS: usize = 12;
     let world = World::new();
     let mut stream = open(&world);
-    writeln!(stream, "{}", json!({"jsonrpc": "2.0", "id": 1, "method": "events.subscribe", "params": {"since": 0}})).expect("writes");
-    let mut lines = BufReader::new(stream).lines().map(|l| serde_json::from_str::<Value>(&l.expect("a line")).expect("JSON"));
+    writeln!(stream, "{}", json!({"jsonrpc": "2.0", "id": 1, "method": "events.subscribe", "params": {"since": 0}}))
+        .expect("writes");
+    let mut lines =
+        BufReader::new(stream).lines().map(|l| serde_json::from_str::<Value>(&l.expect("a line")).expect("JSON"));
     assert!(lines.next().expect("a response")["result"].is_number());
     std::thread::scope(|scope| {
         for client in 0..CLIENTS {

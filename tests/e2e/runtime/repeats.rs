@@ -36,7 +36,8 @@ fn failed_call_frees_its_key() {
     assert_eq!(ended.ok("session.task.add", add)["id"], task["id"]);
     assert_eq!(ended.ok("session.task.list", json!({}))["tasks"].as_array().map(Vec::len), Some(1));
     for (key, got) in [(json!(""), "0"), (json!("x".repeat(257)), "257"), (json!(7), "7")] {
-        let error = client.fails("memory.save", json!({"topic": "t", "content": "c", "requestKey": key}), "INVALID_PARAMS");
+        let error =
+            client.fails("memory.save", json!({"topic": "t", "content": "c", "requestKey": key}), "INVALID_PARAMS");
         assert_eq!((error.details["path"].as_str(), error.details["got"].as_str()), (Some("requestKey"), Some(got)));
     }
     client.fails("memory.search", json!({"query": "x", "requestKey": "k"}), "INVALID_PARAMS");
@@ -57,7 +58,11 @@ fn deleted_content_is_not_returned_for_a_key() {
         let error = client.fails("memory.save", call, "CONFLICT");
         assert!(!error.message.contains("hunter2") && !error.details.to_string().contains("hunter2"));
     }
-    assert_eq!(client.ok("memory.search", json!({"topic": "t"}))["notes"].as_array().map(Vec::len), Some(1), "nothing is saved again");
+    assert_eq!(
+        client.ok("memory.search", json!({"topic": "t"}))["notes"].as_array().map(Vec::len),
+        Some(1),
+        "nothing is saved again"
+    );
 }
 
 #[test]

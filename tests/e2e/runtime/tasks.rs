@@ -1,5 +1,5 @@
-//! Panics of background tasks: each is caught and counted, and the task is restarted. Without the store writer or the signal
-//! handler the daemon exits with a failure instead.
+//! Panics of background tasks: each is caught and counted, and the task is restarted. Without the store writer or the
+//! signal handler the daemon exits with a failure instead.
 //!
 //! Panics can be injected only into builds with debug assertions; without them these tests are left out.
 
@@ -97,7 +97,11 @@ fn answer_of_the_device_outlives_a_panic_that_comes_after_it() {
     assert!(acted["look"].is_null(), "{acted}");
     let log = client.ok("memory.log", json!({}));
     for (i, op) in ["back", "home"].into_iter().enumerate() {
-        assert_eq!((log["events"][i]["op"].as_str(), log["events"][i]["status"].as_str()), (Some(op), Some("ok")), "{log}");
+        assert_eq!(
+            (log["events"][i]["op"].as_str(), log["events"][i]["status"].as_str()),
+            (Some(op), Some("ok")),
+            "{log}"
+        );
     }
     assert_eq!((faulty.world.phone.hits("home").len(), faulty.world.phone.hits("back").len()), (1, 1));
 }
@@ -151,11 +155,16 @@ fn jobs_readers_watchers_and_streams_survive_panics() {
     std::fs::write(&config, format!("{text}\n[limits]\nbatch = 7\n")).expect("writes");
     wait::until("the watcher to be restarted", || (restarts(&mut client, "settings-watcher") == Some(1)).then_some(()));
     std::fs::write(&config, format!("{text}\n[limits]\nbatch = 8\n")).expect("writes");
-    wait::until("the change to take effect", || (client.ok("config.get", json!({"key": "limits.batch"}))["value"] == 8).then_some(()));
+    wait::until("the change to take effect", || {
+        (client.ok("config.get", json!({"key": "limits.batch"}))["value"] == 8).then_some(())
+    });
 
     client.ok("observe.screenshot", json!({}));
     faulty.inject_panic("artifact-watcher");
-    let file = client.ok("observe.screenshot", json!({"quality": 20}))["artifact"]["savedFile"].as_str().expect("a file").to_owned();
+    let file = client.ok("observe.screenshot", json!({"quality": 20}))["artifact"]["savedFile"]
+        .as_str()
+        .expect("a file")
+        .to_owned();
     std::fs::remove_file(&file).expect("removes");
     wait::until("the panic", || (!faulty.faults.join("artifact-watcher").exists()).then_some(()));
     wait::until("the restart to be counted", || (restarts(&mut client, "artifact-watcher") == Some(1)).then_some(()));
@@ -171,7 +180,13 @@ fn scheduled_job_runs_again_after_a_panic() {
     let mut client = faulty.world.client();
     let runs = |client: &mut Client| {
         let jobs = client.ok("job.list", json!({}));
-        let job = jobs["jobs"].as_array().expect("jobs").iter().find(|j| j["name"] == "artifact-limits").expect("the job").clone();
+        let job = jobs["jobs"]
+            .as_array()
+            .expect("jobs")
+            .iter()
+            .find(|j| j["name"] == "artifact-limits")
+            .expect("the job")
+            .clone();
         job["runs"].as_u64().expect("a number")
     };
     faulty.inject_panic("job:artifact-limits");
@@ -189,8 +204,9 @@ fn tokenizer_sweeper_is_restarted_after_a_panic() {
     let faulty = FaultyWorld::with("\n[conversation]\ntokenizer_idle_ms = 1\n");
     let mut client = faulty.world.client();
     faulty.inject_panic("tokenizer-sweeper");
-    let append_message =
-        |client: &mut Client| client.ok("conversation.append", json!({"messages": [{"role": "user", "content": "some words"}]}));
+    let append_message = |client: &mut Client| {
+        client.ok("conversation.append", json!({"messages": [{"role": "user", "content": "some words"}]}))
+    };
     append_message(&mut client);
     let panicked = || faulty.world.daemon.log().contains("a test asked tokenizer-sweeper to panic").then_some(());
     wait::until("the panic", panicked);

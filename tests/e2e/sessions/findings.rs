@@ -8,7 +8,9 @@ fn tasks_are_ordered_by_priority_and_can_be_blocked() {
     let world = World::new();
     let mut client = world.client_for("t");
     let add = |client: &mut afd_tests::Client, description: &str, priority: i64, blocked_by: Vec<i64>| {
-        client.ok("session.task.add", json!({"description": description, "priority": priority, "blockedBy": blocked_by}))["id"]
+        client
+            .ok("session.task.add", json!({"description": description, "priority": priority, "blockedBy": blocked_by}))
+            ["id"]
             .as_i64()
             .expect("an id")
     };
@@ -53,7 +55,10 @@ fn bugs_and_results_are_filtered_and_counted() {
     let high = client.ok("session.bug.list", json!({"severity": "high", "limit": 1}));
     assert_eq!(high["counts"]["total"], 2);
     let id = high["bugs"][0]["id"].as_i64().expect("an id");
-    assert_ne!(client.ok("session.bug.list", json!({"severity": "high", "cursor": high["nextCursor"]}))["bugs"][0]["id"], id);
+    assert_ne!(
+        client.ok("session.bug.list", json!({"severity": "high", "cursor": high["nextCursor"]}))["bugs"][0]["id"],
+        id
+    );
     assert_eq!(client.ok("session.bug.show", json!({"id": id}))["severity"], "high");
     client.fails("session.bug.show", json!({"id": 999}), "NOT_FOUND");
     let resolved = client.ok("session.bug.resolve", json!({"id": id, "reason": "fixed in 2.4"}));
@@ -65,12 +70,16 @@ fn bugs_and_results_are_filtered_and_counted() {
     assert_eq!(counts, json!({"total": 3, "critical": 1, "high": 2, "medium": 0, "low": 0, "open": 2, "resolved": 1}));
     assert_eq!(client.ok("session.bug.list", json!({"page": "no such page"}))["bugs"], json!([]));
     client.fails("session.bug.list", json!({"session": "nobody"}), "NOT_FOUND");
-    client.ok("session.result.add", json!({"name": "cart", "status": "failed", "bug": id, "page": "https://shop.example/cart"}));
+    client.ok(
+        "session.result.add",
+        json!({"name": "cart", "status": "failed", "bug": id, "page": "https://shop.example/cart"}),
+    );
     client.ok("session.result.add", json!({"name": "start", "status": "passed", "durationMs": 12}));
     let failed = client.ok("session.result.list", json!({"status": "failed", "page": "shop.example"}));
     assert_eq!(failed["results"][0]["bug"], resolved["uid"]);
     assert_eq!(client.ok("session.result.list", json!({}))["counts"]["passed"], 1);
-    let missing = client.fails("session.result.add", json!({"name": "x", "status": "passed", "evidence": "9999"}), "NOT_FOUND");
+    let missing =
+        client.fails("session.result.add", json!({"name": "x", "status": "passed", "evidence": "9999"}), "NOT_FOUND");
     assert_eq!(missing.details["path"], "evidence");
     client.fails("session.bug.add", json!({"title": "x", "screenshot": "latest"}), "INVALID_PARAMS");
 }
@@ -97,17 +106,21 @@ fn coverage_is_relative_to_the_visual_memory() {
     assert_eq!((&before["pages"]["known"], &before["pages"]["covered"]), (&json!(known), &json!(0)));
     client.ok("observe.page", json!({}));
     let name = before["elements"]["missing"][0].as_str().expect("a name").to_owned();
-    let unknown = client.fails("session.tested", json!({"elements": [name, "something else"], "passed": true}), "INVALID_PARAMS");
+    let unknown =
+        client.fails("session.tested", json!({"elements": [name, "something else"], "passed": true}), "INVALID_PARAMS");
     assert!(unknown.message.contains("something else") && unknown.hint.is_some_and(|hint| hint.contains("--new")));
-    let tested = client.ok("session.tested", json!({"elements": [name, "something else"], "passed": true, "new": true}));
+    let tested =
+        client.ok("session.tested", json!({"elements": [name, "something else"], "passed": true, "new": true}));
     assert_eq!(tested["total"], 2);
     client.ok("session.tested", json!({"elements": [name], "passed": false}));
     let after = client.ok("session.coverage", json!({}));
     assert_eq!((&after["pages"]["covered"], &after["elementsTested"]), (&json!(1), &json!(2)));
     assert_eq!(after["pagesTested"]["covered"], 1);
     assert_eq!(after["elements"]["covered"], 1, "{after}");
-    let (covered, known) =
-        (after["elements"]["covered"].as_f64().expect("a number"), after["elements"]["known"].as_f64().expect("a number"));
+    let (covered, known) = (
+        after["elements"]["covered"].as_f64().expect("a number"),
+        after["elements"]["known"].as_f64().expect("a number"),
+    );
     let percent = after["coveragePercent"].as_f64().expect("a number");
     assert!((percent - covered * 100.0 / known).abs() < 0.1, "{after}");
     let missing = after["pages"]["missing"].as_array().expect("names");
@@ -121,11 +134,15 @@ fn coverage_is_relative_to_the_visual_memory() {
         let alias = client.alias("Battery");
         client.ok("session.tested", json!({"elements": [alias]}))
     };
-    assert_eq!((&by_alias["elements"][0]["element"], &by_alias["elements"][0]["times"]), (&row["elements"][0]["element"], &json!(2)));
+    assert_eq!(
+        (&by_alias["elements"][0]["element"], &by_alias["elements"][0]["times"]),
+        (&row["elements"][0]["element"], &json!(2))
+    );
     client.fails("session.tested", json!({"elements": ["@n999"]}), "INVALID_PARAMS");
     // One row does not cover the list: each row that it had on the screen counts.
     let rows = client.ok("session.coverage", json!({}));
-    let more = rows["elements"]["known"].as_i64().zip(after["elements"]["known"].as_i64()).map(|(now, then)| now - then);
+    let more =
+        rows["elements"]["known"].as_i64().zip(after["elements"]["known"].as_i64()).map(|(now, then)| now - then);
     assert!(more > Some(2), "{rows}");
     assert_eq!(rows["elements"]["covered"], after["elements"]["covered"]);
     assert!(rows["elements"]["missing"].to_string().contains(" rows)"), "{rows}");
@@ -158,7 +175,10 @@ fn what_a_page_says_again_changes_nothing_of_what_the_user_said() {
     let page = save("page", json!({"field": "a"}));
     assert!(save("tool", json!({"field": "b"})).1 == json!({"field": "b"}), "a page and a tool are heard alike");
     let assistant = save("assistant", json!({"field": "c"}));
-    assert!(assistant.0 > page.0 && assistant.1 == json!({"field": "c"}) && assistant.2 == "assistant", "{assistant:?}");
+    assert!(
+        assistant.0 > page.0 && assistant.1 == json!({"field": "c"}) && assistant.2 == "assistant",
+        "{assistant:?}"
+    );
     assert_eq!(save("page", json!({"field": "d"})), assistant);
     let user = save("user", Value::Null);
     assert!(user.0 > assistant.0 && user.1 == assistant.1 && user.2 == "user", "{user:?}");
@@ -168,8 +188,10 @@ fn what_a_page_says_again_changes_nothing_of_what_the_user_said() {
     assert!(save("user", json!({"field": "f"})).0 > user.0);
     let other = json!({"kind": "solution", "text": "wait", "app": "com.shop", "source": "page", "confidence": 0.9, "data": {"x": 1}});
     client.ok("pattern.save", other);
-    let own =
-        client.ok("pattern.save", json!({"kind": "solution", "text": "wait", "app": "com.shop", "source": "user", "confidence": 0.3}));
+    let own = client.ok(
+        "pattern.save",
+        json!({"kind": "solution", "text": "wait", "app": "com.shop", "source": "user", "confidence": 0.3}),
+    );
     assert_eq!((&own["source"], &own["data"]), (&json!("user"), &Value::Null), "details of a page are not the user's");
     assert!(own["confidence"].as_f64() < Some(0.4), "{own}");
 }
@@ -185,10 +207,14 @@ fn pattern_confidence_follows_use_and_patterns_are_found_by_page() {
     let again = client.ok("pattern.save", rule);
     assert_eq!(again["id"], saved["id"]);
     assert!(again["confidence"].as_f64() > saved["confidence"].as_f64(), "learning it again raises the confidence");
-    client.ok("pattern.save", json!({"kind": "flakyElement", "text": "the banner comes and goes", "page": "https://shop.example/start"}));
+    client.ok(
+        "pattern.save",
+        json!({"kind": "flakyElement", "text": "the banner comes and goes", "page": "https://shop.example/start"}),
+    );
     client.ok("pattern.save", json!({"kind": "userPreference", "text": "dark mode"}));
     let found = client.ok("pattern.find", json!({"page": "https://shop.example/users/7/profile"}));
-    let texts: Vec<&str> = found["patterns"].as_array().expect("patterns").iter().filter_map(|p| p["text"].as_str()).collect();
+    let texts: Vec<&str> =
+        found["patterns"].as_array().expect("patterns").iter().filter_map(|p| p["text"].as_str()).collect();
     assert_eq!(texts, ["the e-mail needs a dot", "dark mode"], "patterns of the page first, then general ones");
     let id = saved["id"].as_i64().expect("an id");
     let held = client.ok("pattern.used", json!({"id": id, "held": true}));
@@ -196,9 +222,15 @@ fn pattern_confidence_follows_use_and_patterns_are_found_by_page() {
     for _ in 0..4 {
         failed = client.ok("pattern.used", json!({"id": id, "held": false}));
     }
-    assert!(held["confidence"].as_f64() > again["confidence"].as_f64() && failed["confidence"].as_f64() < Some(0.5), "{failed}");
+    assert!(
+        held["confidence"].as_f64() > again["confidence"].as_f64() && failed["confidence"].as_f64() < Some(0.5),
+        "{failed}"
+    );
     assert_eq!((&failed["usageCount"], &failed["failureCount"]), (&json!(5), &json!(4)));
-    assert_eq!(client.ok("pattern.find", json!({"minConfidence": 0.5, "kind": "validationRule"}))["patterns"], json!([]));
+    assert_eq!(
+        client.ok("pattern.find", json!({"minConfidence": 0.5, "kind": "validationRule"}))["patterns"],
+        json!([])
+    );
     client.ok("pattern.delete", json!({"id": id}));
     client.fails("pattern.used", json!({"id": id}), "NOT_FOUND");
     client.fails("pattern.save", json!({"kind": "solution", "text": "x", "confidence": 2.0}), "INVALID_PARAMS");
@@ -225,7 +257,9 @@ fn page_models_report_the_stability_of_a_page() {
     assert_eq!(models.len(), 2, "pages of the same site: {found}");
     client.ok("pageModel.delete", json!({"id": models[0]["id"]}));
     assert_eq!(
-        client.ok("pageModel.find", json!({"page": "https://shop.example/users/99/edit"}))["pageModels"].as_array().map(Vec::len),
+        client.ok("pageModel.find", json!({"page": "https://shop.example/users/99/edit"}))["pageModels"]
+            .as_array()
+            .map(Vec::len),
         Some(1)
     );
 }

@@ -9,8 +9,8 @@ mod scopes;
 use afd_tests::{Client, World};
 use serde_json::{Value, json};
 
-/// Starts a session and works in it: two of four tasks are finished, one is active, bugs and results are recorded. Returns what
-/// `session.show` reports.
+/// Starts a session and works in it: two of four tasks are finished, one is active, bugs and results are recorded.
+/// Returns what `session.show` reports.
 fn work_in_session(client: &mut Client) -> Value {
     client.ok(
         "session.start",
@@ -53,7 +53,10 @@ fn session_includes_everything_recorded_under_its_name() {
     assert_eq!((&shown["bugs"]["critical"], &shown["bugs"]["open"]), (&json!(1), &json!(2)));
     let s = &shown["statistics"];
     // An element that was marked as failed is no assertion.
-    assert_eq!((&s["actionsPerformed"], &s["assertionsPassed"], &s["assertionsFailed"]), (&json!(1), &json!(1), &json!(0)));
+    assert_eq!(
+        (&s["actionsPerformed"], &s["assertionsPassed"], &s["assertionsFailed"]),
+        (&json!(1), &json!(1), &json!(0))
+    );
     assert_eq!((&s["notes"], &s["artifacts"]), (&json!(1), &json!(1)));
     assert!(s["observations"].as_i64() >= Some(3), "{s}");
     assert_eq!(shown["currentTask"]["progress"], "the page is open");
@@ -96,7 +99,12 @@ fn sessions_are_started_ended_listed_and_resumed() {
     let mut other = world.client_for("two");
     other.ok("session.start", json!({"app": "com.b"}));
     let names = |listed: Value| -> Vec<String> {
-        listed["sessions"].as_array().expect("sessions").iter().map(|s| s["session"].as_str().expect("a name").to_owned()).collect()
+        listed["sessions"]
+            .as_array()
+            .expect("sessions")
+            .iter()
+            .map(|s| s["session"].as_str().expect("a name").to_owned())
+            .collect()
     };
     assert_eq!(names(client.ok("session.list", json!({}))), ["two", "one"]);
     assert_eq!(names(client.ok("session.list", json!({"status": "active"}))), ["two"]);

@@ -48,7 +48,10 @@ fn progress_files_are_updated_on_every_change_if_requested() {
     client.ok("session.task.add", json!({"description": "first", "priority": 3}));
     let file = dir.join("progress-a%2Fb%20c.json");
     let written: Value = serde_json::from_str(&read(&file.display().to_string())).expect("JSON");
-    assert_eq!(written["pendingTasks"][0], json!({"id": written["pendingTasks"][0]["id"], "description": "first", "priority": 3}));
+    assert_eq!(
+        written["pendingTasks"][0],
+        json!({"id": written["pendingTasks"][0]["id"], "description": "first", "priority": 3})
+    );
     for key in [
         "sessionId",
         "agentVersion",
@@ -68,7 +71,13 @@ fn progress_files_are_updated_on_every_change_if_requested() {
     }
     client.ok("session.bug.add", json!({"title": "bad", "severity": "high"}));
     let text = read(&file.with_extension("txt").display().to_string());
-    for line in ["BUGS FOUND (1)", "[HIGH] bad", "PENDING TASKS (1)", "- first (Priority: 3)", "CURRENT TASK\n------------\nNone"] {
+    for line in [
+        "BUGS FOUND (1)",
+        "[HIGH] bad",
+        "PENDING TASKS (1)",
+        "- first (Priority: 3)",
+        "CURRENT TASK\n------------\nNone",
+    ] {
         assert!(text.contains(line), "{line} is not in:\n{text}");
     }
     client.ok("session.progress", json!({"auto": false, "nextSteps": ["read the log"], "blockers": ["no network"]}));
@@ -92,7 +101,8 @@ fn progress_includes_the_git_state_of_the_working_directory() {
     let repo = world.dir().join("repo");
     std::fs::create_dir(&repo).expect("creates the directory");
     let git = |arguments: &[&str]| {
-        let done = Command::new("git").arg("-C").arg(&repo).env("HOME", world.dir()).args(arguments).output().expect("git");
+        let done =
+            Command::new("git").arg("-C").arg(&repo).env("HOME", world.dir()).args(arguments).output().expect("git");
         assert!(done.status.success(), "{done:?}");
     };
     git(&["init", "-q"]);
@@ -105,11 +115,18 @@ fn progress_includes_the_git_state_of_the_working_directory() {
     let result = client.ok("session.progress", json!({}));
     assert!(result["progress"]["lastCommit"].as_str().is_some_and(|c| c.ends_with(" Begin the work")), "{result}");
     assert_eq!(result["progress"]["uncommittedChanges"], json!(["?? b.txt"]));
-    assert!(client.ok("session.resume", json!({}))["resumptionPrompt"].as_str().is_some_and(|p| p.contains("Begin the work")));
+    assert!(
+        client.ok("session.resume", json!({}))["resumptionPrompt"]
+            .as_str()
+            .is_some_and(|p| p.contains("Begin the work"))
+    );
     // A repository whose configuration names a program that git would run is not read.
     git(&["config", "filter.x.clean", "touch ran"]);
     let result = client.ok("session.progress", json!({}));
-    assert!(result["warnings"][0].as_str().is_some_and(|w| w.contains("programs")) && !repo.join("ran").exists(), "{result}");
+    assert!(
+        result["warnings"][0].as_str().is_some_and(|w| w.contains("programs")) && !repo.join("ran").exists(),
+        "{result}"
+    );
     git(&["config", "--unset", "filter.x.clean"]);
     // The same in the configuration of a worktree, and hidden behind more configuration than is read.
     std::fs::write(repo.join(".gitattributes"), "* filter=x\n").expect("writes");
@@ -162,13 +179,17 @@ fn progress_file_moves_a_session_to_another_database() {
     let resumed = elsewhere.ok("session.resume", json!({"file": file}));
     assert_eq!((&resumed["fromFile"], &resumed["session"]), (&json!(true), &json!("moved")));
     let prompt = resumed["resumptionPrompt"].as_str().expect("a prompt");
-    assert!(prompt.contains("In progress: check the battery page") && prompt.contains("[critical, open] The Wi-Fi switch does nothing"));
+    assert!(
+        prompt.contains("In progress: check the battery page")
+            && prompt.contains("[critical, open] The Wi-Fi switch does nothing")
+    );
     let shown = elsewhere.ok("session.show", json!({}));
     assert_eq!(shown["tasks"], json!({"pending": 1, "active": 1, "passed": 1, "failed": 1, "skipped": 0}));
     // Resolved bugs stay resolved, and a task can be blocked by one that comes later in the file.
     let mut first = world.client_for("b");
-    let ids: Vec<i64> =
-        ["a", "b", "c"].map(|d| first.ok("session.task.add", json!({"description": d}))["id"].as_i64().expect("an id")).into();
+    let ids: Vec<i64> = ["a", "b", "c"]
+        .map(|d| first.ok("session.task.add", json!({"description": d}))["id"].as_i64().expect("an id"))
+        .into();
     first.ok("session.task.add", json!({"description": "last", "priority": 9, "blockedBy": [ids[2]]}));
     let bug = first.ok("session.bug.add", json!({"title": "gone", "severity": "critical"}))["bug"]["id"].clone();
     first.ok("session.bug.resolve", json!({"id": bug, "reason": "fixed"}));
@@ -206,12 +227,15 @@ fn progress_file_with_the_published_members_alone_is_accepted() {
     let mut client = world.client_for("checkout");
     let resumed = client.ok("session.resume", json!({"file": file}));
     assert!(
-        resumed["resumptionPrompt"].as_str().is_some_and(|p| p.contains("pay by card") && p.contains("The total is wrong")),
+        resumed["resumptionPrompt"]
+            .as_str()
+            .is_some_and(|p| p.contains("pay by card") && p.contains("The total is wrong")),
         "{resumed}"
     );
     let shown = client.ok("session.show", json!({}));
     assert_eq!(shown["tasks"], json!({"pending": 1, "active": 1, "passed": 1, "failed": 0, "skipped": 0}));
     assert_eq!((&shown["bugs"]["open"], &shown["nextSteps"][0]), (&json!(1), &json!("look at the log")), "{shown}");
-    let pages: Vec<&str> = shown["pages"].as_array().expect("pages").iter().filter_map(|p| p["name"].as_str()).collect();
+    let pages: Vec<&str> =
+        shown["pages"].as_array().expect("pages").iter().filter_map(|p| p["name"].as_str()).collect();
     assert_eq!(pages, ["/cart", "/pay"], "{shown}");
 }

@@ -34,13 +34,23 @@ fn export_contains_everything_in_the_session() {
     work_in_session(&mut client);
     client.ok("memory.save", json!({"topic": "t", "content": "a note"}));
     client.ok("pattern.save", json!({"kind": "procedure", "text": "first this, then that"}));
-    client.ok("conversation.append", json!({"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]}));
+    client.ok(
+        "conversation.append",
+        json!({"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]}),
+    );
     let exported = client.ok("session.export", json!({}));
     let document: &Value = &exported["document"];
     assert_eq!((&document["format"], &document["version"]), (&json!("afd-session"), &json!(1)));
-    for (key, count) in
-        [("tasks", 4), ("bugs", 2), ("results", 1), ("tested", 1), ("messages", 2), ("notes", 1), ("patterns", 1), ("artifacts", 1)]
-    {
+    for (key, count) in [
+        ("tasks", 4),
+        ("bugs", 2),
+        ("results", 1),
+        ("tested", 1),
+        ("messages", 2),
+        ("notes", 1),
+        ("patterns", 1),
+        ("artifacts", 1),
+    ] {
         assert_eq!(document[key].as_array().map(Vec::len), Some(count), "{key}: {}", document[key]);
     }
     assert_eq!(document["events"].as_array().map(Vec::len), Some(2));
@@ -100,8 +110,14 @@ fn format_follows_the_extension_and_bugs_take_their_steps_from_the_log() {
         "{markdown}"
     );
     let junit = write(&mut client, "a.xml");
-    assert!(junit.contains("failures=\"1\"") && junit.contains("slider &lt;moves&gt;") && junit.contains("a &amp; b"), "{junit}");
+    assert!(
+        junit.contains("failures=\"1\"") && junit.contains("slider &lt;moves&gt;") && junit.contains("a &amp; b"),
+        "{junit}"
+    );
     let report: Value = serde_json::from_str(&write(&mut client, "a.json")).expect("JSON");
-    assert_eq!((report["timeline"].as_array().map(Vec::len), &report["results"][0]["status"]), (Some(4), &json!("failed")));
+    assert_eq!(
+        (report["timeline"].as_array().map(Vec::len), &report["results"][0]["status"]),
+        (Some(4), &json!("failed"))
+    );
     assert!(report["timeline"][2]["picture"].is_string(), "{report}");
 }

@@ -1,4 +1,5 @@
-//! Who is told what a session recorded on purpose: everybody who uses the app, unless it was saved for the session alone.
+//! Who is told what a session recorded on purpose: everybody who uses the app, unless it was saved for the session
+//! alone.
 
 use afd_tests::{Client, World};
 use serde_json::{Value, json};
@@ -21,10 +22,16 @@ fn told(client: &mut Client, about: &str) -> String {
         client.ok("session.bug.list", json!({})),
         client.ok("session.result.list", json!({})),
     ];
-    client.ok("conversation.append", json!({"messages": [{"role": "user", "content": format!("What about the {about}?")}]}));
+    client.ok(
+        "conversation.append",
+        json!({"messages": [{"role": "user", "content": format!("What about the {about}?")}]}),
+    );
     all.push(client.ok("conversation.context", json!({"budget": 8000})));
     all.push(client.ok("session.bug.add", json!({"title": format!("{about} again"), "app": SHOP})));
-    all.push(client.ok("memory.save", json!({"topic": "again", "content": format!("{about} is kept in drawer"), "app": SHOP})));
+    all.push(
+        client
+            .ok("memory.save", json!({"topic": "again", "content": format!("{about} is kept in drawer"), "app": SHOP})),
+    );
     let task = client.ok("session.task.add", json!({"description": format!("look at the {about}")}));
     all.push(client.ok("session.task.start", json!({"id": task["id"], "switch": true})));
     let text = Value::from(all).to_string();
@@ -42,10 +49,14 @@ fn notes_bugs_and_results_for_the_session_are_told_to_it_alone() {
     let world = World::new();
     let (mut own, mut other) = (world.client_for("own"), world.client_for("other"));
     start(&mut own, json!({}));
-    let note =
-        own.ok("memory.save", json!({"topic": "till", "content": "the till key 4711 is kept in drawer", "app": SHOP, "scope": "session"}));
-    let bug = own.ok("session.bug.add", json!({"title": "the till key 4712 sticks", "scope": "session"}))["bug"].clone();
-    let result = own.ok("session.result.add", json!({"name": "the till key 4713 turns", "status": "failed", "scope": "session"}));
+    let note = own.ok(
+        "memory.save",
+        json!({"topic": "till", "content": "the till key 4711 is kept in drawer", "app": SHOP, "scope": "session"}),
+    );
+    let bug =
+        own.ok("session.bug.add", json!({"title": "the till key 4712 sticks", "scope": "session"}))["bug"].clone();
+    let result = own
+        .ok("session.result.add", json!({"name": "the till key 4713 turns", "status": "failed", "scope": "session"}));
     for saved in [&note["note"], &bug, &result] {
         assert_eq!(saved["scope"], "session", "{saved}");
     }
@@ -92,7 +103,8 @@ fn notes_bugs_and_results_for_the_session_are_told_to_it_alone() {
 fn what_is_refused_names_the_scopes() {
     let world = World::new();
     let mut client = world.client();
-    let refused = client.fails("memory.save", json!({"topic": "t", "content": "c", "scope": "everybody"}), "INVALID_PARAMS");
+    let refused =
+        client.fails("memory.save", json!({"topic": "t", "content": "c", "scope": "everybody"}), "INVALID_PARAMS");
     let text = format!("{refused:?}");
     assert!(text.contains("scope") && text.contains("app") && text.contains("session"), "{text}");
     client.fails("session.update", json!({}), "INVALID_PARAMS");
@@ -103,7 +115,10 @@ fn what_is_refused_names_the_scopes() {
 fn a_session_that_keeps_to_itself_leaves_nothing_to_the_next() {
     let world = World::new();
     let mut own = world.client_for("own");
-    let started = start(&mut own, json!({"goal": "audit the till key 4710", "scope": "session", "tasks": ["count the till keys 4709"]}));
+    let started = start(
+        &mut own,
+        json!({"goal": "audit the till key 4710", "scope": "session", "tasks": ["count the till keys 4709"]}),
+    );
     assert_eq!(started["scope"], "session");
     own.ok("session.progress", json!({"nextSteps": ["move the till key 4708"]}));
     own.ok("session.bug.add", json!({"title": "the till key 4712 sticks"}));
@@ -111,7 +126,10 @@ fn a_session_that_keeps_to_itself_leaves_nothing_to_the_next() {
     own.ok("memory.save", json!({"topic": "till", "content": "the till key 4711 is kept in drawer", "app": SHOP}));
     own.ok("pattern.save", json!({"kind": "solution", "text": "press the till key 4707 twice", "app": SHOP}));
     own.ok("recall.store", json!({"text": "the till key 4706 is a copy", "app": SHOP}));
-    own.ok("memory.save", json!({"topic": "till", "content": "the till key 4714 opens the drawer", "app": SHOP, "scope": "app"}));
+    own.ok(
+        "memory.save",
+        json!({"topic": "till", "content": "the till key 4714 opens the drawer", "app": SHOP, "scope": "app"}),
+    );
     own.ok("session.end", json!({}));
     let mut other = world.client_for("other");
     let started = start(&mut other, json!({}));
@@ -157,9 +175,15 @@ fn what_a_session_keeps_to_itself_is_deleted_with_it() {
     let mut own = world.client_for("own");
     start(&mut own, json!({}));
     for scope in ["session", "app"] {
-        own.ok("memory.save", json!({"topic": "till", "content": format!("the till key of the {scope}"), "app": SHOP, "scope": scope}));
+        own.ok(
+            "memory.save",
+            json!({"topic": "till", "content": format!("the till key of the {scope}"), "app": SHOP, "scope": scope}),
+        );
         own.ok("session.bug.add", json!({"title": format!("the till key of the {scope} sticks"), "scope": scope}));
-        own.ok("session.result.add", json!({"name": format!("the till key of the {scope} turns"), "status": "failed", "scope": scope}));
+        own.ok(
+            "session.result.add",
+            json!({"name": format!("the till key of the {scope} turns"), "status": "failed", "scope": scope}),
+        );
     }
     let exported = world.dir().join("memory.jsonl");
     own.ok("memory.export", json!({"file": exported}));
@@ -192,7 +216,8 @@ fn scopes_survive_exports_and_progress_files() {
     own.ok("session.export", json!({"format": "lines", "file": lines}));
     let whole = world.dir().join("memory.jsonl");
     own.ok("memory.export", json!({"file": whole}));
-    let ways = [("lines", "session.import", true), ("whole", "memory.import", true), ("progress", "session.resume", false)];
+    let ways =
+        [("lines", "session.import", true), ("whole", "memory.import", true), ("progress", "session.resume", false)];
     for (way, method, with_notes) in ways {
         let file = match way {
             "lines" => json!(lines),

@@ -12,8 +12,9 @@ fn write_chrome(dir: &Path) {
     for d in ["chrome/components", "chrome/pages", "chrome/sites/www_united_com"] {
         std::fs::create_dir_all(dir.join(d)).expect("creates the directory");
     }
-    let write =
-        |file: &str, value: Value| std::fs::write(dir.join(file), serde_json::to_string_pretty(&value).expect("is JSON")).expect("writes");
+    let write = |file: &str, value: Value| {
+        std::fs::write(dir.join(file), serde_json::to_string_pretty(&value).expect("is JSON")).expect("writes")
+    };
     let png = b"\x89PNG\r\n\x1a\nnot really".to_vec();
     std::fs::write(dir.join("chrome/components/Save_as.png"), &png).expect("writes");
     std::fs::write(dir.join("chrome/pages/home.png"), &png).expect("writes");
@@ -64,9 +65,15 @@ fn imported_files_are_exported_unchanged() {
     client.fails("visual.states", json!({"app": "Chrome"}), "NOT_FOUND");
     let report = client.ok("visual.import", json!({"dir": dir}));
     assert_eq!(dry["imported"], report["imported"], "a dry run reports the same as the import");
-    assert_eq!((report["imported"][0]["app"].as_str(), report["imported"][1]["site"].as_str()), (Some("Chrome"), Some("united_com")));
+    assert_eq!(
+        (report["imported"][0]["app"].as_str(), report["imported"][1]["site"].as_str()),
+        (Some("Chrome"), Some("united_com"))
+    );
     let remarks = report["imported"][0]["remarks"].as_array().expect("remarks");
-    assert!(remarks.iter().any(|r| r["key"] == "s_8838ab" && r["why"].as_str().is_some_and(|w| w.contains("ghost"))), "{remarks:?}");
+    assert!(
+        remarks.iter().any(|r| r["key"] == "s_8838ab" && r["why"].as_str().is_some_and(|w| w.contains("ghost"))),
+        "{remarks:?}"
+    );
     assert_eq!(read_tree(&dir), before, "the source is unchanged");
     let out = world.dir().join("out");
     let exported = client.ok("visual.export", json!({"dir": out}));
@@ -74,7 +81,11 @@ fn imported_files_are_exported_unchanged() {
     assert_eq!(read_tree(&out), before);
     let again = client.ok("visual.import", json!({"dir": dir}));
     let tally = &again["imported"][0]["components"];
-    assert_eq!((tally["added"].as_i64(), tally["present"].as_i64()), (Some(0), Some(3)), "a second import adds nothing");
+    assert_eq!(
+        (tally["added"].as_i64(), tally["present"].as_i64()),
+        (Some(0), Some(3)),
+        "a second import adds nothing"
+    );
     client.fails("visual.export", json!({"dir": out}), "INVALID_PARAMS");
     client.fails("visual.import", json!({"dir": world.dir().join("nothing")}), "NOT_FOUND");
 }
@@ -86,17 +97,28 @@ fn later_format_and_damaged_files_are_read_as_far_as_possible() {
     let dir = world.dir().join("editor");
     std::fs::create_dir_all(&dir).expect("creates the directory");
     std::fs::write(dir.join("components.json"), "{\"Save\": {\"type\": \"icon\"}, \"Open\": 7").expect("writes");
-    std::fs::write(dir.join("components.json.bak"), "{\"Save\": {\"type\": \"icon\", \"icon_file\": \"../../secret.png\"}}")
-        .expect("writes");
-    std::fs::write(dir.join("states.json"), "{\"s_1\": {\"defining_components\": [\"Save\"], \"visit_count\": 1}, \"s_2\": 5}")
-        .expect("writes");
+    std::fs::write(
+        dir.join("components.json.bak"),
+        "{\"Save\": {\"type\": \"icon\", \"icon_file\": \"../../secret.png\"}}",
+    )
+    .expect("writes");
+    std::fs::write(
+        dir.join("states.json"),
+        "{\"s_1\": {\"defining_components\": [\"Save\"], \"visit_count\": 1}, \"s_2\": 5}",
+    )
+    .expect("writes");
     let rows = json!({"s_1|click:Save": {"from": "s_1", "to": "s_3", "action": "click", "target": "Save", "last_used": "2026-06-01 10:00:00", "use_count": 3}, "broken": {"action": "x"}});
     std::fs::write(dir.join("transitions.json"), rows.to_string()).expect("writes");
     let report = client.ok("visual.import", json!({"dir": dir}))["imported"][0].clone();
-    let why: Vec<&str> = report["remarks"].as_array().expect("remarks").iter().filter_map(|r| r["why"].as_str()).collect();
+    let why: Vec<&str> =
+        report["remarks"].as_array().expect("remarks").iter().filter_map(|r| r["why"].as_str()).collect();
     assert!(why.iter().any(|w| w.contains("its backup is used")), "{why:?}");
     assert_eq!(
-        (report["states"]["skipped"].as_i64(), report["transitions"]["skipped"].as_i64(), report["pictures"]["skipped"].as_i64()),
+        (
+            report["states"]["skipped"].as_i64(),
+            report["transitions"]["skipped"].as_i64(),
+            report["pictures"]["skipped"].as_i64()
+        ),
         (Some(1), Some(1), Some(1))
     );
     let edges = transitions(&mut client, "editor");
@@ -115,16 +137,38 @@ fn exported_observations_are_the_same_memory_after_an_import() {
     let same = |rows: Vec<Value>, keys: &[&str]| -> Vec<Value> {
         let second = |v: &Value| v.as_i64().map_or(v.clone(), |ms| json!(ms / 1000));
         rows.iter()
-            .map(|r| keys.iter().map(|k| if k.ends_with("Seen") || k.ends_with("At") { second(&r[*k]) } else { r[*k].clone() }).collect())
+            .map(|r| {
+                keys.iter()
+                    .map(|k| if k.ends_with("Seen") || k.ends_with("At") { second(&r[*k]) } else { r[*k].clone() })
+                    .collect()
+            })
             .collect()
     };
-    let of_component =
-        ["name", "uid", "type", "label", "resId", "bounds", "states", "seenCount", "consecutiveMisses", "lastSeen", "learnedAt"];
-    assert_eq!(same(components(&mut elsewhere, SETTINGS), &of_component), same(components(&mut client, SETTINGS), &of_component));
-    let of_state = ["id", "uid", "name", "kind", "place", "title", "visitCount", "definingComponents", "visibleTexts", "lastSeen"];
+    let of_component = [
+        "name",
+        "uid",
+        "type",
+        "label",
+        "resId",
+        "bounds",
+        "states",
+        "seenCount",
+        "consecutiveMisses",
+        "lastSeen",
+        "learnedAt",
+    ];
+    assert_eq!(
+        same(components(&mut elsewhere, SETTINGS), &of_component),
+        same(components(&mut client, SETTINGS), &of_component)
+    );
+    let of_state =
+        ["id", "uid", "name", "kind", "place", "title", "visitCount", "definingComponents", "visibleTexts", "lastSeen"];
     assert_eq!(same(states(&mut elsewhere, SETTINGS), &of_state), same(states(&mut client, SETTINGS), &of_state));
     let of_edge = ["key", "count", "successRate"];
-    assert_eq!(same(transitions(&mut elsewhere, SETTINGS), &of_edge), same(transitions(&mut client, SETTINGS), &of_edge));
+    assert_eq!(
+        same(transitions(&mut elsewhere, SETTINGS), &of_edge),
+        same(transitions(&mut client, SETTINGS), &of_edge)
+    );
     // A page that the first daemon learned is recognised by the second one at first sight.
     other.phone.scene(SETTINGS, Some("network"));
     assert_eq!(observe(&mut elsewhere)["page"]["state"], details.as_str());
@@ -144,7 +188,11 @@ fn renamed_component_is_recognised_by_learning_and_import() {
     client.ok("visual.export", json!({"dir": out}));
     client.ok("visual.rename", json!({"app": "game", "old": "menu", "new": "main menu"}));
     let again = client.ok("visual.import", json!({"dir": out}))["imported"][0].clone();
-    assert_eq!((again["components"]["added"].as_i64(), again["components"]["present"].as_i64()), (Some(0), Some(1)), "{again}");
+    assert_eq!(
+        (again["components"]["added"].as_i64(), again["components"]["present"].as_i64()),
+        (Some(0), Some(1)),
+        "{again}"
+    );
     assert_eq!(names(&components(&mut client, "game")), ["main_menu"]);
 }
 

@@ -3,7 +3,9 @@
 use afd_tests::{TestPhone, World};
 use serde_json::{Value, json};
 
-use super::{SETTINGS, SHOP, components, explore_settings, names, observe, observe_state, read_tree, states, tap, transitions};
+use super::{
+    SETTINGS, SHOP, components, explore_settings, names, observe, observe_state, read_tree, states, tap, transitions,
+};
 
 #[test]
 fn page_seen_again_is_a_state_and_has_its_earlier_edges() {
@@ -22,7 +24,10 @@ fn page_seen_again_is_a_state_and_has_its_earlier_edges() {
     assert_ne!(home, wifi);
     let edges = transitions(&mut client, SETTINGS);
     let there = edges.iter().find(|e| e["from"] == home && e["to"] == wifi).unwrap_or_else(|| panic!("{edges:?}"));
-    assert_eq!((there["count"].as_i64(), there["attempts"].as_i64(), there["successRate"].as_f64()), (Some(2), Some(2), Some(1.0)));
+    assert_eq!(
+        (there["count"].as_i64(), there["attempts"].as_i64(), there["successRate"].as_f64()),
+        (Some(2), Some(2), Some(1.0))
+    );
     assert_eq!(there["key"], json!(format!("{home}|{}|{wifi}", there["action"].as_str().expect("an action"))));
     assert!(there["target"]["label"].as_str().is_some_and(|l| l.starts_with("Wi-Fi")), "named by its target: {there}");
     assert!(edges.iter().any(|e| e["from"] == wifi && e["to"] == home && e["action"] == "back"));
@@ -46,18 +51,35 @@ fn dynamic_content_creates_no_components_or_states() {
     let after = components(&mut client, "org.example.lab");
     assert_eq!(names(&after), names(&before));
     assert!(after.iter().all(|c| c["seenCount"].as_i64() > Some(9) && c["consecutiveMisses"] == 0), "{after:?}");
-    assert!(after.iter().all(|c| c["label"].as_str().is_none_or(|l| !l.contains("Guest"))), "texts of rows are not learned");
+    assert!(
+        after.iter().all(|c| c["label"].as_str().is_none_or(|l| !l.contains("Guest"))),
+        "texts of rows are not learned"
+    );
 }
 
 #[test]
 fn paths_are_found_by_name_id_or_component_and_unknown_ones_are_reported() {
     let world = World::with_clock();
     let (mut client, home, wifi, details) = explore_settings(&world);
-    for to in [details.as_str(), "Network details", "forget_button", "Forget", "network details", "Signal strength: excellent"] {
+    for to in [
+        details.as_str(),
+        "Network details",
+        "forget_button",
+        "Forget",
+        "network details",
+        "Signal strength: excellent",
+    ] {
         let path = client.ok("visual.path", json!({"app": SETTINGS, "from": home, "to": to}));
         let steps = path["route"]["steps"].as_array().unwrap_or_else(|| panic!("{to}: {path}"));
-        assert_eq!(steps.iter().map(|s| s["to"].as_str().expect("an id")).collect::<Vec<_>>(), [wifi.as_str(), details.as_str()], "{to}");
-        assert!(path["route"]["probability"].as_f64().is_some_and(|p| p > 0.3 && p < 1.0), "there are few observations: {path}");
+        assert_eq!(
+            steps.iter().map(|s| s["to"].as_str().expect("an id")).collect::<Vec<_>>(),
+            [wifi.as_str(), details.as_str()],
+            "{to}"
+        );
+        assert!(
+            path["route"]["probability"].as_f64().is_some_and(|p| p > 0.3 && p < 1.0),
+            "there are few observations: {path}"
+        );
     }
     // The start defaults to the session's current page.
     client.ok("act.back", json!({}));
@@ -72,7 +94,10 @@ fn paths_are_found_by_name_id_or_component_and_unknown_ones_are_reported() {
     let storage = observe_state(&mut client);
     let path = client.ok("visual.path", json!({"app": SETTINGS, "from": details, "to": storage}));
     assert_eq!((path["known"].as_bool(), path.get("route")), (Some(false), None), "{path}");
-    assert!(path["nearest"]["id"].is_string() && path["text"].as_str().is_some_and(|t| t.contains("no known path")), "{path}");
+    assert!(
+        path["nearest"]["id"].is_string() && path["text"].as_str().is_some_and(|t| t.contains("no known path")),
+        "{path}"
+    );
     assert_ne!(battery, storage, "pages of one activity are distinguished by their titles");
     let error = client.fails("visual.path", json!({"app": SETTINGS, "from": home, "to": "Networking"}), "NOT_FOUND");
     assert!(error.details["known"].as_array().is_some_and(|k| !k.is_empty()), "{error:?}");
@@ -105,7 +130,11 @@ fn learning_can_be_disabled_and_requested() {
     client.fails("visual.states", json!({"app": SETTINGS}), "NOT_FOUND");
     client.ok("visual.learn", json!({"page": "the start"}));
     let learned = client.ok("visual.learn", json!({"page": "the start"}));
-    assert_eq!((learned["newState"].as_bool(), learned["state"]["name"].as_str()), (Some(true), Some("the start")), "{learned}");
+    assert_eq!(
+        (learned["newState"].as_bool(), learned["state"]["name"].as_str()),
+        (Some(true), Some("the start")),
+        "{learned}"
+    );
     client.fails("visual.learn", json!({"app": "org.example.other"}), "INVALID_PARAMS");
 }
 
@@ -151,14 +180,18 @@ fn name_of_two_states_is_ambiguous() {
     let write = |file: &str, value: Value| std::fs::write(dir.join(file), value.to_string()).expect("writes");
     let state = |name: &str, text: &str| json!({"name": name, "visible_texts": [text], "visit_count": 2});
     write("components.json", json!({"go": {"type": "text", "label": "Go"}}));
-    write("states.json", json!({"s_1": state("List", "milk"), "s_2": state("Details", "one litre"), "s_3": state("Details", "ten eggs")}));
+    write(
+        "states.json",
+        json!({"s_1": state("List", "milk"), "s_2": state("Details", "one litre"), "s_3": state("Details", "ten eggs")}),
+    );
     let edge = json!({"from_state": "s_1", "action": "click:go", "to_state": "s_2", "count": 3, "success_rate": 1.0});
     write("transitions.json", json!({"s_1|click:go|s_2": edge}));
     client.ok("visual.import", json!({"dir": world.dir().join("apps")}));
     let to_details = json!({"app": "shop", "from": "List", "to": "Details"});
     let refused = client.fails("visual.path", to_details, "INVALID_PARAMS");
     assert!(refused.message.starts_with("to: ") && refused.message.contains("ambiguous"), "{refused:?}");
-    let ids: Vec<&str> = refused.details["candidates"].as_array().expect("candidates").iter().filter_map(|c| c["id"].as_str()).collect();
+    let ids: Vec<&str> =
+        refused.details["candidates"].as_array().expect("candidates").iter().filter_map(|c| c["id"].as_str()).collect();
     assert!(ids.len() == 2 && ids.contains(&"s_2") && ids.contains(&"s_3"), "{refused:?}");
     let path = client.ok("visual.path", json!({"app": "shop", "from": "List", "to": "s_2"}));
     assert_eq!(path["known"], true, "{path}");

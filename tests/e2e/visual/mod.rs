@@ -43,7 +43,10 @@ fn names(rows: &[Value]) -> Vec<&str> {
 }
 
 fn components(client: &mut Client, app: &str) -> Vec<Value> {
-    client.ok("visual.components", json!({"app": app, "limit": 1000}))["components"].as_array().expect("components").clone()
+    client.ok("visual.components", json!({"app": app, "limit": 1000}))["components"]
+        .as_array()
+        .expect("components")
+        .clone()
 }
 
 fn component(client: &mut Client, app: &str, name: &str) -> Option<Value> {
@@ -57,8 +60,11 @@ fn transitions(client: &mut Client, app: &str) -> Vec<Value> {
 /// Learns detections with these names, arranged in a column.
 fn learn_detections(client: &mut Client, app: &str, names: &[&str]) -> Value {
     let at = |i: usize| i32::try_from(i).expect("fits") * 60;
-    let detections: Vec<Value> =
-        names.iter().enumerate().map(|(i, n)| json!({"name": n, "type": "icon", "box": [0, at(i), 50, at(i) + 50]})).collect();
+    let detections: Vec<Value> = names
+        .iter()
+        .enumerate()
+        .map(|(i, n)| json!({"name": n, "type": "icon", "box": [0, at(i), 50, at(i) + 50]}))
+        .collect();
     client.ok("visual.learn", json!({"app": app, "detections": detections}))
 }
 

@@ -127,10 +127,12 @@ fn tesseract_reads_text_that_is_not_in_the_tree() {
         client.ok("visual.learn", json!({"detect": true}));
     }
     for words in ["New game", "Options", "High scores", "Credits"] {
-        let found = client.ok("visual.components", json!({"app": "org.example.lab", "query": words}))["components"].clone();
+        let found =
+            client.ok("visual.components", json!({"app": "org.example.lab", "query": words}))["components"].clone();
         let one = &found[0];
         assert_eq!((one["label"].as_str(), one["source"].as_str()), (Some(words), Some("tesseract")), "{found}");
-        let bounds: Vec<i32> = one["bounds"].as_str().expect("bounds").split(',').map(|n| n.parse().expect("a number")).collect();
+        let bounds: Vec<i32> =
+            one["bounds"].as_str().expect("bounds").split(',').map(|n| n.parse().expect("a number")).collect();
         assert!(bounds[0] >= 100 && bounds[1] > 300 && bounds[2] < 800, "bounds are in device pixels: {bounds:?}");
     }
     let path = client.ok("visual.path", json!({"app": "org.example.lab", "from": "High scores", "to": "Credits"}));

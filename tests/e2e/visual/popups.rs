@@ -41,7 +41,8 @@ fn pop_up_over_several_pages_is_one_interrupt_with_a_known_dismissal() {
     world.phone.run(json!({"do": "popup", "dialog": "rate"}));
     observe(&mut client);
     let hints = client.ok("observe.page", json!({"include": []}))["hints"].clone();
-    let hint = hints.as_array().expect("hints").iter().find(|h| h["kind"] == "interrupt").unwrap_or_else(|| panic!("{hints}"));
+    let hint =
+        hints.as_array().expect("hints").iter().find(|h| h["kind"] == "interrupt").unwrap_or_else(|| panic!("{hints}"));
     assert!(hint["text"].as_str().is_some_and(|t| t.contains("Not now")), "{hint}");
 }
 
@@ -61,7 +62,11 @@ fn dialog_opened_by_an_action_is_an_ordinary_state() {
     let dialog = all.iter().find(|s| s["kind"] == "dialog").expect("the dialog");
     assert_eq!((dialog["interrupt"].clone(), dialog["title"].as_str()), (Value::Null, Some("Forget network?")));
     let path = client.ok("visual.path", json!({"app": SETTINGS, "from": page, "to": "Forget network?"}));
-    assert_eq!((path["known"].as_bool(), path["route"]["steps"].as_array().map(Vec::len)), (Some(true), Some(1)), "{path}");
+    assert_eq!(
+        (path["known"].as_bool(), path["route"]["steps"].as_array().map(Vec::len)),
+        (Some(true), Some(1)),
+        "{path}"
+    );
 }
 
 #[test]
@@ -82,8 +87,12 @@ fn taps_next_to_a_pop_up_are_not_reported_as_dismissals() {
         observe(&mut client);
     }
     let popup = states(&mut client, SHOP).into_iter().find(|s| s["kind"] == "dialog").expect("the pop-up");
-    let dismissals: Vec<&str> =
-        popup["interrupt"]["dismissals"].as_array().expect("dismissals").iter().filter_map(|d| d["action"].as_str()).collect();
+    let dismissals: Vec<&str> = popup["interrupt"]["dismissals"]
+        .as_array()
+        .expect("dismissals")
+        .iter()
+        .filter_map(|d| d["action"].as_str())
+        .collect();
     assert_eq!(dismissals, ["tap button \"Not now\""]);
     // Its name is accepted, but it is reported as a pop-up and not as a destination.
     let path = client.ok("visual.path", json!({"app": SHOP, "from": "Me", "to": "Do you like Shop?"}));

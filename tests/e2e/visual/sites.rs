@@ -11,14 +11,20 @@ fn each_registrable_domain_has_its_own_memory() {
     let world = World::bare(TestPhone::start(), "");
     let mut client = world.client();
     let learn = |client: &mut Client, site: &str, name: &str| {
-        client.ok("visual.learn", json!({"app": "chromium", "site": site, "detections": [{"name": name, "box": [0, 0, 90, 30]}]}))
+        client.ok(
+            "visual.learn",
+            json!({"app": "chromium", "site": site, "detections": [{"name": name, "box": [0, 0, 90, 30]}]}),
+        )
     };
     for url in ["https://user:secret@www.united.com/en/us", "united.com", "book.united.com:8443"] {
         assert_eq!(learn(&mut client, url, "Travel_info")["site"], "united_com", "{url}");
     }
     assert_eq!(learn(&mut client, "http://localhost:8080/x", "home")["site"], "localhost_8080");
     let of = client.ok("visual.components", json!({"app": "chromium", "site": "https://www.united.com"}));
-    assert_eq!((names(of["components"].as_array().expect("rows")), of["site"].as_str()), (vec!["Travel_info"], Some("united_com")));
+    assert_eq!(
+        (names(of["components"].as_array().expect("rows")), of["site"].as_str()),
+        (vec!["Travel_info"], Some("united_com"))
+    );
     client.ok("visual.rename", json!({"app": "chromium", "site": "united_com", "old": "Travel_info", "new": "travel"}));
     let of = client.ok("visual.states", json!({"app": "chromium", "site": "united.com"}));
     assert_eq!(of["hosts"], json!(["www.united.com", "united.com", "book.united.com:8443"]));
@@ -43,7 +49,8 @@ fn site_is_detected_in_the_browser() {
     let of = client.ok("visual.states", json!({"app": "org.example.browser", "site": "united.com"}));
     let ids: Vec<&str> = of["states"].as_array().expect("states").iter().filter_map(|s| s["id"].as_str()).collect();
     assert_eq!(ids, [booking.as_str(), info.as_str()]);
-    let path = client.ok("visual.path", json!({"app": "org.example.browser", "site": "united_com", "from": booking, "to": info}));
+    let path = client
+        .ok("visual.path", json!({"app": "org.example.browser", "site": "united_com", "from": booking, "to": info}));
     assert_eq!(path["route"]["steps"].as_array().map(Vec::len), Some(1), "{path}");
     // App and site default to those of the page that the session sees.
     let here = client.ok("visual.components", json!({}));
@@ -68,7 +75,9 @@ fn sites_of_one_browser_are_separate() {
         observe_state(&mut client);
     }
     let of = |client: &mut Client, site: &str| {
-        client.ok("visual.transitions", json!({"app": "org.example.browser", "site": site}))["transitions"].as_array().map(Vec::len)
+        client.ok("visual.transitions", json!({"app": "org.example.browser", "site": site}))["transitions"]
+            .as_array()
+            .map(Vec::len)
     };
     assert_eq!(of(&mut client, "united.com"), Some(3), "two within the site, one leaving it");
     assert_eq!(of(&mut client, "localhost:8080"), Some(1));
@@ -80,7 +89,9 @@ fn sites_of_one_browser_are_separate() {
 /// Shows a page of a browser: its address, and links of the web page.
 fn show_web(world: &World, address: &str, links: &[&str]) {
     let text = |id: &str, text: &str, top: i32| {
-        Node::new("android.widget.TextView", Rect::new(0, top, 1080, top + 80)).id(format!("org.example.browser:id/{id}")).text(text)
+        Node::new("android.widget.TextView", Rect::new(0, top, 1080, top + 80))
+            .id(format!("org.example.browser:id/{id}"))
+            .text(text)
     };
     let link = |(i, name): (i32, &&str)| Node {
         clickable: true,
@@ -93,8 +104,19 @@ fn show_web(world: &World, address: &str, links: &[&str]) {
     };
     let tabs = Node { clickable: true, ..text("tab_switcher", "Tabs", 80) };
     let bar = Node { editable: true, ..text("url_bar", address, 0) };
-    let root = Node { children: vec![bar, tabs, page], ..Node::new("android.widget.FrameLayout", Rect::new(0, 0, 1080, 2400)) };
-    let window = Window { id: 1, kind: "APPLICATION", pkg: "org.example.browser".into(), title: None, layer: 0, focused: true, root };
+    let root = Node {
+        children: vec![bar, tabs, page],
+        ..Node::new("android.widget.FrameLayout", Rect::new(0, 0, 1080, 2400))
+    };
+    let window = Window {
+        id: 1,
+        kind: "APPLICATION",
+        pkg: "org.example.browser".into(),
+        title: None,
+        layer: 0,
+        focused: true,
+        root,
+    };
     let scene = Scene { windows: vec![window], width: 1080, height: 2400, density: 420 };
     let mut phone = world.phone.lock();
     phone.shown = Some((scene, "org.example.browser/.Main".into()));
@@ -112,10 +134,15 @@ fn pages_of_a_site_are_told_apart_by_address_and_links() {
     let mut client = world.client();
     let menu = ["Home", "Search", "Basket", "Help"];
     let item = state_at(&world, &mut client, "shop.example.com/item/123", &menu);
-    assert_eq!(state_at(&world, &mut client, "shop.example.com/item/456?from=list", &menu), item, "one pattern is one page");
+    assert_eq!(
+        state_at(&world, &mut client, "shop.example.com/item/456?from=list", &menu),
+        item,
+        "one pattern is one page"
+    );
     let basket = state_at(&world, &mut client, "shop.example.com/basket", &menu);
     assert_ne!(basket, item, "another address is another page");
-    let other = state_at(&world, &mut client, "shop.example.com/basket", &["Sign in", "Forgot password", "New account"]);
+    let other =
+        state_at(&world, &mut client, "shop.example.com/basket", &["Sign in", "Forgot password", "New account"]);
     assert_ne!(other, basket, "other links are another page");
     for file in ["memory.db", "memory.db-wal"] {
         let text = std::fs::read(world.dir().join(file)).expect("the database is there");
@@ -154,19 +181,29 @@ fn export_of_a_browser_can_be_imported_again() {
     let out = world.dir().join("out");
     client.ok("visual.export", json!({"dir": out, "app": "org.example.browser"}));
     let meta = |site: &str| -> serde_json::Value {
-        let text = std::fs::read_to_string(out.join("org.example.browser/sites").join(site).join("meta.json")).expect("reads");
+        let text =
+            std::fs::read_to_string(out.join("org.example.browser/sites").join(site).join("meta.json")).expect("reads");
         serde_json::from_str(&text).expect("JSON")
     };
-    assert_eq!((&meta("example_com")["domain"], &meta("example_com")["img_size"]), (&json!("example.com"), &json!([1080, 2400])));
+    assert_eq!(
+        (&meta("example_com")["domain"], &meta("example_com")["img_size"]),
+        (&json!("example.com"), &json!([1080, 2400]))
+    );
     assert_eq!(meta("localhost_8080")["domain"], "localhost:8080");
-    let components = std::fs::read_to_string(out.join("org.example.browser/sites/example_com/components.json")).expect("reads");
+    let components =
+        std::fs::read_to_string(out.join("org.example.browser/sites/example_com/components.json")).expect("reads");
     let components: serde_json::Value = serde_json::from_str(&components).expect("JSON");
     assert!(components["Home"]["page"].is_string(), "what observations teach has its page: {components}");
     let other = World::new();
     let mut elsewhere = other.client();
     let dir = out.join("org.example.browser");
     let report = elsewhere.ok("visual.import", json!({"dir": dir}));
-    let found: Vec<_> = report["imported"].as_array().expect("imported").iter().map(|i| (i["app"].clone(), i["site"].clone())).collect();
+    let found: Vec<_> = report["imported"]
+        .as_array()
+        .expect("imported")
+        .iter()
+        .map(|i| (i["app"].clone(), i["site"].clone()))
+        .collect();
     assert_eq!(
         found,
         [
@@ -177,7 +214,10 @@ fn export_of_a_browser_can_be_imported_again() {
     );
     let again = other.dir().join("again");
     elsewhere.ok("visual.export", json!({"dir": again, "app": "org.example.browser"}));
-    assert_eq!(super::read_tree(&again.join("org.example.browser/sites")), super::read_tree(&out.join("org.example.browser/sites")));
+    assert_eq!(
+        super::read_tree(&again.join("org.example.browser/sites")),
+        super::read_tree(&out.join("org.example.browser/sites"))
+    );
 }
 
 #[test]

@@ -6,7 +6,8 @@ use base64::Engine;
 use serde_json::{Value, json};
 
 use super::{
-    SETTINGS, as_strs, component, components, explore_settings, learn_detections, names, numbered, observe, run_upkeep, states, transitions,
+    SETTINGS, as_strs, component, components, explore_settings, learn_detections, names, numbered, observe, run_upkeep,
+    states, transitions,
 };
 
 #[test]
@@ -81,7 +82,10 @@ fn similar_states_are_merged_and_separated_by_undo() {
     let write = |file: &str, value: Value| std::fs::write(dir.join(file), value.to_string()).expect("writes");
     write("components.json", Value::Object(components));
     write("states.json", json!({"s_1": state(&names[..18], 3), "s_2": state(&names, 9), "s_3": {"visible": ["x"]}}));
-    write("transitions.json", json!({"s_1|click:x|s_3": edge("s_1", "s_3", 2), "s_2|click:x|s_3": edge("s_2", "s_3", 5)}));
+    write(
+        "transitions.json",
+        json!({"s_1|click:x|s_3": edge("s_1", "s_3", 2), "s_2|click:x|s_3": edge("s_2", "s_3", 5)}),
+    );
     client.ok("visual.import", json!({"dir": world.dir().join("apps")}));
     run_upkeep(&mut client);
     let merged = states(&mut client, "game");
@@ -91,11 +95,20 @@ fn similar_states_are_merged_and_separated_by_undo() {
     let edges = transitions(&mut client, "game");
     assert_eq!((edges.len(), edges[0]["count"].as_i64(), edges[0]["from"].as_str()), (1, Some(7), Some("s_2")));
     let change = client.ok("visual.undo", json!({"app": "game"}));
-    assert_eq!((change["op"].as_str(), change["what"].as_str()), (Some("merge"), Some("18 components into 20 components")));
+    assert_eq!(
+        (change["op"].as_str(), change["what"].as_str()),
+        (Some("merge"), Some("18 components into 20 components"))
+    );
     let separated = states(&mut client, "game");
     let visits: Vec<_> = separated
         .iter()
-        .map(|s| (s["id"].as_str().unwrap_or_default(), s["visitCount"].as_i64(), s["definingComponents"].as_array().map(Vec::len)))
+        .map(|s| {
+            (
+                s["id"].as_str().unwrap_or_default(),
+                s["visitCount"].as_i64(),
+                s["definingComponents"].as_array().map(Vec::len),
+            )
+        })
         .collect();
     assert_eq!(visits, [("s_1", Some(3), Some(18)), ("s_2", Some(9), Some(20)), ("s_3", Some(0), Some(0))]);
     let edges = transitions(&mut client, "game");
@@ -121,7 +134,10 @@ fn renaming_and_deleting_update_all_references_to_a_component() {
     assert!(page["definingComponents"].as_array().is_some_and(|d| !d.contains(&json!("forget_it"))), "{page}");
     let edges = transitions(&mut client, SETTINGS);
     client.ok("visual.delete", json!({"app": SETTINGS, "state": "One network"}));
-    assert!(transitions(&mut client, SETTINGS).iter().all(|e| e["to"] != details), "no edge leads to the deleted state");
+    assert!(
+        transitions(&mut client, SETTINGS).iter().all(|e| e["to"] != details),
+        "no edge leads to the deleted state"
+    );
     client.fails("visual.delete", json!({"app": SETTINGS}), "INVALID_PARAMS");
     client.ok("visual.undo", json!({"app": SETTINGS}));
     assert_eq!(transitions(&mut client, SETTINGS), edges, "its edges are restored with the state");
@@ -142,9 +158,14 @@ fn dynamic_text_is_not_learned_and_imported_dynamic_text_is_cleaned_up() {
             {"type": "icon", "box": [0, 200, 10, 210]}
         ]}),
     );
-    assert_eq!((learned["seen"].as_i64(), learned["skipped"].as_array().map(Vec::len)), (Some(2), Some(2)), "{learned}");
+    assert_eq!(
+        (learned["seen"].as_i64(), learned["skipped"].as_array().map(Vec::len)),
+        (Some(2), Some(2)),
+        "{learned}"
+    );
     // A changed counter is not a new component.
-    let again = client.ok("visual.learn", json!({"app": "chat", "detections": [{"label": "4 unread", "box": [0, 80, 80, 110]}]}));
+    let again = client
+        .ok("visual.learn", json!({"app": "chat", "detections": [{"label": "4 unread", "box": [0, 80, 80, 110]}]}));
     assert_eq!(again["newComponents"], 0, "{again}");
     let dir = world.dir().join("chat");
     std::fs::create_dir_all(&dir).expect("creates the directory");
@@ -154,7 +175,9 @@ fn dynamic_text_is_not_learned_and_imported_dynamic_text_is_cleaned_up() {
     client.ok("visual.import", json!({"dir": dir, "app": "chat"}));
     let dry = client.ok("visual.cleanup", json!({"app": "chat", "dryRun": true}));
     let gone = client.ok("visual.cleanup", json!({"app": "chat"}));
-    let of = |c: &Value| c["changes"].as_array().expect("changes").iter().map(|c| c["component"].clone()).collect::<Vec<_>>();
+    let of = |c: &Value| {
+        c["changes"].as_array().expect("changes").iter().map(|c| c["component"].clone()).collect::<Vec<_>>()
+    };
     assert_eq!(of(&dry), of(&gone));
     let mut left = components(&mut client, "chat");
     left.retain(|c| ["Yesterday", "clock", "Contacts"].contains(&c["name"].as_str().unwrap_or_default()));
@@ -226,7 +249,8 @@ fn show_buttons(world: &World, ids: &[String]) {
 fn component_with_an_id_goes_with_an_update_of_the_app() {
     let world = World::new();
     let mut client = world.client();
-    let all: Vec<String> = ["open", "save", "share", "print", "undo", "redo", "copy", "paste", "find"].map(str::to_owned).to_vec();
+    let all: Vec<String> =
+        ["open", "save", "share", "print", "undo", "redo", "copy", "paste", "find"].map(str::to_owned).to_vec();
     show_buttons(&world, &all);
     for _ in 0..3 {
         client.ok("observe.page", json!({}));
@@ -240,9 +264,14 @@ fn component_with_an_id_goes_with_an_update_of_the_app() {
     }
     run_upkeep(&mut client);
     run_upkeep(&mut client);
-    assert!(component(&mut client, "org.example.app", "share").is_none(), "{:?}", names(&components(&mut client, "org.example.app")));
+    assert!(
+        component(&mut client, "org.example.app", "share").is_none(),
+        "{:?}",
+        names(&components(&mut client, "org.example.app"))
+    );
     assert!(component(&mut client, "org.example.app", "save").is_some());
-    let editors: Vec<_> = states(&mut client, "org.example.app").into_iter().filter(|s| s["title"] == "Editor").collect();
+    let editors: Vec<_> =
+        states(&mut client, "org.example.app").into_iter().filter(|s| s["title"] == "Editor").collect();
     assert_eq!(editors.len(), 1, "one state with a new look: {editors:?}");
 }
 
@@ -251,15 +280,28 @@ fn page_of_thousands_of_elements_of_one_name_is_learned_in_part() {
     let world = World::new();
     let mut client = world.client();
     let cell = |i: i32| Rect::new(i % 100 * 10, i / 100 * 48, i % 100 * 10 + 10, i / 100 * 48 + 48);
-    let row =
-        |i: i32| Node { clickable: true, ..Node::new("android.widget.TextView", cell(i)).id("org.example.long:id/cell").text("cell") };
-    let root = Node { children: (0..5_000).map(row).collect(), ..Node::new("android.widget.FrameLayout", Rect::new(0, 0, 1080, 2400)) };
-    let window =
-        Window { id: 1, kind: "APPLICATION", pkg: "org.example.long".into(), title: Some("Long".into()), layer: 0, focused: true, root };
+    let row = |i: i32| Node {
+        clickable: true,
+        ..Node::new("android.widget.TextView", cell(i)).id("org.example.long:id/cell").text("cell")
+    };
+    let root = Node {
+        children: (0..5_000).map(row).collect(),
+        ..Node::new("android.widget.FrameLayout", Rect::new(0, 0, 1080, 2400))
+    };
+    let window = Window {
+        id: 1,
+        kind: "APPLICATION",
+        pkg: "org.example.long".into(),
+        title: Some("Long".into()),
+        layer: 0,
+        focused: true,
+        root,
+    };
     let scene = Scene { windows: vec![window], width: 1080, height: 2400, density: 420 };
     world.phone.lock().shown = Some((scene, "org.example.long/.Main".into()));
     (0..4).for_each(|_| _ = observe(&mut client));
-    let found = client.ok("visual.components", json!({"app": "org.example.long", "limit": 10_000}))["components"].clone();
+    let found =
+        client.ok("visual.components", json!({"app": "org.example.long", "limit": 10_000}))["components"].clone();
     let found = found.as_array().expect("components");
     assert_eq!(found.len(), 500, "a part of the page is learned, in reading order");
     assert_eq!(names(found).iter().collect::<std::collections::HashSet<_>>().len(), 500, "each has a name of its own");
@@ -270,7 +312,8 @@ fn page_of_thousands_of_elements_of_one_name_is_learned_in_part() {
 fn learn_with_picture(client: &mut Client, name: &str) -> std::path::PathBuf {
     // Equal for all names.
     let crop = base64::engine::general_purpose::STANDARD.encode(picture());
-    let detection = json!({"name": name, "type": "icon", "label": "My secret label", "box": [0, 0, 50, 50], "crop": crop});
+    let detection =
+        json!({"name": name, "type": "icon", "label": "My secret label", "box": [0, 0, 50, 50], "crop": crop});
     client.ok("visual.learn", json!({"app": "game", "detections": [detection]}));
     let artifacts = client.ok("artifact.list", json!({"kind": "component_image"}));
     std::path::PathBuf::from(artifacts["artifacts"][0]["filePath"].as_str().expect("a path"))

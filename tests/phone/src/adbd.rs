@@ -232,7 +232,8 @@ fn shell(phone: &Shared, command: &str) -> String {
 fn hint(phone: &Shared, path: &str) -> Option<String> {
     let phone = lock(phone);
     let hint = phone.hint.as_ref()?;
-    (path == format!("/sdcard/Android/data/{}/files/connection-hint.json", hint.package)).then(|| hint.json(phone.clock.now_ms()))
+    (path == format!("/sdcard/Android/data/{}/files/connection-hint.json", hint.package))
+        .then(|| hint.json(phone.clock.now_ms()))
 }
 
 #[cfg(test)]

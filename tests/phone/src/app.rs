@@ -271,7 +271,10 @@ pub fn parse(text: &str) -> Result<App, String> {
         for widget in &page.body {
             match widget {
                 Widget::List { rows, repeat, .. } => {
-                    rows.iter().map(|r| &r.run).chain(repeat.iter().map(|r| &r.run)).try_for_each(|run| check(run, name))?;
+                    rows.iter()
+                        .map(|r| &r.run)
+                        .chain(repeat.iter().map(|r| &r.run))
+                        .try_for_each(|run| check(run, name))?;
                 }
                 Widget::Grid { repeat, .. } => check(&repeat.run, name)?,
                 Widget::Button { run, .. } | Widget::Image { run, .. } => check(run, name)?,
@@ -283,6 +286,8 @@ pub fn parse(text: &str) -> Result<App, String> {
     for (name, dialog) in &app.dialogs {
         dialog.buttons.iter().try_for_each(|b| check(&b.run, name))?;
     }
-    app.popups.iter().try_for_each(|p| check(&Action { dialog: Some(p.dialog.clone()), ..Action::default() }, "popups"))?;
+    app.popups
+        .iter()
+        .try_for_each(|p| check(&Action { dialog: Some(p.dialog.clone()), ..Action::default() }, "popups"))?;
     Ok(app)
 }

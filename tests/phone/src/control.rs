@@ -1,6 +1,8 @@
-//! The control interface: a second port through which tests change the phone's state independently of the client under test.
+//! The control interface: a second port through which tests change the phone's state independently of the client under
+//! test.
 //!
-//! `GET /state` and `GET /log` read; every other request is a `POST` of a JSON object to a path named after a [`Command`].
+//! `GET /state` and `GET /log` read; every other request is a `POST` of a JSON object to a path named after a
+//! [`Command`].
 
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
@@ -109,7 +111,8 @@ fn json_response(status: StatusCode, body: &Value) -> HttpResponse {
 }
 
 fn parse(name: &str, body: &[u8]) -> Result<Command, String> {
-    let mut object = if body.is_empty() { json!({}) } else { serde_json::from_slice(body).map_err(|e| e.to_string())? };
+    let mut object =
+        if body.is_empty() { json!({}) } else { serde_json::from_slice(body).map_err(|e| e.to_string())? };
     let fields = object.as_object_mut().ok_or("expected a JSON object")?;
     fields.insert("do".to_owned(), json!(name));
     serde_json::from_value(object).map_err(|e| e.to_string())
@@ -145,7 +148,10 @@ pub fn run(phone: &mut Phone, command: Command) -> Result<(), String> {
             phone.scroll_by(pixels);
         }
         Command::Popup { dialog } => {
-            return phone.show_dialog(&dialog).then_some(()).ok_or_else(|| format!("the foreground app has no dialog {dialog:?}"));
+            return phone
+                .show_dialog(&dialog)
+                .then_some(())
+                .ok_or_else(|| format!("the foreground app has no dialog {dialog:?}"));
         }
         Command::Capability { shizuku, reflection, accessibility } => {
             phone.shizuku = shizuku.unwrap_or(phone.shizuku);

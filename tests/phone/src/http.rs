@@ -111,7 +111,8 @@ fn decode(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut i = 0;
     while i < bytes.len() {
-        let hex = (bytes[i] == b'%').then(|| text.get(i + 1..i + 3)).flatten().and_then(|h| u8::from_str_radix(h, 16).ok());
+        let hex =
+            (bytes[i] == b'%').then(|| text.get(i + 1..i + 3)).flatten().and_then(|h| u8::from_str_radix(h, 16).ok());
         match (bytes[i], hex) {
             (_, Some(byte)) => {
                 out.push(byte);
@@ -138,18 +139,24 @@ impl Call {
     fn json<T: DeserializeOwned>(&self, type_name: &str) -> Result<T, HttpResponse> {
         let is_json = self.content_type.as_deref().is_some_and(|c| c.starts_with("application/json"));
         if !is_json {
-            return Err(text(StatusCode::UNSUPPORTED_MEDIA_TYPE, format!("Cannot transform this request's content to {type_name}")));
+            return Err(text(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                format!("Cannot transform this request's content to {type_name}"),
+            ));
         }
         serde_json::from_slice(&self.body).map_err(|_| {
             text(
                 StatusCode::BAD_REQUEST,
-                format!("Failed to convert request body to class com.memohai.autofish.service.ServiceServer${type_name}"),
+                format!(
+                    "Failed to convert request body to class com.memohai.autofish.service.ServiceServer${type_name}"
+                ),
             )
         })
     }
 }
 
-/// Parses the JSON body of a request for a handler; `type_name` is the name that the service's errors give to the body's type.
+/// Parses the JSON body of a request for a handler; `type_name` is the name that the service's errors give to the
+/// body's type.
 pub(crate) fn with_body<T: DeserializeOwned>(
     call: &Call,
     type_name: &str,

@@ -76,7 +76,10 @@ mod tests {
         assert_eq!(hash("rt_", "android:id/title|android.widget.TextView|Wi-Fi||48,304,400,368|0|1"), "rt_b94927b");
         assert_eq!(hash("ri_", "android:id/title|android.widget.TextView|Wi-Fi||352,56|1|0|0|0|0|1"), "ri_ed1c5ce9");
         assert_eq!(
-            hash("rt_", "com.a:id/\u{4e2d}|android.view.View|\u{8bbe}\u{7f6e} \u{1F600}|\u{63cf}\u{8ff0}|-8,0,96,96|3|0"),
+            hash(
+                "rt_",
+                "com.a:id/\u{4e2d}|android.view.View|\u{8bbe}\u{7f6e} \u{1F600}|\u{63cf}\u{8ff0}|-8,0,96,96|3|0"
+            ),
             "rt_2e962f22"
         );
     }

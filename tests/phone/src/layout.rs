@@ -124,10 +124,16 @@ fn height(widget: &Widget) -> i32 {
 pub fn app_window(page: &Page, root: bool, focused: bool, view: &View<'_>) -> Window {
     let mut bar = vec![];
     if !root {
-        bar.push(Node::new("android.widget.ImageButton", Rect::new(0, 130, 147, 290)).desc("Navigate up").tap(OnTap::Back));
+        bar.push(
+            Node::new("android.widget.ImageButton", Rect::new(0, 130, 147, 290)).desc("Navigate up").tap(OnTap::Back),
+        );
     }
-    bar.push(Node::new(TEXT, Rect::new(170, 160, 900, 260)).id(view.id("toolbar_title")).text((view.fill)(&page.title)));
-    let mut children = vec![Node::new("androidx.appcompat.widget.Toolbar", Rect::new(0, 120, WIDTH, TOP)).id(view.id("toolbar")).with(bar)];
+    bar.push(
+        Node::new(TEXT, Rect::new(170, 160, 900, 260)).id(view.id("toolbar_title")).text((view.fill)(&page.title)),
+    );
+    let mut children = vec![
+        Node::new("androidx.appcompat.widget.Toolbar", Rect::new(0, 120, WIDTH, TOP)).id(view.id("toolbar")).with(bar),
+    ];
     let bottom = if page.tabs.is_empty() { BOTTOM } else { BOTTOM - TABS };
     let mut top = TOP;
     for widget in &page.body {
@@ -144,7 +150,10 @@ pub fn app_window(page: &Page, root: bool, focused: bool, view: &View<'_>) -> Wi
             let text = Node::new(TEXT, Rect::new(left + 40, bottom + 100, left + width - 40, bottom + 150))
                 .id(view.id("tab_label"))
                 .text((view.fill)(&tab.text));
-            Node::new(FRAME, Rect::new(left, bottom, left + width, BOTTOM)).id(view.id("tab")).tap(view.run(&tab.run)).with(vec![text])
+            Node::new(FRAME, Rect::new(left, bottom, left + width, BOTTOM))
+                .id(view.id("tab"))
+                .tap(view.run(&tab.run))
+                .with(vec![text])
         });
         children.push(
             Node::new("com.google.android.material.tabs.TabLayout", Rect::new(0, bottom, WIDTH, BOTTOM))
@@ -166,17 +175,24 @@ pub fn app_window(page: &Page, root: bool, focused: bool, view: &View<'_>) -> Wi
 
 fn build_widget(widget: &Widget, top: i32, bottom: i32, view: &View<'_>) -> Node {
     match widget {
-        Widget::List { id, rows: r, repeat, shuffle, .. } => list(id, &rows(r, repeat.as_ref(), *shuffle, view.seed), top, bottom, view),
-        Widget::Grid { id, columns, repeat } => grid(id, *columns, repeat, top, bottom, view),
-        Widget::Text { id, text } => Node::new(TEXT, Rect::new(48, top + 20, 1032, top + 90)).id(view.id(id)).text((view.fill)(text)),
-        Widget::Button { id, text, run } => {
-            Node::new(BUTTON, Rect::new(48, top + 20, 1032, top + 140)).id(view.id(id)).text((view.fill)(text)).tap(view.run(run))
+        Widget::List { id, rows: r, repeat, shuffle, .. } => {
+            list(id, &rows(r, repeat.as_ref(), *shuffle, view.seed), top, bottom, view)
         }
-        Widget::Field { id, hint, var, password } => field(id, hint, var, *password, top, view),
-        Widget::Image { id, desc, run } => Node::new("android.widget.ImageView", Rect::new(390, top + 10, 690, top + 250))
+        Widget::Grid { id, columns, repeat } => grid(id, *columns, repeat, top, bottom, view),
+        Widget::Text { id, text } => {
+            Node::new(TEXT, Rect::new(48, top + 20, 1032, top + 90)).id(view.id(id)).text((view.fill)(text))
+        }
+        Widget::Button { id, text, run } => Node::new(BUTTON, Rect::new(48, top + 20, 1032, top + 140))
             .id(view.id(id))
-            .desc((view.fill)(desc))
+            .text((view.fill)(text))
             .tap(view.run(run)),
+        Widget::Field { id, hint, var, password } => field(id, hint, var, *password, top, view),
+        Widget::Image { id, desc, run } => {
+            Node::new("android.widget.ImageView", Rect::new(390, top + 10, 690, top + 250))
+                .id(view.id(id))
+                .desc((view.fill)(desc))
+                .tap(view.run(run))
+        }
         Widget::Canvas { id, lines } => canvas(id, lines, top, bottom, view),
         Widget::Web { lines, links } => web(lines, links, top, bottom, view),
     }
@@ -189,7 +205,8 @@ fn list(id: &str, rows: &[Row], top: i32, bottom: i32, view: &View<'_>) -> Node 
         let bounds = Rect::new(0, y, WIDTH, y + ROW);
         (bounds.clip(&frame).area() > 0).then(|| list_row(row, bounds, &frame, view))
     });
-    let mut node = Node::new("androidx.recyclerview.widget.RecyclerView", frame).id(view.id(id)).with(children.collect());
+    let mut node =
+        Node::new("androidx.recyclerview.widget.RecyclerView", frame).id(view.id(id)).with(children.collect());
     node.scrollable = true;
     node.focusable = true;
     node
@@ -199,7 +216,9 @@ fn list_row(row: &Row, bounds: Rect, frame: &Rect, view: &View<'_>) -> Node {
     let title = (view.fill)(&row.title);
     let right_edge = |text: &str| 180 + (text.chars().count() as i32 * 24).min(600);
     let mut children = vec![
-        Node::new(TEXT, Rect::new(180, bounds.t + 30, right_edge(&title), bounds.t + 90).clip(frame)).id("android:id/title").text(title),
+        Node::new(TEXT, Rect::new(180, bounds.t + 30, right_edge(&title), bounds.t + 90).clip(frame))
+            .id("android:id/title")
+            .text(title),
     ];
     if let Some(summary) = &row.summary {
         let summary = (view.fill)(summary);
@@ -259,8 +278,10 @@ fn field(id: &str, hint: &str, var: &str, password: bool, top: i32, view: &View<
 fn canvas(id: &str, lines: &[String], top: i32, bottom: i32, view: &View<'_>) -> Node {
     const LINE: i32 = 190;
     let mut node = Node::new("android.view.SurfaceView", Rect::new(0, top, WIDTH, bottom)).id(view.id(id));
-    let painted =
-        lines.iter().zip(0..).map(|(line, i)| ((view.fill)(line), Rect::new(120, top + 80 + i * LINE, WIDTH, top + 80 + (i + 1) * LINE)));
+    let painted = lines
+        .iter()
+        .zip(0..)
+        .map(|(line, i)| ((view.fill)(line), Rect::new(120, top + 80 + i * LINE, WIDTH, top + 80 + (i + 1) * LINE)));
     node.painted = painted.collect();
     node
 }
@@ -273,10 +294,15 @@ fn web(lines: &[String], links: &[crate::app::Tab], top: i32, bottom: i32, view:
         y += 90;
     }
     for link in links {
-        children.push(Node::new("android.view.View", Rect::new(40, y, 700, y + 80)).desc((view.fill)(&link.text)).tap(view.run(&link.run)));
+        children.push(
+            Node::new("android.view.View", Rect::new(40, y, 700, y + 80))
+                .desc((view.fill)(&link.text))
+                .tap(view.run(&link.run)),
+        );
         y += 100;
     }
-    let mut node = Node::new("android.webkit.WebView", Rect::new(0, top, WIDTH, bottom)).text("Web page").with(children);
+    let mut node =
+        Node::new("android.webkit.WebView", Rect::new(0, top, WIDTH, bottom)).text("Web page").with(children);
     node.scrollable = true;
     node.focusable = true;
     node
@@ -320,7 +346,9 @@ pub fn dialog_window(dialog: &Dialog, view: &View<'_>) -> Window {
             .tap(view.run(&b.run))
     });
     let mut children = vec![
-        Node::new(TEXT, Rect::new(140, 960, 940, 1040)).id(format!("{pkg}:id/alertTitle")).text((view.fill)(&dialog.title)),
+        Node::new(TEXT, Rect::new(140, 960, 940, 1040))
+            .id(format!("{pkg}:id/alertTitle"))
+            .text((view.fill)(&dialog.title)),
         Node::new(TEXT, Rect::new(140, 1060, 940, 1260)).id("android:id/message").text((view.fill)(&dialog.text)),
     ];
     children.extend(buttons);
@@ -336,8 +364,9 @@ pub fn keyboard() -> Window {
             .desc(c.to_string())
             .tap(OnTap::Run(Action::default()))
     });
-    let area =
-        Node::new(FRAME, Rect::new(0, KEYBOARD, WIDTH, BOTTOM)).id("com.android.inputmethod.latin:id/keyboard_view").with(keys.collect());
+    let area = Node::new(FRAME, Rect::new(0, KEYBOARD, WIDTH, BOTTOM))
+        .id("com.android.inputmethod.latin:id/keyboard_view")
+        .with(keys.collect());
     Window {
         id: 30,
         kind: "INPUT_METHOD",
@@ -359,8 +388,15 @@ pub fn system_bars(clock: &str) -> [Window; 2] {
         node.long_clickable = true;
         node
     };
-    let system =
-        |id, root| Window { id, kind: "SYSTEM", pkg: "com.android.systemui".to_owned(), title: None, layer: 5, focused: false, root };
+    let system = |id, root| Window {
+        id,
+        kind: "SYSTEM",
+        pkg: "com.android.systemui".to_owned(),
+        title: None,
+        layer: 5,
+        focused: false,
+        root,
+    };
     let time = Node::new(TEXT, Rect::new(40, 30, 200, 90)).id("com.android.systemui:id/clock").text(clock);
     [
         system(2, Node::new(FRAME, Rect::new(0, 0, WIDTH, 120)).with(vec![time])),

@@ -11,8 +11,8 @@ use serde_json::json;
 
 /// A practice phone: a simulator of the Autofish service that needs no device.
 ///
-/// Prints one line of JSON with its URLs once it is ready, then runs until its standard input ends (with --until-eof) or it
-/// is stopped.
+/// Prints one line of JSON with its URLs once it is ready, then runs until its standard input ends (with --until-eof)
+/// or it is stopped.
 #[derive(Debug, Parser)]
 #[command(name = "afphone", version)]
 struct Args {
@@ -80,15 +80,21 @@ fn run(args: Args) -> Result<(), String> {
         let text = std::fs::read_to_string(file).map_err(|e| format!("cannot read {}: {e}", file.display()))?;
         setup.apps.push(app::parse(&text).map_err(|e| format!("{}: {e}", file.display()))?);
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(|e| e.to_string())?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|e| e.to_string())?;
     runtime.block_on(async {
-        let mut running = start(setup, args.port, args.control_port).await.map_err(|e| format!("cannot listen: {e}"))?;
+        let mut running =
+            start(setup, args.port, args.control_port).await.map_err(|e| format!("cannot listen: {e}"))?;
         if let Some(package) = &args.open
             && !afd_phone::server::lock(&running.phone).show_page(package, None)
         {
             return Err(format!("no such app: {package:?}"));
         }
-        let mut ready = json!({"url": running.url(), "control": format!("http://{}", running.control), "pid": std::process::id()});
+        let mut ready =
+            json!({"url": running.url(), "control": format!("http://{}", running.control), "pid": std::process::id()});
         if let Some(port) = args.adb_port {
             let address = running.attach_usb(port).await.map_err(|e| format!("cannot listen: {e}"))?;
             ready["adb"] = json!(address.to_string());

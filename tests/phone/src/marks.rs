@@ -37,7 +37,14 @@ pub struct Overlay {
 
 impl Default for Overlay {
     fn default() -> Self {
-        Self { enabled: false, marks: Vec::new(), auto_refresh: true, refresh_interval_ms: 800, offset_x: 0, offset_y: 0 }
+        Self {
+            enabled: false,
+            marks: Vec::new(),
+            auto_refresh: true,
+            refresh_interval_ms: 800,
+            offset_x: 0,
+            offset_y: 0,
+        }
     }
 }
 

@@ -51,8 +51,11 @@ pub(crate) fn find(phone: &Phone, b: &Find) -> Result<String, (u16, String)> {
     let Some(by) = normalise_by(&b.by) else { return fail(400, format!("Invalid by: {}", b.by)) };
     let scene = phone.scene();
     let Some(window) = scene.active() else { return fail(503, "No root node") };
-    let found: Vec<String> =
-        Scene::flatten(window, "root").iter().filter(|f| matches(field(f, by), &b.value, b.exact_match)).map(wire::found_line).collect();
+    let found: Vec<String> = Scene::flatten(window, "root")
+        .iter()
+        .filter(|f| matches(field(f, by), &b.value, b.exact_match))
+        .map(wire::found_line)
+        .collect();
     if found.is_empty() {
         return Ok(format!("No nodes found matching {}='{}'", b.by, b.value));
     }
@@ -64,7 +67,9 @@ pub(crate) fn click(phone: &mut Phone, b: &Click) -> Result<String, (u16, String
         return fail(503, "Accessibility not available");
     }
     let scene = phone.scene();
-    let at = scene.active().and_then(|w| Scene::flatten(w, "root").iter().find(|f| f.id == b.node_id).map(|f| f.node.bounds.center()));
+    let at = scene
+        .active()
+        .and_then(|w| Scene::flatten(w, "root").iter().find(|f| f.id == b.node_id).map(|f| f.node.bounds.center()));
     let Some((x, y)) = at else { return fail(404, format!("Node not found: {}", b.node_id)) };
     phone.touch("tap", x, y);
     Ok(format!("Clicked node {}", b.node_id))
@@ -79,16 +84,23 @@ pub(crate) fn tap(phone: &mut Phone, b: &Find) -> Result<String, (u16, String)> 
     }
     let by = match normalise_by(&b.by) {
         Some(by) if by != "class_name" => by,
-        _ => return fail(400, format!("Invalid by: {}. allowed: text,content_desc,resource_id,ref (aliases: desc,resid)", b.by)),
+        _ => {
+            return fail(
+                400,
+                format!("Invalid by: {}. allowed: text,content_desc,resource_id,ref (aliases: desc,resid)", b.by),
+            );
+        }
     };
     if !phone.accessibility {
         return fail(503, "Accessibility not available");
     }
     let scene = phone.scene();
-    let flat: Vec<Flat<'_>> = scene.by_focus().into_iter().flat_map(|w| Scene::flatten(w, &format!("root_w{}", w.id))).collect();
+    let flat: Vec<Flat<'_>> =
+        scene.by_focus().into_iter().flat_map(|w| Scene::flatten(w, &format!("root_w{}", w.id))).collect();
     let matched: Vec<&Flat<'_>> = flat.iter().filter(|f| matches(field(f, by), &b.value, b.exact_match)).collect();
-    let usable =
-        |f: &&&Flat<'_>| !f.node.disabled && !f.node.hidden && (f.node.clickable || f.node.long_clickable) && f.node.bounds.area() > 0;
+    let usable = |f: &&&Flat<'_>| {
+        !f.node.disabled && !f.node.hidden && (f.node.clickable || f.node.long_clickable) && f.node.bounds.area() > 0
+    };
     let candidates: Vec<_> = matched.iter().filter(usable).collect();
     let [only] = candidates.as_slice() else {
         let how = if candidates.is_empty() { "no clickable node" } else { "multiple clickable nodes" };

@@ -52,7 +52,12 @@ pub fn jpeg(scene: &Scene, marks: &[Mark], max_dim: i32, quality: u8) -> Vec<u8>
     let mut windows: Vec<_> = scene.windows.iter().collect();
     windows.sort_by_key(|w| w.layer);
     for window in windows {
-        fill(&mut canvas, window.root.bounds, scale, if window.kind == "SYSTEM" { Rgb888::CSS_LIGHT_GRAY } else { Rgb888::WHITE });
+        fill(
+            &mut canvas,
+            window.root.bounds,
+            scale,
+            if window.kind == "SYSTEM" { Rgb888::CSS_LIGHT_GRAY } else { Rgb888::WHITE },
+        );
         draw_node(&mut canvas, &window.root, scale);
     }
     for mark in marks {

@@ -1,8 +1,8 @@
 //! The service's ref state: the current refs, their version, and the alias map that all clients share.
 //!
-//! Each read of the refs replaces the alias map (`@n1`, `@n2`, ...), so that aliases mean what the last read returned, whoever
-//! made it. A tap by alias goes to the node whose exact token is the same, else to the only one with the same identity token.
-//! Both tokens leave out the node id, so a similar node on another page may match.
+//! Each read of the refs replaces the alias map (`@n1`, `@n2`, ...), so that aliases mean what the last read returned,
+//! whoever made it. A tap by alias goes to the node whose exact token is the same, else to the only one with the same
+//! identity token. Both tokens leave out the node id, so a similar node on another page may match.
 
 use std::collections::HashMap;
 
@@ -82,7 +82,8 @@ pub enum RefusedRef {
 }
 
 impl Refs {
-    /// Computes the refs of a scene. If the digest is the same, the old state is kept, including its node ids and bounds.
+    /// Computes the refs of a scene. If the digest is the same, the old state is kept, including its node ids and
+    /// bounds.
     pub fn compute(&mut self, scene: &Scene, now: i64) -> &RefState {
         let candidates = candidates(scene);
         let digest = candidates.iter().map(digest_of).collect::<Vec<_>>().join("|");
@@ -93,7 +94,8 @@ impl Refs {
         &self.state
     }
 
-    /// Like [`Refs::compute`], but returns the cached state while the screen is unchanged and the cache has not expired.
+    /// Like [`Refs::compute`], but returns the cached state while the screen is unchanged and the cache has not
+    /// expired.
     pub fn cached(&mut self, scene: &Scene, now: i64, ui_seq: u64) -> &RefState {
         let fresh = self.computed.is_some_and(|(at, seq)| seq == ui_seq && now - at < CACHE_MS);
         if !fresh {
@@ -105,7 +107,8 @@ impl Refs {
 
     /// Replaces the alias map with the current refs.
     pub fn publish(&mut self) {
-        self.aliases = self.state.refs.iter().map(|r| (r.row.alias.clone(), (r.exact.clone(), r.identity.clone()))).collect();
+        self.aliases =
+            self.state.refs.iter().map(|r| (r.row.alias.clone(), (r.exact.clone(), r.identity.clone()))).collect();
     }
 
     /// Returns the ref that the service would tap for an alias.
@@ -136,7 +139,8 @@ fn candidates(scene: &Scene) -> Vec<Flat<'_>> {
         .flat_map(|w| Scene::flatten(w, &format!("root_w{}", w.id)))
         .filter(|f| f.node.interactive() && !f.node.disabled && !f.node.hidden && f.node.bounds.area() > 0)
         .collect();
-    found.sort_by_key(|f| (!f.window.focused, -f.window.layer, f.node.bounds.t, f.node.bounds.l, -f.node.bounds.area()));
+    found
+        .sort_by_key(|f| (!f.window.focused, -f.window.layer, f.node.bounds.t, f.node.bounds.l, -f.node.bounds.area()));
     found.truncate(MAX_REFS);
     found
 }
@@ -160,8 +164,14 @@ fn digest_of(f: &Flat<'_>) -> String {
 
 fn to_ref(index: usize, f: &Flat<'_>) -> Ref {
     let n = f.node;
-    let flags =
-        [("on", true), ("clk", n.clickable), ("lclk", n.long_clickable), ("scr", n.scrollable), ("edt", n.editable), ("ena", !n.disabled)];
+    let flags = [
+        ("on", true),
+        ("clk", n.clickable),
+        ("lclk", n.long_clickable),
+        ("scr", n.scrollable),
+        ("edt", n.editable),
+        ("ena", !n.disabled),
+    ];
     Ref {
         row: RefRow {
             alias: format!("@n{}", index + 1),

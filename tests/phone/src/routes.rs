@@ -42,7 +42,8 @@ const ROUTES: &[(&str, &str)] = &[
 ];
 
 pub(crate) fn route(phone: &mut Phone, call: &Call) -> HttpResponse {
-    let known = |m: Option<&str>| ROUTES.iter().any(|(method, path)| *path == call.path && m.is_none_or(|m| m == *method));
+    let known =
+        |m: Option<&str>| ROUTES.iter().any(|(method, path)| *path == call.path && m.is_none_or(|m| m == *method));
     if !known(None) || (phone.dialect == 1 && call.path == "/api/observe") {
         return plain(StatusCode::NOT_FOUND, None, String::new());
     }
@@ -50,7 +51,9 @@ pub(crate) fn route(phone: &mut Phone, call: &Call) -> HttpResponse {
         return plain(StatusCode::METHOD_NOT_ALLOWED, None, String::new());
     }
     match call.path.as_str() {
-        "/health" => plain(StatusCode::OK, Some("application/json"), r#"{"status":"healthy","type":"service"}"#.to_owned()),
+        "/health" => {
+            plain(StatusCode::OK, Some("application/json"), r#"{"status":"healthy","type":"service"}"#.to_owned())
+        }
         "/api/observe" => envelope(Ok(observe(phone, call))),
         "/api/screen" => envelope(Ok(screen(phone, call))),
         "/api/screen/refs" => envelope(Ok(screen_refs(phone, call))),
@@ -106,9 +109,11 @@ fn route_system(phone: &mut Phone, call: &Call) -> HttpResponse {
             phone.stop(&b.package_name);
             Ok(format!("Stopped {}", b.package_name))
         }),
-        "/api/app/top" => {
-            envelope(if phone.shizuku && !call.flap { Ok(phone.top_activity()) } else { fail(500, "Could not determine top activity") })
-        }
+        "/api/app/top" => envelope(if phone.shizuku && !call.flap {
+            Ok(phone.top_activity())
+        } else {
+            fail(500, "Could not determine top activity")
+        }),
         "/api/packages" => envelope(packages(phone, call)),
         "/api/shell" => with_body(call, "ShellRequest", |b: Shell| shell(phone, &b.command)),
         _ => with_body(call, "IntentRequest", |b: Intent| intent(phone, &b)),
@@ -191,7 +196,8 @@ fn screen_refs(phone: &mut Phone, call: &Call) -> String {
     phone.refs.cached(&scene, now, seq);
     phone.refs.publish();
     let state = phone.refs.cached(&scene, now, seq);
-    serde_json::to_string(&wire::ref_screen(state, mode, (phone.dialect == 2).then_some(top.as_deref()))).unwrap_or_default()
+    serde_json::to_string(&wire::ref_screen(state, mode, (phone.dialect == 2).then_some(top.as_deref())))
+        .unwrap_or_default()
 }
 
 fn observe(phone: &mut Phone, call: &Call) -> String {

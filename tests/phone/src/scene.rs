@@ -203,9 +203,17 @@ pub struct Flat<'a> {
 const MAX_DEPTH: usize = 100;
 
 impl Scene {
-    /// Returns the nodes of one window in pre-order. `root` is the parent id from which the id of the root node is computed.
+    /// Returns the nodes of one window in pre-order. `root` is the parent id from which the id of the root node is
+    /// computed.
     pub fn flatten<'a>(window: &'a Window, root: &str) -> Vec<Flat<'a>> {
-        fn walk<'a>(window: &'a Window, node: &'a Node, depth: usize, index: usize, parent: &str, out: &mut Vec<Flat<'a>>) {
+        fn walk<'a>(
+            window: &'a Window,
+            node: &'a Node,
+            depth: usize,
+            index: usize,
+            parent: &str,
+            out: &mut Vec<Flat<'a>>,
+        ) {
             let id = crate::ids::node_id(node, depth, index, parent);
             out.push(Flat { window, node, depth, id: id.clone() });
             if depth < MAX_DEPTH {

@@ -118,8 +118,11 @@ async fn connection(stream: TcpStream, phone: Shared, is_control: bool) {
     let service = service_fn(move |request| {
         let (phone, write_fault) = (phone.clone(), write_fault.clone());
         async move {
-            let response =
-                if is_control { control::handle(&phone, request).await } else { http::handle(&phone, &write_fault, request).await };
+            let response = if is_control {
+                control::handle(&phone, request).await
+            } else {
+                http::handle(&phone, &write_fault, request).await
+            };
             Ok::<_, std::convert::Infallible>(response)
         }
     });
@@ -173,7 +176,9 @@ impl AsyncWrite for FaultyStream {
         match self.write_fault.get() {
             None => Pin::new(&mut self.stream).poll_write(cx, buf),
             Some(WriteFault::Drop) => Poll::Ready(Err(io::ErrorKind::ConnectionReset.into())),
-            Some(WriteFault::Garbage) => then_reset(Pin::new(&mut self.stream).poll_write(cx, b"\x00\x7fELF? no HTTP here\r\n\r\n")),
+            Some(WriteFault::Garbage) => {
+                then_reset(Pin::new(&mut self.stream).poll_write(cx, b"\x00\x7fELF? no HTTP here\r\n\r\n"))
+            }
             Some(WriteFault::Half) => then_reset(Pin::new(&mut self.stream).poll_write(cx, &buf[..buf.len() / 2])),
         }
     }

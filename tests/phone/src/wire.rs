@@ -33,7 +33,11 @@ fn cell(text: Option<&str>) -> String {
         return "-".to_owned();
     }
     let units: Vec<u16> = clean.encode_utf16().collect();
-    if units.len() > 100 { format!("{}...truncated", String::from_utf16_lossy(&units[..100])) } else { clean.to_owned() }
+    if units.len() > 100 {
+        format!("{}...truncated", String::from_utf16_lossy(&units[..100]))
+    } else {
+        clean.to_owned()
+    }
 }
 
 fn is_listed(node: &Node) -> bool {
@@ -54,8 +58,8 @@ fn screen_flags(node: &Node) -> String {
     ])
 }
 
-/// Returns the payload of `/api/screen`. `top` is `None` in dialect 1, and in dialect 2 empty if unknown; no scene means a
-/// degraded service.
+/// Returns the payload of `/api/screen`. `top` is `None` in dialect 1, and in dialect 2 empty if unknown; no scene
+/// means a degraded service.
 pub fn screen_text(scene: Option<&Scene>, mode: &str, top: Option<&str>, size: (i32, i32, i32)) -> String {
     let mut lines = vec![format!("[mode: {mode}]")];
     if let Some(top) = top {

@@ -1,6 +1,7 @@
-//! Qdrant's own storage and search (`qdrant-edge`) behind the part of its REST interface that afd uses, for tests: `afd-qdrant [DIRECTORY]
-//! [PORT]` listens on the loopback and prints its URL. Without a directory the collections are in a temporary one. It refuses what Qdrant
-//! refuses, with its statuses and words; the key in `AFD_QDRANT_KEY` is asked for if there is one.
+//! Qdrant's own storage and search (`qdrant-edge`) behind the part of its REST interface that afd uses, for tests:
+//! `afd-qdrant [DIRECTORY] [PORT]` listens on the loopback and prints its URL. Without a directory the collections are
+//! in a temporary one. It refuses what Qdrant refuses, with its statuses and words; the key in `AFD_QDRANT_KEY` is
+//! asked for if there is one.
 
 mod collection;
 

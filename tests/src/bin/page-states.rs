@@ -1,4 +1,5 @@
-//! Scores the recognition of pages with few resource ids: `page-states DIR...`, each a directory of apps as in `tests/screens`.
+//! Scores the recognition of pages with few resource ids: `page-states DIR...`, each a directory of apps as in
+//! `tests/screens`.
 
 use std::path::Path;
 
@@ -12,7 +13,10 @@ fn main() {
         let (mut written, mut shuffled) = (Pairs::default(), Pairs::default());
         for (app, screens) in read(Path::new(&dir)) {
             let (pairs, wrong) = score(&screens, 0);
-            println!("{app}: {} of {} merged, {} of {} split {wrong:?}", pairs.merged, pairs.different, pairs.split, pairs.same);
+            println!(
+                "{app}: {} of {} merged, {} of {} split {wrong:?}",
+                pairs.merged, pairs.different, pairs.split, pairs.same
+            );
             written = written.plus(pairs);
             shuffled = SEEDS.iter().fold(shuffled, |all, seed| all.plus(score(&screens, *seed).0));
         }

@@ -1,5 +1,6 @@
-//! Scores how well the daemon tells pages apart, on recordings of real apps: `ui-traces DIR`. With `--hints`, replays them through
-//! the socket of a daemon and scores what it hands back, which takes some minutes; a number after it limits the steps.
+//! Scores how well the daemon tells pages apart, on recordings of real apps: `ui-traces DIR`. With `--hints`, replays
+//! them through the socket of a daemon and scores what it hands back, which takes some minutes; a number after it
+//! limits the steps.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -9,7 +10,9 @@ use afd_tests::traces::{self, Handed, Recording, Score};
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let Some(dir) = arguments.first() else {
-        eprintln!("usage: ui-traces DIR [--hints [STEPS]]\nDIR contains recordings: pairs of NAME.states.jsonl.gz and NAME.steps.jsonl.gz");
+        eprintln!(
+            "usage: ui-traces DIR [--hints [STEPS]]\nDIR contains recordings: pairs of NAME.states.jsonl.gz and NAME.steps.jsonl.gz"
+        );
         return ExitCode::from(2);
     };
     match traces::read(Path::new(dir)) {
@@ -33,7 +36,10 @@ fn main() -> ExitCode {
 fn print(scores: &[(String, Score)]) {
     println!("{:<16} {:>7} {:>7} {:>7} {:>8} {:>10}", "recording", "all", "frag", "mix", "robust", "(learning)");
     let row = |name: &str, s: &Score| {
-        println!("{name:<16} {:>7.3} {:>7.3} {:>7.3} {:>8.3} {:>10.3}", s.all, s.frag, s.mix, s.robust, s.robust_learning)
+        println!(
+            "{name:<16} {:>7.3} {:>7.3} {:>7.3} {:>8.3} {:>10.3}",
+            s.all, s.frag, s.mix, s.robust, s.robust_learning
+        )
     };
     scores.iter().for_each(|(name, score)| row(name, score));
     row("macro average", &traces::average(&scores.iter().map(|(_, s)| *s).collect::<Vec<_>>()));

@@ -1,4 +1,5 @@
-//! Typed clients in other languages, generated from the OpenRPC document: the types of results, and a function for each method.
+//! Typed clients in other languages, generated from the OpenRPC document: the types of results, and a function for each
+//! method.
 
 mod python;
 mod typescript;
@@ -37,7 +38,10 @@ struct Param<'a> {
 /// Returns the methods of a document, but for those that a client of its own kind needs.
 fn functions(document: &Value) -> Vec<Function<'_>> {
     let methods = document["methods"].as_array().into_iter().flatten();
-    methods.filter(|method| !name_of(method).starts_with("events.") && !name_of(method).starts_with("rpc.")).map(function).collect()
+    methods
+        .filter(|method| !name_of(method).starts_with("events.") && !name_of(method).starts_with("rpc."))
+        .map(function)
+        .collect()
 }
 
 fn name_of(value: &Value) -> &str {
@@ -64,7 +68,9 @@ fn function(method: &Value) -> Function<'_> {
 /// Returns the types that the methods and notifications refer to, by name.
 fn types<'a>(document: &'a Value, functions: &[Function<'_>]) -> Vec<(&'a str, &'a Value)> {
     let mut wanted: BTreeSet<String> = BTreeSet::new();
-    let of_function = |f: &Function<'_>| f.params.iter().map(|p| p.schema.to_string()).chain([f.result.to_string()]).collect::<Vec<_>>();
+    let of_function = |f: &Function<'_>| {
+        f.params.iter().map(|p| p.schema.to_string()).chain([f.result.to_string()]).collect::<Vec<_>>()
+    };
     let mut texts: Vec<String> = functions.iter().flat_map(of_function).collect();
     texts.push(document["x-notifications"].to_string());
     while let Some(text) = texts.pop() {
@@ -115,6 +121,7 @@ fn namespaces<'f, 'a>(functions: &'f [Function<'a>]) -> Vec<(Vec<&'a str>, Vec<&
 
 /// Returns a name that begins with a capital letter, made of several.
 fn pascal(parts: &[&str]) -> String {
-    let capital = |part: &&str| part.chars().take(1).flat_map(char::to_uppercase).chain(part.chars().skip(1)).collect::<String>();
+    let capital =
+        |part: &&str| part.chars().take(1).flat_map(char::to_uppercase).chain(part.chars().skip(1)).collect::<String>();
     parts.iter().map(capital).collect()
 }

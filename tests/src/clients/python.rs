@@ -20,7 +20,8 @@ pub fn python(document: &Value) -> String {
         match schema["properties"].is_object() && schema["oneOf"].is_null() {
             true => objects.push_str(&object(name, schema)),
             false => {
-                let _ = write!(aliases, "\n# {}\n{name}: TypeAlias = {}\n", first_sentence(schema), quoted_alias(schema));
+                let _ =
+                    write!(aliases, "\n# {}\n{name}: TypeAlias = {}\n", first_sentence(schema), quoted_alias(schema));
             }
         }
     }
@@ -28,9 +29,16 @@ pub fn python(document: &Value) -> String {
     out.push_str(&objects);
     let namespaces = namespaces(&functions);
     for (path, members) in namespaces.iter().rev() {
-        let inner: Vec<&Vec<&str>> =
-            namespaces.iter().map(|(other, _)| other).filter(|other| other.len() == path.len() + 1 && other.starts_with(path)).collect();
-        let _ = write!(out, "\n\nclass {}Methods:\n    def __init__(self, call: Callable[..., Any]) -> None:\n", pascal(path));
+        let inner: Vec<&Vec<&str>> = namespaces
+            .iter()
+            .map(|(other, _)| other)
+            .filter(|other| other.len() == path.len() + 1 && other.starts_with(path))
+            .collect();
+        let _ = write!(
+            out,
+            "\n\nclass {}Methods:\n    def __init__(self, call: Callable[..., Any]) -> None:\n",
+            pascal(path)
+        );
         out.push_str("        self._call = call\n");
         for other in inner {
             let _ = writeln!(out, "        self.{} = {}Methods(call)", snake(other[other.len() - 1]), pascal(other));
@@ -110,8 +118,9 @@ fn kind(schema: &Value) -> String {
         return format!("Literal[{}]", schema["const"]);
     }
     for key in ["oneOf", "anyOf"] {
-        if let Some(all) =
-            schema[key].as_array().filter(|all| !all.is_empty() && all[0]["required"].is_null() || all[0]["type"].is_string())
+        if let Some(all) = schema[key]
+            .as_array()
+            .filter(|all| !all.is_empty() && all[0]["required"].is_null() || all[0]["type"].is_string())
         {
             let mut kinds: Vec<String> = all.iter().map(kind).collect();
             kinds.dedup();
@@ -124,8 +133,12 @@ fn kind(schema: &Value) -> String {
         "number" => "float".to_owned(),
         "boolean" => "bool".to_owned(),
         "null" => "None".to_owned(),
-        "array" => format!("List[{}]", kind(if schema["items"].is_array() { &schema["items"][0] } else { &schema["items"] })),
-        "object" if schema["additionalProperties"].is_object() => format!("dict[str, {}]", kind(&schema["additionalProperties"])),
+        "array" => {
+            format!("List[{}]", kind(if schema["items"].is_array() { &schema["items"][0] } else { &schema["items"] }))
+        }
+        "object" if schema["additionalProperties"].is_object() => {
+            format!("dict[str, {}]", kind(&schema["additionalProperties"]))
+        }
         _ => "dict[str, Any]".to_owned(),
     };
     match &schema["type"] {
@@ -138,7 +151,21 @@ fn kind(schema: &Value) -> String {
 fn is_keyword(name: &str) -> bool {
     matches!(
         name,
-        "from" | "class" | "global" | "import" | "in" | "is" | "not" | "or" | "and" | "if" | "else" | "for" | "with" | "as" | "del"
+        "from"
+            | "class"
+            | "global"
+            | "import"
+            | "in"
+            | "is"
+            | "not"
+            | "or"
+            | "and"
+            | "if"
+            | "else"
+            | "for"
+            | "with"
+            | "as"
+            | "del"
     )
 }
 

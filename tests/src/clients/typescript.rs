@@ -25,7 +25,10 @@ pub fn typescript(document: &Value) -> String {
     let namespaces = namespaces(&functions);
     for (path, members) in namespaces.iter().rev() {
         let _ = write!(out, "\nexport class {}Methods {{\n", pascal(path));
-        let inner = namespaces.iter().map(|(other, _)| other).filter(|other| other.len() == path.len() + 1 && other.starts_with(path));
+        let inner = namespaces
+            .iter()
+            .map(|(other, _)| other)
+            .filter(|other| other.len() == path.len() + 1 && other.starts_with(path));
         let inner: Vec<&Vec<&str>> = inner.collect();
         for other in &inner {
             let _ = writeln!(out, "  readonly {}: {}Methods;", other[other.len() - 1], pascal(other));
@@ -60,13 +63,18 @@ fn method(function: &Function<'_>) -> String {
         .collect();
     let is_optional = function.params.iter().all(|param| !param.required);
     let default = if is_optional { " = {}" } else { "" };
-    let params = if fields.is_empty() { String::new() } else { format!("params: {{ {} }}{default}", fields.join("; ")) };
+    let params =
+        if fields.is_empty() { String::new() } else { format!("params: {{ {} }}{default}", fields.join("; ")) };
     let given = if fields.is_empty() { "{}" } else { "params" };
     let adds = [("device", function.device), ("session", function.session), ("key", function.key)];
     let adds: Vec<String> = adds.iter().filter(|(_, set)| *set).map(|(name, _)| format!("{name}: true")).collect();
     let adds = if adds.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", adds.join(", ")) };
     let body = format!("return this.#call(\"{}\", {given}, {adds});", function.name);
-    format!("\n  /** {} */\n  {name}({params}): Promise<{}> {{\n    {body}\n  }}\n", function.about, kind(function.result))
+    format!(
+        "\n  /** {} */\n  {name}({params}): Promise<{}> {{\n    {body}\n  }}\n",
+        function.about,
+        kind(function.result)
+    )
 }
 
 /// Returns a type in TypeScript's words.
@@ -81,8 +89,9 @@ fn kind(schema: &Value) -> String {
         return schema["const"].to_string();
     }
     for key in ["oneOf", "anyOf"] {
-        if let Some(all) =
-            schema[key].as_array().filter(|all| !all.is_empty() && all[0]["required"].is_null() || all[0]["type"].is_string())
+        if let Some(all) = schema[key]
+            .as_array()
+            .filter(|all| !all.is_empty() && all[0]["required"].is_null() || all[0]["type"].is_string())
         {
             let own = object(schema).map(|own| format!("{own} & ")).unwrap_or_default();
             return format!("{own}({})", all.iter().map(kind).collect::<Vec<_>>().join(" | "));
@@ -98,7 +107,9 @@ fn kind(schema: &Value) -> String {
             let item = kind(if schema["items"].is_array() { &schema["items"][0] } else { &schema["items"] });
             if item.contains(' ') { format!("({item})[]") } else { format!("{item}[]") }
         }
-        "object" if schema["additionalProperties"].is_object() => format!("Record<string, {}>", kind(&schema["additionalProperties"])),
+        "object" if schema["additionalProperties"].is_object() => {
+            format!("Record<string, {}>", kind(&schema["additionalProperties"]))
+        }
         _ => "Record<string, unknown>".to_owned(),
     };
     match &schema["type"] {

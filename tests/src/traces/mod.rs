@@ -1,7 +1,7 @@
 //! Recordings that UI explorers made on real phones, and scores of how well the daemon recognises states on them.
 //!
-//! Each screen is processed as if it came from a phone: it is encoded as the text of the phone's service, parsed by the daemon,
-//! and reduced to the structure by which states are recognised.
+//! Each screen is processed as if it came from a phone: it is encoded as the text of the phone's service, parsed by the
+//! daemon, and reduced to the structure by which states are recognised.
 
 mod disturb;
 mod replay;
@@ -54,7 +54,8 @@ struct Step {
     to: String,
 }
 
-/// Reads all recordings in a directory: pairs of `NAME.states.jsonl.gz` and `NAME.steps.jsonl.gz`, or both without `.gz`.
+/// Reads all recordings in a directory: pairs of `NAME.states.jsonl.gz` and `NAME.steps.jsonl.gz`, or both without
+/// `.gz`.
 ///
 /// # Errors
 /// A message that names the file that cannot be read, or says that there is no recording.
@@ -75,8 +76,8 @@ pub fn read(dir: &Path) -> Result<Vec<Recording>, String> {
 
 fn recording(states: &Path, steps: &Path, name: &str) -> Result<Recording, String> {
     let screens: Vec<Screen> = lines(states)?;
-    // The roots of full windows are as large as the screen; other nodes may lie beyond it, and `w` and `h` are those of the phone held
-    // in another direction.
+    // The roots of full windows are as large as the screen; other nodes may lie beyond it, and `w` and `h` are those of
+    // the phone held in another direction.
     let roots = || screens.iter().flat_map(|s| &s.nodes).filter(|n| n.1 < 0);
     let right = roots().map(|n| n.6[2]).max().unwrap_or_default();
     let bottom = roots().map(|n| n.6[3]).max().unwrap_or_default();
@@ -94,21 +95,30 @@ fn lines<T: serde::de::DeserializeOwned>(path: &Path) -> Result<Vec<T>, String> 
     } else {
         String::from_utf8(bytes).map_err(|e| in_file(e.to_string()))?
     };
-    text.lines().filter(|l| !l.is_empty()).map(|l| serde_json::from_str(l).map_err(|e| in_file(e.to_string()))).collect()
+    text.lines()
+        .filter(|l| !l.is_empty())
+        .map(|l| serde_json::from_str(l).map_err(|e| in_file(e.to_string())))
+        .collect()
 }
 
 /// Returns a screen as the practice phone has it.
 fn scene_of(screen: &Screen, size: (i32, i32)) -> Scene {
     let mut roots = build(&screen.nodes, -1);
     let root = if roots.len() == 1 { roots.remove(0) } else { Node { children: roots, ..Node::default() } };
-    let window = Window { id: 1, kind: "APPLICATION", pkg: screen.package.clone(), title: None, layer: 0, focused: true, root };
+    let window =
+        Window { id: 1, kind: "APPLICATION", pkg: screen.package.clone(), title: None, layer: 0, focused: true, root };
     let (width, height) = size;
     Scene { windows: vec![window], width, height, density: DENSITY }
 }
 
 /// Returns the structure that the daemon derives from a screen.
 fn structure_of(screen: &Screen, size: (i32, i32)) -> Structure {
-    let text = wire::screen_text(Some(&scene_of(screen, size)), "SYSTEM_API", Some(&screen.activity), (size.0, size.1, DENSITY));
+    let text = wire::screen_text(
+        Some(&scene_of(screen, size)),
+        "SYSTEM_API",
+        Some(&screen.activity),
+        (size.0, size.1, DENSITY),
+    );
     let snapshot = afd_device::autofish::parse_screen(&text).expect("the practice phone's text can be read");
     structure::of(&snapshot).map(|s| s.front).unwrap_or_default()
 }

@@ -1,5 +1,6 @@
-//! Replays recordings through the socket of a daemon, and scores what it hands back: whether hints are about elements on the
-//! screen, how many looks have one, and whether the first outcome that is told of the next action is what came of it.
+//! Replays recordings through the socket of a daemon, and scores what it hands back: whether hints are about elements
+//! on the screen, how many looks have one, and whether the first outcome that is told of the next action is what came
+//! of it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -51,11 +52,12 @@ impl Handed {
     }
 }
 
-/// Replays recordings at the same time, each with a daemon and a phone of its own, and returns the scores in the same order. `steps`
-/// limits the number of steps of each. Needs debug assertions, as the daemons' clocks are advanced.
+/// Replays recordings at the same time, each with a daemon and a phone of its own, and returns the scores in the same
+/// order. `steps` limits the number of steps of each. Needs debug assertions, as the daemons' clocks are advanced.
 pub fn replay(recordings: &[Recording], steps: usize) -> Vec<Handed> {
     std::thread::scope(|scope| {
-        let runs: Vec<_> = recordings.iter().map(|recording| scope.spawn(move || Replay::run(recording, steps))).collect();
+        let runs: Vec<_> =
+            recordings.iter().map(|recording| scope.spawn(move || Replay::run(recording, steps))).collect();
         runs.into_iter().map(|run| run.join().expect("a replay ends well")).collect()
     })
 }
@@ -146,10 +148,12 @@ impl<'a> Replay<'a> {
         self.client.ok("memory.experience", json!({"limit": 10_000}))
     }
 
-    /// Does what the recording did. A step that cannot be repeated, as its target is not touchable for the service, is one that fails.
+    /// Does what the recording did. A step that cannot be repeated, as its target is not touchable for the service, is
+    /// one that fails.
     fn act(&mut self, step: &Step, look: &Value) {
         let target = &step.action["target"];
-        let bounds: Vec<i64> = target["bounds"].as_array().map(|b| b.iter().filter_map(Value::as_i64).collect()).unwrap_or_default();
+        let bounds: Vec<i64> =
+            target["bounds"].as_array().map(|b| b.iter().filter_map(Value::as_i64).collect()).unwrap_or_default();
         let place = match (alias_of(target, look), bounds.as_slice()) {
             (Some(alias), _) => json!({"by": "ref", "value": alias}),
             (None, [l, t, r, b]) => json!({"x": (l + r) / 2, "y": (t + b) / 2}),
@@ -158,7 +162,9 @@ impl<'a> Replay<'a> {
         let (method, params) = match step.action["type"].as_str().unwrap_or_default() {
             "touch" => ("act.tap", place),
             "long_touch" => ("act.longPress", place),
-            "scroll" => ("act.scroll", json!({"direction": step.action["direction"].as_str().unwrap_or("down").to_lowercase()})),
+            "scroll" => {
+                ("act.scroll", json!({"direction": step.action["direction"].as_str().unwrap_or("down").to_lowercase()}))
+            }
             "set_text" => ("act.text", json!({"text": "words"})),
             "key" => ("act.back", json!({})),
             "intent" => ("act.launch", json!({"package": package(step)})),
@@ -192,7 +198,9 @@ impl<'a> Replay<'a> {
         let log = self.client.ok("memory.log", json!({"limit": 1}));
         let done = &log["events"][0]["action"];
         let transitions = told["transitions"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let Some(outcome) = transitions.iter().find(|t| is_same(&t["action"], done)).map(|t| &t["outcomes"][0]) else { return };
+        let Some(outcome) = transitions.iter().find(|t| is_same(&t["action"], done)).map(|t| &t["outcomes"][0]) else {
+            return;
+        };
         self.handed.known += 1;
         let predicted = match outcome["kind"].as_str() {
             Some("page") => outcome["page"]["state"].as_str().and_then(|s| winner(self.truths.get(s))),
@@ -233,7 +241,9 @@ fn package(step: &Step) -> &str {
 fn alias_of(target: &Value, look: &Value) -> Option<String> {
     let bounds: Vec<String> = target["bounds"].as_array()?.iter().map(Value::to_string).collect();
     let rows = look["refs"]["rows"].as_array()?;
-    let row = rows.iter().find(|r| r["bounds"] == bounds.join(",").as_str() && r["resId"].as_str() == target["rid"].as_str())?;
+    let row = rows
+        .iter()
+        .find(|r| r["bounds"] == bounds.join(",").as_str() && r["resId"].as_str() == target["rid"].as_str())?;
     row["ref"].as_str().map(str::to_owned)
 }
 
@@ -248,14 +258,15 @@ fn is_same(a: &Value, b: &Value) -> bool {
         && ["role", "resId", "path", "ordinal"].into_iter().all(equal)
 }
 
-/// Whether a visible element of a screen has the id of a target, and its title among its own texts or those inside it. Judges by the
-/// recording alone.
+/// Whether a visible element of a screen has the id of a target, and its title among its own texts or those inside it.
+/// Judges by the recording alone.
 fn is_on_screen(target: &Value, screen: &Screen) -> bool {
     let title = target["title"].as_str().or(target["label"].as_str()).unwrap_or_default();
     // A long one is shortened.
     let title = title.trim_end_matches('\u{2026}');
     let has_title = |node: &RawNode| {
-        let texts = [&node.4, &node.5].into_iter().flatten().map(|t| t.split_whitespace().collect::<Vec<_>>().join(" "));
+        let texts =
+            [&node.4, &node.5].into_iter().flatten().map(|t| t.split_whitespace().collect::<Vec<_>>().join(" "));
         title.is_empty() || texts.into_iter().any(|t| !t.is_empty() && (t.starts_with(title) || title.starts_with(&t)))
     };
     let children: HashMap<i64, Vec<&RawNode>> = screen.nodes.iter().fold(HashMap::new(), |mut all, n| {

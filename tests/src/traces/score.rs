@@ -1,5 +1,5 @@
-//! Scores of how well states are recognised: whether they predict the effect of an action, whether their number matches the true
-//! structures, and whether a screen keeps its state when it is disturbed.
+//! Scores of how well states are recognised: whether they predict the effect of an action, whether their number matches
+//! the true structures, and whether a screen keeps its state when it is disturbed.
 
 use std::collections::{HashMap, HashSet};
 
@@ -35,8 +35,8 @@ fn action(value: &Value) -> String {
     format!("{} {} {} {}", value["type"], target["rid"], target["cls"], target["text"])
 }
 
-/// Scores a recording: the first 60 % of its steps train the prediction, the rest test it. Screens are learned throughout, in
-/// chronological order.
+/// Scores a recording: the first 60 % of its steps train the prediction, the rest test it. Screens are learned
+/// throughout, in chronological order.
 pub fn score(recording: &Recording) -> Score {
     let structures: HashMap<&str, Structure> =
         recording.screens.iter().map(|(name, screen)| (name.as_str(), structure_of(screen, recording.size))).collect();
@@ -85,7 +85,8 @@ fn robustness(recording: &Recording, structures: &HashMap<&str, Structure>, lear
             learner.learn(&structures[name]);
         }
     });
-    let own: HashMap<&str, Option<i64>> = names.iter().map(|name| (*name, learner.recognise(&structures[name]))).collect();
+    let own: HashMap<&str, Option<i64>> =
+        names.iter().map(|name| (*name, learner.recognise(&structures[name]))).collect();
     let mut rng = Rng::new(7);
     let disturbed: Vec<(&str, Structure)> = (0..COPIES)
         .flat_map(|_| {

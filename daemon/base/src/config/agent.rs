@@ -73,8 +73,8 @@ sections! {
         tracked_keys: Vec<String> = words(TRACKED_KEYS);
         /// Tools whose successful calls set context keys.
         context_calls: Vec<String> = words(CONTEXT_CALLS);
-        /// Tools that type text; the text in their calls is not stored. A name also stands for longer ones that end with it, such as
-        /// `mcp__phone__type_text`.
+        /// Tools that type text; the text in their calls is not stored. A name also stands for longer ones that end
+        /// with it, such as `mcp__phone__type_text`.
         typing_calls: Vec<String> = words(TYPING_CALLS);
         /// Share of a budget for rules and context keys, per cent.
         split_system: u64 = 15;
@@ -94,11 +94,13 @@ sections! {
 
     /// How what is remembered is found again.
     RecallSettings "recall." {
-        /// Directory of a sentence model (`config.json`, `tokenizer.json`, `model.safetensors`); `afctl model add` checks and sets it.
+        /// Directory of a sentence model (`config.json`, `tokenizer.json`, `model.safetensors`); `afctl model add`
+        /// checks and sets it.
         model_dir: Option<PathBuf> = None;
         /// How long a sentence model stays in memory after use, milliseconds.
         model_idle_ms: u64 [range 1..=86_400_000] = 60_000;
-        /// Base URL of an embedding endpoint in the form of OpenAI's, such as `http://127.0.0.1:11434/v1`; used if there is no `recall.model_dir`.
+        /// Base URL of an embedding endpoint in the form of OpenAI's, such as `http://127.0.0.1:11434/v1`; used if
+        /// there is no `recall.model_dir`.
         endpoint_url: Option<String> = None;
         /// Name of the embedding model at the endpoint.
         endpoint_model: String = String::new();
@@ -118,9 +120,11 @@ sections! {
         qdrant_key_file: Option<PathBuf> = None;
         /// How long a search waits for the Qdrant, milliseconds.
         qdrant_timeout_ms: u64 [range 1..=600_000] = 2_000;
-        /// Delay before what could not be sent to the Qdrant is sent again, milliseconds; doubled after each further failure, up to a minute.
+        /// Delay before what could not be sent to the Qdrant is sent again, milliseconds; doubled after each further
+        /// failure, up to a minute.
         qdrant_retry_ms: u64 [range 1..=60_000] = 1_000;
-        /// How long a search waits for the vector of its query, milliseconds; without it, it finds by the rest and says so.
+        /// How long a search waits for the vector of its query, milliseconds; without it, it finds by the rest and says
+        /// so.
         search_wait_ms: u64 [range 1..=600_000] = 3_000;
         /// Interval of the job that tidies what can be recalled, hours; takes effect after a restart of the daemon.
         upkeep_hours: u64 [range 1..=8_760] = 24;
@@ -168,7 +172,8 @@ impl SettingValue for Provider {
 }
 
 impl LanguageModelSettings {
-    /// Returns whether there is a language model: the provider and the name of the model are both set, in whatever order.
+    /// Returns whether there is a language model: the provider and the name of the model are both set, in whatever
+    /// order.
     pub fn is_configured(&self) -> bool {
         self.provider.is_some() && !self.name.is_empty()
     }
@@ -190,26 +195,43 @@ impl RecallSettings {
     }
 }
 
-pub(super) fn validate(conversation: &Conversation, model: &LanguageModelSettings, recall: &RecallSettings) -> Result<(), InvalidSetting> {
+pub(super) fn validate(
+    conversation: &Conversation,
+    model: &LanguageModelSettings,
+    recall: &RecallSettings,
+) -> Result<(), InvalidSetting> {
     let c = conversation;
-    let shares = [c.split_system, c.split_knowledge, c.split_history, c.split_current_task, c.split_tools, c.split_buffer];
+    let shares =
+        [c.split_system, c.split_knowledge, c.split_history, c.split_current_task, c.split_tools, c.split_buffer];
     let sum = shares.iter().fold(0_u64, |sum, share| sum.saturating_add(*share));
     if sum > 100 || c.split_history == 0 {
         let history = c.split_history;
-        return Err(format!("conversation.split_* add up to {sum} with {history} for history, expected at most 100 and at least 1").into());
+        return Err(format!(
+            "conversation.split_* add up to {sum} with {history} for history, expected at most 100 and at least 1"
+        )
+        .into());
     }
     let prefix = &recall.qdrant_collection;
     if !(1..=100).contains(&prefix.len()) || !prefix.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c)) {
-        return Err(format!("recall.qdrant_collection: expected 1 to 100 letters, digits, `_`, `-` and `.`, got {prefix:?}").into());
+        return Err(format!(
+            "recall.qdrant_collection: expected 1 to 100 letters, digits, `_`, `-` and `.`, got {prefix:?}"
+        )
+        .into());
     }
-    let urls =
-        [("model.base_url", &model.base_url), ("recall.endpoint_url", &recall.endpoint_url), ("recall.qdrant_url", &recall.qdrant_url)];
+    let urls = [
+        ("model.base_url", &model.base_url),
+        ("recall.endpoint_url", &recall.endpoint_url),
+        ("recall.qdrant_url", &recall.qdrant_url),
+    ];
     for (setting, url) in urls {
         let Some(url) = url else { continue };
         let parsed = url::Url::parse(url).ok().filter(|u| matches!(u.scheme(), "http" | "https") && u.host().is_some());
-        let plain = |u: &url::Url| u.username().is_empty() && u.password().is_none() && u.query().is_none() && u.fragment().is_none();
+        let plain = |u: &url::Url| {
+            u.username().is_empty() && u.password().is_none() && u.query().is_none() && u.fragment().is_none()
+        };
         if parsed.is_none_or(|u| !plain(&u)) || url.trim() != url {
-            let such = if setting == "recall.qdrant_url" { "http://127.0.0.1:6333" } else { "https://api.example.com/v1" };
+            let such =
+                if setting == "recall.qdrant_url" { "http://127.0.0.1:6333" } else { "https://api.example.com/v1" };
             return Err(format!("{setting}: expected a URL such as {such}, without credentials and query").into());
         }
     }

@@ -16,13 +16,18 @@ pub fn add_device(path: &Path, name: &str, device: &DeviceSettings) -> Result<()
 }
 
 /// Inserts a device into the document.
-pub(super) fn insert_device(document: &mut DocumentMut, name: &str, device: &DeviceSettings) -> Result<(), &'static str> {
+pub(super) fn insert_device(
+    document: &mut DocumentMut,
+    name: &str,
+    device: &DeviceSettings,
+) -> Result<(), &'static str> {
     let devices = document.entry("device").or_insert_with(|| {
         let mut table = Table::new();
         table.set_implicit(true);
         Item::Table(table)
     });
-    let devices = devices.as_table_mut().ok_or("`device` is not a table of its own; write each device as [device.NAME]")?;
+    let devices =
+        devices.as_table_mut().ok_or("`device` is not a table of its own; write each device as [device.NAME]")?;
     let mut table = Table::new();
     if device.kind != DeviceKind::default() {
         table["kind"] = value(device.kind.word());
@@ -75,7 +80,10 @@ pub fn remove_device(path: &Path, name: &str) -> Result<(), ConfigError> {
 }
 
 /// Applies an edit to the file; a result that would be rejected at the next start is not written.
-pub(super) fn change(path: &Path, edit: impl FnOnce(&mut DocumentMut) -> Result<(), &'static str>) -> Result<(), ConfigError> {
+pub(super) fn change(
+    path: &Path,
+    edit: impl FnOnce(&mut DocumentMut) -> Result<(), &'static str>,
+) -> Result<(), ConfigError> {
     // Concurrent edits must not undo each other.
     static EDITING: Mutex<()> = Mutex::new(());
     let _editing = EDITING.lock();
@@ -85,8 +93,10 @@ pub(super) fn change(path: &Path, edit: impl FnOnce(&mut DocumentMut) -> Result<
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(io(error)),
     };
-    let mut document: DocumentMut =
-        text.parse().map_err(|_| ConfigError::Bad { path: path.to_owned(), error: "the file is not valid TOML; fix it first".into() })?;
+    let mut document: DocumentMut = text.parse().map_err(|_| ConfigError::Bad {
+        path: path.to_owned(),
+        error: "the file is not valid TOML; fix it first".into(),
+    })?;
     let bad = |error: InvalidSetting| ConfigError::Bad { path: path.to_owned(), error };
     edit(&mut document).map_err(|e| bad(e.into()))?;
     let text = document.to_string();
@@ -104,7 +114,12 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("config.toml");
         let device = DeviceSettings::at("http://h:1");
-        for before in ["device = 1\n", "[[device]]\nx = 1\n", "device = { a = { url = 'http://h:1' } }\n", "[limits]\nin_flight = 0\n"] {
+        for before in [
+            "device = 1\n",
+            "[[device]]\nx = 1\n",
+            "device = { a = { url = 'http://h:1' } }\n",
+            "[limits]\nin_flight = 0\n",
+        ] {
             std::fs::write(&path, before).expect("writes");
             assert!(add_device(&path, "b", &device).is_err(), "{before}");
             assert_eq!(std::fs::read_to_string(&path).expect("reads"), before);

@@ -77,7 +77,8 @@ pub(super) const DEVICE_SECTIONS: &[&[Key]] = &[DeviceSettings::KEYS, Usb::KEYS]
 sections! {
     /// A device.
     DeviceSettings "" {
-        /// Kind of the device, which decides by which driver it is reached: `autofish` is an Android phone with the Autofish app.
+        /// Kind of the device, which decides by which driver it is reached: `autofish` is an Android phone with the
+        /// Autofish app.
         kind: DeviceKind = DeviceKind::Autofish;
         /// Base URL of the phone's service.
         url: String = String::new();
@@ -87,7 +88,8 @@ sections! {
         token_file: Option<PathBuf> = None;
         /// Timeout of one request, milliseconds.
         timeout_ms: u64 [range 1..=600_000] = 10_000;
-        /// Whether requests go through the system's proxy; auto: not for phones on this machine or in a private network.
+        /// Whether requests go through the system's proxy; auto: not for phones on this machine or in a private
+        /// network.
         proxy: Proxy = Proxy::Auto;
         /// Whether `act.shell` may run commands.
         allow_shell: bool [file_only true] = false;
@@ -141,11 +143,11 @@ sections! {
     Memory "memory." {
         /// The memory database.
         db: Option<PathBuf> [env "AF_DB"] [default "`$XDG_DATA_HOME/afd/memory.db`"] [restart true] = None;
-        /// Whether the daemon refuses to work while its memory is damaged; otherwise it works without recording, and answers carry
-        /// `recorded: false`.
+        /// Whether the daemon refuses to work while its memory is damaged; otherwise it works without recording, and
+        /// answers carry `recorded: false`.
         required: bool = true;
-        /// Maximum size of what is stored in the database, bytes; the oldest events and observations are deleted, but none of the last 7
-        /// days. What they taught stays.
+        /// Maximum size of what is stored in the database, bytes; the oldest events and observations are deleted, but
+        /// none of the last 7 days. What they taught stays.
         max_bytes: u64 [range 1..=u64::MAX] = 2 << 30;
         /// Maximum size of the write-ahead log, bytes; it is written into the database when it is larger.
         max_wal_bytes: u64 [range 1..=u64::MAX] = 64 << 20;
@@ -179,7 +181,8 @@ sections! {
         every_hours: u64 [range 0..=8_784] = 24;
         /// Number of backups that are kept of those that nobody asked for.
         keep: usize [range 1..=1_000] = 7;
-        /// Maximum size of all backups, bytes; the oldest of those that nobody asked for are deleted, but never the newest.
+        /// Maximum size of all backups, bytes; the oldest of those that nobody asked for are deleted, but never the
+        /// newest.
         max_bytes: u64 [range 1..=u64::MAX] = 10 << 30;
     }
 
@@ -337,7 +340,12 @@ impl File {
         if let Some(url) = &self.remote.url {
             devices.entry("default".to_owned()).or_insert_with(|| DeviceSettings {
                 token: self.remote.token.clone(),
-                usb: self.connection.usb.as_ref().filter(|_| self.connection.transport.as_deref() == Some("usb-forward")).map(Usb::from),
+                usb: self
+                    .connection
+                    .usb
+                    .as_ref()
+                    .filter(|_| self.connection.transport.as_deref() == Some("usb-forward"))
+                    .map(Usb::from),
                 ..DeviceSettings::at(url)
             });
         }
@@ -355,7 +363,8 @@ pub fn read(path: &Path) -> Result<(File, Vec<String>), ConfigError> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok((File::default(), Vec::new())),
         Err(error) => return Err(ConfigError::Io { path: path.to_owned(), error }),
     };
-    let text = String::from_utf8(bytes).map_err(|_| ConfigError::Bad { path: path.to_owned(), error: "the file is not UTF-8".into() })?;
+    let text = String::from_utf8(bytes)
+        .map_err(|_| ConfigError::Bad { path: path.to_owned(), error: "the file is not UTF-8".into() })?;
     parse(&text).map_err(|error| ConfigError::Bad { path: path.to_owned(), error })
 }
 
@@ -366,14 +375,17 @@ pub fn read(path: &Path) -> Result<(File, Vec<String>), ConfigError> {
 pub fn parse(text: &str) -> Result<(File, Vec<String>), InvalidSetting> {
     let deserializer = toml::Deserializer::parse(text).map_err(|e| located(text, &e))?;
     let mut unknown = Vec::new();
-    let file: File = serde_ignored::deserialize(deserializer, |key| unknown.push(key.to_string())).map_err(|e| located(text, &e))?;
+    let file: File =
+        serde_ignored::deserialize(deserializer, |key| unknown.push(key.to_string())).map_err(|e| located(text, &e))?;
     validate(&file)?;
     Ok((file, unknown))
 }
 
 fn located(text: &str, error: &toml::de::Error) -> InvalidSetting {
     InvalidSetting::from(match error.span() {
-        Some(span) => format!("line {}: {}", text[..span.start.min(text.len())].matches('\n').count() + 1, error.message()),
+        Some(span) => {
+            format!("line {}: {}", text[..span.start.min(text.len())].matches('\n').count() + 1, error.message())
+        }
         None => error.message().to_owned(),
     })
 }

@@ -65,7 +65,8 @@ fn find(name: &str) -> Option<&'static Key> {
     }
     let rest = name.strip_prefix("device.")?;
     // A device name may contain dots, so the key is matched at the end.
-    device_keys().find(|k| rest.strip_suffix(k.name).and_then(|r| r.strip_suffix('.')).is_some_and(|device| !device.is_empty()))
+    device_keys()
+        .find(|k| rest.strip_suffix(k.name).and_then(|r| r.strip_suffix('.')).is_some_and(|device| !device.is_empty()))
 }
 
 /// Splits a key into its parts; the name of a device is one part.
@@ -111,7 +112,9 @@ fn default_in_words(key: &Key) -> String {
     match key.default_value() {
         Value::Null => String::new(),
         Value::String(text) => format!("`{text}`"),
-        Value::Array(words) => words.iter().filter_map(Value::as_str).map(|w| format!("`{w}`")).collect::<Vec<_>>().join(", "),
+        Value::Array(words) => {
+            words.iter().filter_map(Value::as_str).map(|w| format!("`{w}`")).collect::<Vec<_>>().join(", ")
+        }
         value => format!("`{value}`"),
     }
 }
@@ -123,7 +126,10 @@ fn document(config: &Config) -> Result<DocumentMut, ConfigError> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(ConfigError::Io { path: path.to_owned(), error }),
     };
-    text.parse().map_err(|_| ConfigError::Bad { path: path.to_owned(), error: "the file is not valid TOML; fix it first".into() })
+    text.parse().map_err(|_| ConfigError::Bad {
+        path: path.to_owned(),
+        error: "the file is not valid TOML; fix it first".into(),
+    })
 }
 
 fn in_file(document: &DocumentMut, name: &str) -> Option<Value> {
@@ -153,11 +159,15 @@ fn of_default_device(document: &DocumentMut, name: &str) -> Option<Value> {
 
 fn entry(config: &Config, document: &DocumentMut, name: &str, key: &Key) -> Setting {
     let (mut value, (source, origin)) = match (config.overrides().values.get(key.name), in_file(document, name)) {
-        (Some(o), _) => (json!(o.value), (if o.variable.is_some() { Source::Env } else { Source::Flag }, o.variable.map(str::to_owned))),
+        (Some(o), _) => (
+            json!(o.value),
+            (if o.variable.is_some() { Source::Env } else { Source::Flag }, o.variable.map(str::to_owned)),
+        ),
         (None, Some(value)) => (value, (Source::File, Some(config.path().display().to_string()))),
-        (None, None) if of_default_device(document, name).is_some() => {
-            (of_default_device(document, name).unwrap_or_default(), (Source::File, Some(config.path().display().to_string())))
-        }
+        (None, None) if of_default_device(document, name).is_some() => (
+            of_default_device(document, name).unwrap_or_default(),
+            (Source::File, Some(config.path().display().to_string())),
+        ),
         (None, None) => (default_of(key, config), (Source::Default, None)),
     };
     if let Some(url) = value.as_str().filter(|_| key.name.ends_with("url")) {
@@ -239,7 +249,11 @@ pub fn set(config: &Config, name: &str, text: &str) -> Result<(), KeyError> {
 ///
 /// # Errors
 /// If a key is unknown or a value invalid; the file is then unchanged.
-pub fn set_all(config: &Config, device: Option<(&str, &DeviceSettings)>, settings: &[(&str, &str)]) -> Result<(), KeyError> {
+pub fn set_all(
+    config: &Config,
+    device: Option<(&str, &DeviceSettings)>,
+    settings: &[(&str, &str)],
+) -> Result<(), KeyError> {
     let mut values = Vec::with_capacity(settings.len());
     for (name, text) in settings {
         let key = find(name).ok_or_else(|| KeyError::Unknown((*name).to_owned()))?;
@@ -306,7 +320,10 @@ pub fn unset(config: &Config, name: &str) -> Result<bool, KeyError> {
         let (last, tables) = parts.split_last().ok_or("the key is empty")?;
         let mut table: &mut dyn toml_edit::TableLike = document.as_table_mut();
         for part in tables {
-            table = table.get_mut(part).and_then(Item::as_table_like_mut).ok_or("a part of the key is a value, not a table")?;
+            table = table
+                .get_mut(part)
+                .and_then(Item::as_table_like_mut)
+                .ok_or("a part of the key is a value, not a table")?;
         }
         table.remove(last);
         Ok(())
@@ -319,7 +336,8 @@ pub fn alike(name: &str) -> Vec<&'static str> {
     let last = name.rsplit('.').next().unwrap_or(name);
     let mut found: BTreeMap<usize, Vec<&'static str>> = BTreeMap::new();
     for key in keys() {
-        let same = key.name.split('.').filter(|p| name.split('.').any(|n| n == *p)).count() + usize::from(key.name.contains(last));
+        let same = key.name.split('.').filter(|p| name.split('.').any(|n| n == *p)).count()
+            + usize::from(key.name.contains(last));
         if same > 0 {
             found.entry(usize::MAX - same).or_default().push(key.name);
         }

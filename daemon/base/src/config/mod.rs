@@ -1,7 +1,7 @@
 //! Settings: where each value comes from, and which are in effect.
 //!
-//! Precedence is flag, environment, file, default. The file is TOML. Unknown keys are logged as warnings; an invalid file is
-//! rejected at startup and, at a reload, leaves the previous settings in effect.
+//! Precedence is flag, environment, file, default. The file is TOML. Unknown keys are logged as warnings; an invalid
+//! file is rejected at startup and, at a reload, leaves the previous settings in effect.
 
 mod agent;
 mod edit;
@@ -22,8 +22,8 @@ pub use agent::{Conversation, LanguageModelSettings, Provider, RecallSettings};
 pub use edit::{add_device, remove_device};
 pub use error::{ConfigError, InvalidSetting};
 pub use file::{
-    Adb, DeviceKind, DeviceSettings, File, Limits, Observe, OutputFormat, Proxy, Usb, Visual, check_name, check_url, is_sendable, parse,
-    read as read_file,
+    Adb, DeviceKind, DeviceSettings, File, Limits, Observe, OutputFormat, Proxy, Usb, Visual, check_name, check_url,
+    is_sendable, parse, read as read_file,
 };
 
 /// Values that flags and environment of the daemon override for its lifetime.
@@ -217,7 +217,8 @@ fn resolve(overrides: &Overrides, in_use: Option<&Path>) -> Result<Settings, Con
     Ok(Settings {
         devices: with_tokens(file.devices(), &secrets_dir),
         artifacts: ArtifactSettings {
-            dir: path("artifacts.dir", &artifacts.dir).unwrap_or_else(|| default_artifacts(in_use.unwrap_or(&database))),
+            dir: path("artifacts.dir", &artifacts.dir)
+                .unwrap_or_else(|| default_artifacts(in_use.unwrap_or(&database))),
             screen_file: path("artifacts.screen_file", &artifacts.screen_file),
             screenshot_file: path("artifacts.screenshot_file", &artifacts.screenshot_file),
             page_dir: path("artifacts.page_dir", &artifacts.page_dir),
@@ -242,9 +243,13 @@ fn resolve(overrides: &Overrides, in_use: Option<&Path>) -> Result<Settings, Con
         adb: file.adb.clone(),
         visual: file.visual.clone(),
         observe: file.observe.clone(),
-        progress_dir: path("sessions.progress_dir", &file.sessions.progress_dir).unwrap_or_else(afd_proto::paths::state_dir),
+        progress_dir: path("sessions.progress_dir", &file.sessions.progress_dir)
+            .unwrap_or_else(afd_proto::paths::state_dir),
         conversation: file.conversation.clone(),
-        model: LanguageModelSettings { key_file: file.model.key_file.as_ref().map(|f| secrets_dir.join(f)), ..file.model.clone() },
+        model: LanguageModelSettings {
+            key_file: file.model.key_file.as_ref().map(|f| secrets_dir.join(f)),
+            ..file.model.clone()
+        },
         recall: RecallSettings {
             model_dir: path("recall.model_dir", &file.recall.model_dir),
             endpoint_key_file: file.recall.endpoint_key_file.as_ref().map(|f| secrets_dir.join(f)),
@@ -256,18 +261,21 @@ fn resolve(overrides: &Overrides, in_use: Option<&Path>) -> Result<Settings, Con
     })
 }
 
-/// Reads the tokens of devices that name a file for them. Relative names are below `dir`. A device whose file cannot be read has no token:
-/// the others are to work.
+/// Reads the tokens of devices that name a file for them. Relative names are below `dir`. A device whose file cannot be
+/// read has no token: the others are to work.
 fn with_tokens(mut devices: BTreeMap<String, DeviceSettings>, dir: &Path) -> BTreeMap<String, DeviceSettings> {
     for (name, device) in &mut devices {
         let Some(file) = device.token_file.as_ref().map(|file| dir.join(file)) else { continue };
         let text = crate::file::read_capped(&file, MAX_TOKEN).map_err(|e| e.to_string());
         let text = text.and_then(|bytes| String::from_utf8(bytes).map_err(|_| "not text".to_owned()));
         let token = text.map(|text| afd_proto::Secret::new(text.trim().to_owned()));
-        match token.and_then(|token| if is_sendable(&token) && !token.expose().is_empty() { Ok(token) } else { Err("no token".to_owned()) })
-        {
+        match token.and_then(|token| {
+            if is_sendable(&token) && !token.expose().is_empty() { Ok(token) } else { Err("no token".to_owned()) }
+        }) {
             Ok(token) => device.token = Some(token),
-            Err(why) => tracing::warn!(device = name, file = %file.display(), why, "cannot read the file with the token"),
+            Err(why) => {
+                tracing::warn!(device = name, file = %file.display(), why, "cannot read the file with the token")
+            }
         }
     }
     devices

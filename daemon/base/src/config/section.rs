@@ -1,5 +1,5 @@
-//! Sections of the configuration file: one declaration per setting gives its field, default, range, description, environment
-//! variable, and whether it takes effect only after a restart.
+//! Sections of the configuration file: one declaration per setting gives its field, default, range, description,
+//! environment variable, and whether it takes effect only after a restart.
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -50,7 +50,8 @@ impl Key {
     /// Returns the default; null if there is none. An empty text and a number out of range stand for none.
     pub fn default_value(&self) -> Value {
         let value = (self.default)();
-        let out_of_range = value.as_u64().zip(self.range.as_ref()).is_some_and(|(number, range)| !range.contains(&number));
+        let out_of_range =
+            value.as_u64().zip(self.range.as_ref()).is_some_and(|(number, range)| !range.contains(&number));
         if out_of_range || value == "" { Value::Null } else { value }
     }
 
@@ -65,7 +66,8 @@ pub(super) trait SettingValue {
     /// Type of the value.
     const KIND: Kind;
 
-    /// Checks the value against the range of its setting; a section checks its own settings. `name` is that of the setting.
+    /// Checks the value against the range of its setting; a section checks its own settings. `name` is that of the
+    /// setting.
     fn check(&self, _name: &str, _range: Option<&RangeInclusive<u64>>) -> Result<(), InvalidSetting> {
         Ok(())
     }
@@ -115,8 +117,8 @@ pub(super) fn range_text(range: &RangeInclusive<u64>) -> String {
     }
 }
 
-/// Declares sections: `[alias "in the file"] field: Type [modifiers] = default;`. Modifiers, in this order: `[range A..=B]`, `[env "NAME"]`,
-/// `[default "in words"]`, `[restart true]`, `[file_only true]`.
+/// Declares sections: `[alias "in the file"] field: Type [modifiers] = default;`. Modifiers, in this order: `[range
+/// A..=B]`, `[env "NAME"]`, `[default "in words"]`, `[restart true]`, `[file_only true]`.
 macro_rules! sections {
     ($( $(#[$attribute:meta])* $section:ident $prefix:literal {
         $( $(#[doc = $doc:literal])+ $([alias $alias:literal])? $field:ident : $ty:ty

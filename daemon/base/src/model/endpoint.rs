@@ -1,4 +1,5 @@
-//! A language model behind HTTP: the OpenAI chat completions API, which many servers implement, or the Anthropic messages API.
+//! A language model behind HTTP: the OpenAI chat completions API, which many servers implement, or the Anthropic
+//! messages API.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -43,8 +44,8 @@ pub struct Endpoint {
     key: Option<Secret>,
 }
 
-/// Reads the key from the configured environment variable, else from the configured file, which may be a systemd credential. Returns
-/// `None` if neither is configured.
+/// Reads the key from the configured environment variable, else from the configured file, which may be a systemd
+/// credential. Returns `None` if neither is configured.
 ///
 /// # Errors
 /// If a source is configured but yields no key. The error never contains the key.
@@ -57,7 +58,8 @@ pub fn key(variable: Option<&str>, file: Option<&Path>) -> Result<Option<Secret>
     let Some(file) = file else {
         return variable.map_or(Ok(None), |name| Err(EndpointError::NoVariable(name.to_owned())));
     };
-    let text = std::fs::read_to_string(file).map_err(|error| EndpointError::KeyFile { file: file.to_owned(), error })?;
+    let text =
+        std::fs::read_to_string(file).map_err(|error| EndpointError::KeyFile { file: file.to_owned(), error })?;
     Ok(Some(Secret::from(text.trim().to_owned())))
 }
 
@@ -71,7 +73,11 @@ impl Endpoint {
             return Ok(None);
         }
         let client = net::client_of(settings.base_url()).timeout(Duration::from_millis(settings.timeout_ms)).build()?;
-        Ok(Some(Self { client, key: key(settings.key_env.as_deref(), settings.key_file.as_deref())?, settings: settings.clone() }))
+        Ok(Some(Self {
+            client,
+            key: key(settings.key_env.as_deref(), settings.key_file.as_deref())?,
+            settings: settings.clone(),
+        }))
     }
 
     async fn send(&self, request: &Request) -> Result<String, ModelError> {
@@ -95,7 +101,8 @@ impl Endpoint {
         if !status.is_success() {
             return Err(status_error(status));
         }
-        let value: Value = serde_json::from_slice(&response).map_err(|_| ModelError::Permanent("the response is not JSON".to_owned()))?;
+        let value: Value = serde_json::from_slice(&response)
+            .map_err(|_| ModelError::Permanent("the response is not JSON".to_owned()))?;
         self.text(&value).ok_or_else(|| ModelError::Permanent("the response contains no text".to_owned()))
     }
 
@@ -109,7 +116,10 @@ impl Endpoint {
             ),
             _ => {
                 let messages = json!([{"role": "system", "content": request.system}, user]);
-                ("/chat/completions", json!({"model": name, "max_tokens": request.max_tokens, "messages": messages, "temperature": 0}))
+                (
+                    "/chat/completions",
+                    json!({"model": name, "max_tokens": request.max_tokens, "messages": messages, "temperature": 0}),
+                )
             }
         }
     }
@@ -136,7 +146,8 @@ pub(super) fn temporary(error: &reqwest::Error) -> ModelError {
 /// Converts an HTTP error status; server errors, rate limits and timeouts are temporary.
 pub(super) fn status_error(status: StatusCode) -> ModelError {
     let what = format!("HTTP {status}");
-    let retryable = status.is_server_error() || matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT);
+    let retryable =
+        status.is_server_error() || matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT);
     if retryable { ModelError::Temporary(what) } else { ModelError::Permanent(what) }
 }
 

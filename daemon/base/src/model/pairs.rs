@@ -1,6 +1,6 @@
-//! Counts the tokens of a byte-pair encoding with tables of a tenth of the size: `tiktoken-rs` keeps each token three times in an allocation
-//! of its own (46 MB for `o200k_base`), because it also decodes. The tables and the patterns are those of that library, and a test compares
-//! the counts.
+//! Counts the tokens of a byte-pair encoding with tables of a tenth of the size: `tiktoken-rs` keeps each token three
+//! times in an allocation of its own (46 MB for `o200k_base`), because it also decodes. The tables and the patterns are
+//! those of that library, and a test compares the counts.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,8 +13,7 @@ use tiktoken_rs::tokenizer::Tokenizer;
 
 /// Splits a text into pieces within which bytes are merged.
 const GPT2_PATTERN: &str = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s";
-const CL100K_PATTERN: &str =
-    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s";
+const CL100K_PATTERN: &str = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s";
 const O200K_PATTERN: &str = concat!(
     r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
     r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
@@ -104,7 +103,10 @@ impl Pairs {
     /// Counts the tokens of a text without special tokens. What the pattern cannot split counts as one token per byte.
     pub(super) fn count(&self, text: &str) -> usize {
         let mut merger = Merger::default();
-        self.pattern.find_iter(text).map(|piece| piece.map_or(1, |piece| self.count_piece(piece.as_str().as_bytes(), &mut merger))).sum()
+        self.pattern
+            .find_iter(text)
+            .map(|piece| piece.map_or(1, |piece| self.count_piece(piece.as_str().as_bytes(), &mut merger)))
+            .sum()
     }
 
     fn count_piece(&self, piece: &[u8], merger: &mut Merger) -> usize {
@@ -112,7 +114,8 @@ impl Pairs {
     }
 }
 
-/// Merges the bytes of a piece: again and again the two neighbours whose union has the lowest rank, the first of several.
+/// Merges the bytes of a piece: again and again the two neighbours whose union has the lowest rank, the first of
+/// several.
 #[derive(Default)]
 struct Merger {
     /// For each byte at which a part starts, where the part ends; 0 for other bytes.
@@ -131,7 +134,8 @@ impl Merger {
         self.before.clear();
         self.before.extend((0..piece.len()).map(|at| at.saturating_sub(1)));
         self.unions.clear();
-        self.unions.extend((2..=piece.len()).filter_map(|end| Some(Reverse((rank(&piece[end - 2..end])?, end - 2, end)))));
+        self.unions
+            .extend((2..=piece.len()).filter_map(|end| Some(Reverse((rank(&piece[end - 2..end])?, end - 2, end)))));
         let mut parts = piece.len();
         while let Some(Reverse((_, start, end))) = self.unions.pop() {
             let middle = self.ends[start];
@@ -194,9 +198,18 @@ mod tests {
             check(text);
         }
         check(&"xyzzy".repeat(500));
-        let mut runner =
-            proptest::test_runner::TestRunner::new(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() });
-        let text = prop_oneof!["\\PC{0,80}", "[a-zA-Z' ]{0,120}", "[ \\t\\r\\n/a.1]{0,40}", "[a-z0-9]{0,300}", "[ÄÖüß中文字éàЖя ]{0,60}"];
+        let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
+            cases: 300,
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        });
+        let text = prop_oneof![
+            "\\PC{0,80}",
+            "[a-zA-Z' ]{0,120}",
+            "[ \\t\\r\\n/a.1]{0,40}",
+            "[a-z0-9]{0,300}",
+            "[ÄÖüß中文字éàЖя ]{0,60}"
+        ];
         let checked = runner.run(&text, |text| {
             check(&text);
             Ok(())

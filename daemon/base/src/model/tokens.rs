@@ -1,4 +1,5 @@
-//! Token counting. The tables of a tokenizer take some megabytes, so they are loaded on first use and dropped after an idle period.
+//! Token counting. The tables of a tokenizer take some megabytes, so they are loaded on first use and dropped after an
+//! idle period.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -15,10 +16,12 @@ use crate::resident::trim_heap;
 /// Tokenizer name that is reported for models without a known tokenizer.
 pub const ESTIMATE: &str = "estimate";
 
-/// Maximum size of the input passed to a tokenizer at once, bytes. Its patterns fail on very long runs without a word boundary.
+/// Maximum size of the input passed to a tokenizer at once, bytes. Its patterns fail on very long runs without a word
+/// boundary.
 const MAX_CHUNK: usize = 32 << 10;
 
-/// Lines of at least this length have their counts remembered, bytes: for shorter ones counting is as fast as looking up.
+/// Lines of at least this length have their counts remembered, bytes: for shorter ones counting is as fast as looking
+/// up.
 const MIN_REMEMBERED: usize = 24;
 /// Maximum number of remembered counts, each of 16 bytes.
 const MAX_REMEMBERED: usize = 1 << 16;
@@ -36,7 +39,8 @@ struct Loaded {
     used: Instant,
 }
 
-/// The tables of a tokenizer, and the counts of lines that were counted with them: a context mostly consists of lines of the one before.
+/// The tables of a tokenizer, and the counts of lines that were counted with them: a context mostly consists of lines
+/// of the one before.
 struct Tables {
     pairs: Pairs,
     /// Whether white space before a line break may be a token of its own, as with the older encodings.
@@ -99,7 +103,8 @@ fn name_of(tokenizer: Tokenizer) -> &'static str {
 }
 
 fn load(tokenizer: Tokenizer) -> Option<Pairs> {
-    let loaded = Pairs::load(tokenizer).inspect_err(|error| tracing::error!(%error, "cannot load the tokenizer tables"));
+    let loaded =
+        Pairs::load(tokenizer).inspect_err(|error| tracing::error!(%error, "cannot load the tokenizer tables"));
     // What the library allocated for a moment goes back to the system.
     trim_heap();
     loaded.ok()
@@ -120,8 +125,8 @@ impl Tokenizers {
         self.loaded.lock()
     }
 
-    /// Returns a counter for a model or a tokenizer name: its tokenizer if known, else an estimate. Blocking: loading the tables takes a
-    /// fraction of a second.
+    /// Returns a counter for a model or a tokenizer name: its tokenizer if known, else an estimate. Blocking: loading
+    /// the tables takes a fraction of a second.
     pub fn counter(&self, model: &str) -> Counter {
         let Some(tokenizer) = tokenizer_of(model) else { return Counter::estimate() };
         let mut all = self.loaded();
@@ -129,7 +134,9 @@ impl Tokenizers {
             loaded.used = Instant::now();
             return Counter { name: name_of(tokenizer), tables: Some(loaded.tables.clone()) };
         }
-        let Some(tables) = load(tokenizer).map(|pairs| Arc::new(Tables::new(pairs, tokenizer))) else { return Counter::estimate() };
+        let Some(tables) = load(tokenizer).map(|pairs| Arc::new(Tables::new(pairs, tokenizer))) else {
+            return Counter::estimate();
+        };
         all.insert(tokenizer, Loaded { tables: tables.clone(), used: Instant::now() });
         Counter { name: name_of(tokenizer), tables: Some(tables) }
     }
@@ -139,8 +146,8 @@ impl Tokenizers {
         tokenizer_of(model).map_or(ESTIMATE, name_of)
     }
 
-    /// Drops tables that are not in use and were last requested at least `idle` ago. Returns whether any were dropped, and the time
-    /// until the next check; `None` if no tables are left.
+    /// Drops tables that are not in use and were last requested at least `idle` ago. Returns whether any were dropped,
+    /// and the time until the next check; `None` if no tables are left.
     pub fn sweep(&self, idle: Duration) -> (bool, Option<Duration>) {
         let mut all = self.loaded();
         let before = all.len();
@@ -172,8 +179,8 @@ impl Counter {
     }
 }
 
-/// Splits a text after line breaks where no token spans the split: before a character that is neither white space nor a slash, and with
-/// `keeps_blank` not after further white space.
+/// Splits a text after line breaks where no token spans the split: before a character that is neither white space nor a
+/// slash, and with `keeps_blank` not after further white space.
 fn lines(text: &str, keeps_blank: bool) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -182,15 +189,18 @@ fn lines(text: &str, keeps_blank: bool) -> impl Iterator<Item = &str> {
         }
         let joins = |after: &str| after.starts_with(|c: char| c.is_whitespace() || c == '/');
         let blank = |before: &str| keeps_blank && before.ends_with(char::is_whitespace);
-        let split = rest.match_indices('\n').find(|(at, _)| !joins(&rest[at + 1..]) && !blank(&rest[..*at])).map(|(at, _)| at + 1);
+        let split = rest
+            .match_indices('\n')
+            .find(|(at, _)| !joins(&rest[at + 1..]) && !blank(&rest[..*at]))
+            .map(|(at, _)| at + 1);
         let (line, more) = rest.split_at(split.unwrap_or(rest.len()));
         rest = more;
         Some(line)
     })
 }
 
-/// Splits a long text where no token spans the split: before a space that follows an ASCII character other than whitespace. Without such a
-/// place it splits between any two characters, which may add one token to the count.
+/// Splits a long text where no token spans the split: before a space that follows an ASCII character other than
+/// whitespace. Without such a place it splits between any two characters, which may add one token to the count.
 fn chunks(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -202,16 +212,18 @@ fn chunks(text: &str) -> impl Iterator<Item = &str> {
         }
         let limit = (0..=MAX_CHUNK).rev().find(|i| rest.is_char_boundary(*i)).unwrap_or(rest.len());
         let bytes = rest.as_bytes();
-        let split = (limit / 2..limit).rev().find(|i| bytes[*i] == b' ' && !bytes[*i - 1].is_ascii_whitespace() && bytes[*i - 1] < 0x80);
+        let split = (limit / 2..limit)
+            .rev()
+            .find(|i| bytes[*i] == b' ' && !bytes[*i - 1].is_ascii_whitespace() && bytes[*i - 1] < 0x80);
         let (chunk, more) = rest.split_at(split.unwrap_or(limit));
         rest = more;
         Some(chunk)
     })
 }
 
-/// Estimates the tokens of a text in twentieths of a token: 6 per ASCII letter, 11 per ASCII digit, 14 per letter of another alphabet, 16
-/// per ASCII symbol, 20 per character of a script without spaces, 45 for anything else. A single white space character is free. Rather
-/// too many than too few: a context that is too large is refused by the model.
+/// Estimates the tokens of a text in twentieths of a token: 6 per ASCII letter, 11 per ASCII digit, 14 per letter of
+/// another alphabet, 16 per ASCII symbol, 20 per character of a script without spaces, 45 for anything else. A single
+/// white space character is free. Rather too many than too few: a context that is too large is refused by the model.
 fn estimate_tokens(text: &str) -> usize {
     let mut twentieths = 0;
     let mut after_whitespace = true;

@@ -2,11 +2,12 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Divisor of the search window: a natural boundary is searched for in the last (or first) fifth of the permitted length.
+/// Divisor of the search window: a natural boundary is searched for in the last (or first) fifth of the permitted
+/// length.
 const SEARCH_DIVISOR: usize = 5;
 
-/// Returns the start of a text, up to `max_len` characters. It ends after a paragraph, line, sentence or word if one ends in the last
-/// fifth, else at a grapheme boundary. A text that fits is returned unchanged.
+/// Returns the start of a text, up to `max_len` characters. It ends after a paragraph, line, sentence or word if one
+/// ends in the last fifth, else at a grapheme boundary. A text that fits is returned unchanged.
 pub fn head(text: &str, max_len: usize) -> &str {
     let Some((limit, _)) = text.char_indices().nth(max_len) else { return text };
     let whole = &text[..limit];
@@ -20,8 +21,8 @@ pub fn head(text: &str, max_len: usize) -> &str {
     whole[..end].trim_end()
 }
 
-/// Returns the end of a text, up to `max_len` characters. It starts after a line or word break in the first fifth, else at a grapheme
-/// boundary.
+/// Returns the end of a text, up to `max_len` characters. It starts after a line or word break in the first fifth, else
+/// at a grapheme boundary.
 pub fn tail(text: &str, max_len: usize) -> &str {
     let count = text.chars().count();
     if count <= max_len {
@@ -41,7 +42,11 @@ pub fn tail(text: &str, max_len: usize) -> &str {
 fn last_sentence_end(text: &str) -> Option<usize> {
     let marks = ['.', '!', '?', '\u{3002}', '\u{ff01}', '\u{ff1f}', '\u{061f}', '\u{0964}'];
     let is_end = |i: usize, c: char| c as u32 > 0x7f || text[i + c.len_utf8()..].starts_with(char::is_whitespace);
-    text.char_indices().rev().filter(|(_, c)| marks.contains(c)).find(|(i, c)| is_end(*i, *c)).map(|(i, c)| i + c.len_utf8())
+    text.char_indices()
+        .rev()
+        .filter(|(_, c)| marks.contains(c))
+        .find(|(i, c)| is_end(*i, *c))
+        .map(|(i, c)| i + c.len_utf8())
 }
 
 /// Returns the last grapheme boundary at or before `limit`.
@@ -86,8 +91,10 @@ pub fn one_line(text: &str) -> String {
 /// Returns the first `max_len` graphemes on one line, whitespace collapsed, followed by `...` if something was cut.
 pub fn brief(text: &str, max_len: usize) -> String {
     // Graphemes are rarely longer than 16 characters, so there is no need to process all of a long text.
-    let (limit, whole) =
-        text.char_indices().nth(max_len.saturating_mul(16).saturating_add(256)).map_or((text.len(), true), |(i, _)| (i, false));
+    let (limit, whole) = text
+        .char_indices()
+        .nth(max_len.saturating_mul(16).saturating_add(256))
+        .map_or((text.len(), true), |(i, _)| (i, false));
     let mut shown = one_line(&text[..limit]);
     if !whole {
         shown.push_str(" ...");
@@ -104,7 +111,8 @@ pub fn sentences(text: &str) -> impl Iterator<Item = &str> {
     text.lines().flat_map(|line| rejoin_sentences(line.trim())).filter(|s| !s.is_empty())
 }
 
-/// Splits a line at Unicode sentence boundaries, and rejoins sentences that were split after an abbreviation or an ordinal number.
+/// Splits a line at Unicode sentence boundaries, and rejoins sentences that were split after an abbreviation or an
+/// ordinal number.
 fn rejoin_sentences(line: &str) -> Vec<&str> {
     let mut found: Vec<&str> = Vec::new();
     let mut begin = 0;
@@ -132,8 +140,8 @@ fn rejoin_sentences(line: &str) -> Vec<&str> {
 
 /// Abbreviations that do not end a sentence, lower-case.
 const ABBREVIATIONS: &[&str] = &[
-    "mr.", "mrs.", "ms.", "dr.", "st.", "no.", "nr.", "vs.", "etc.", "ca.", "bzw.", "approx.", "prof.", "mme.", "sr.", "sra.", "dra.",
-    "hr.", "fr.", "sig.", "dott.", "av.",
+    "mr.", "mrs.", "ms.", "dr.", "st.", "no.", "nr.", "vs.", "etc.", "ca.", "bzw.", "approx.", "prof.", "mme.", "sr.",
+    "sra.", "dra.", "hr.", "fr.", "sig.", "dott.", "av.",
 ];
 
 #[cfg(test)]
@@ -162,7 +170,15 @@ mod tests {
         let text = "It costs 3.50 at Dr. Who's. Done!\n- next line\n\n打开设置。然后选择。\nVom 4. bis 8. August. Gut.";
         assert_eq!(
             sentences(text).collect::<Vec<_>>(),
-            ["It costs 3.50 at Dr. Who's.", "Done!", "- next line", "打开设置。", "然后选择。", "Vom 4. bis 8. August.", "Gut."]
+            [
+                "It costs 3.50 at Dr. Who's.",
+                "Done!",
+                "- next line",
+                "打开设置。",
+                "然后选择。",
+                "Vom 4. bis 8. August.",
+                "Gut."
+            ]
         );
     }
 

@@ -2,9 +2,10 @@
 
 use super::{fold, hash};
 
-/// Returns a hash of what a text says: its words and signs in their order. Texts that differ in case, accents, space, the punctuation of
-/// prose and the English article only have the same. Even a short word turns a statement around, so all others count (in German, articles
-/// do, too), and so do signs as in `a < b`, `-5`, `!done` and `3.5`; a sign that may be either counts.
+/// Returns a hash of what a text says: its words and signs in their order. Texts that differ in case, accents, space,
+/// the punctuation of prose and the English article only have the same. Even a short word turns a statement around, so
+/// all others count (in German, articles do, too), and so do signs as in `a < b`, `-5`, `!done` and `3.5`; a sign that
+/// may be either counts.
 pub fn gist(text: &str) -> i64 {
     let letters: Vec<char> = text.chars().collect();
     let mut said = String::with_capacity(text.len());
@@ -26,7 +27,8 @@ pub fn gist(text: &str) -> i64 {
     hash(&words.collect::<Vec<_>>().join(" "))
 }
 
-/// Returns whether a character that is no letter and no digit only separates words or ends a sentence, given what stands around it.
+/// Returns whether a character that is no letter and no digit only separates words or ends a sentence, given what
+/// stands around it.
 fn is_prose(before: &[char], c: char, after: &[char]) -> bool {
     let (previous, next) = (before.last().copied(), after.first().copied());
     let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
@@ -38,7 +40,8 @@ fn is_prose(before: &[char], c: char, after: &[char]) -> bool {
         ',' | ':' => !(is_digit(previous) && is_digit(next)),
         // A hyphen, or the bullet of a line.
         '-' | '\u{2010}'..='\u{2015}' | '\u{2212}' => {
-            is_word(previous) && is_word(next) || previous.is_none_or(|c| c == '\n') && next.is_none_or(char::is_whitespace)
+            is_word(previous) && is_word(next)
+                || previous.is_none_or(|c| c == '\n') && next.is_none_or(char::is_whitespace)
         }
         '!' => !is_word(next) && next != Some('='),
         '(' => !is_figure(before.iter().rfind(|c| !c.is_whitespace())) && !is_figure(after.first()),

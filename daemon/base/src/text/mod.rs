@@ -1,10 +1,10 @@
 //! Text search: folding, tokenizing, and queries over the tokens. Pure functions.
 //!
-//! Three kinds of tokens make text of any language, and parts of identifiers, findable by exact token matches: whole words (and the parts
-//! of a camel-case word), pairs of characters in scripts without spaces (Chinese, Japanese, Thai ...), and trigrams of longer words. A
-//! trigram index alone does not find words of two characters, and `LIKE` scans the whole table. The kind of a token is encoded as a prefix
-//! character rather than a column: a full-text index keeps one posting list per token, and would have to scan the positions of all columns
-//! to find those of one.
+//! Three kinds of tokens make text of any language, and parts of identifiers, findable by exact token matches: whole
+//! words (and the parts of a camel-case word), pairs of characters in scripts without spaces (Chinese, Japanese, Thai
+//! ...), and trigrams of longer words. A trigram index alone does not find words of two characters, and `LIKE` scans
+//! the whole table. The kind of a token is encoded as a prefix character rather than a column: a full-text index keeps
+//! one posting list per token, and would have to scan the positions of all columns to find those of one.
 
 pub mod cut;
 mod gist;
@@ -52,8 +52,8 @@ enum Class {
     Dense,
 }
 
-/// Returns whether a character is indexed in pairs: scripts without spaces between words, Hangul (whose words carry suffixes), and symbols
-/// such as emoji (each of which is a word).
+/// Returns whether a character is indexed in pairs: scripts without spaces between words, Hangul (whose words carry
+/// suffixes), and symbols such as emoji (each of which is a word).
 pub fn is_dense(c: char) -> bool {
     matches!(c as u32,
         0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1780..=0x17FF |
@@ -104,7 +104,8 @@ fn camel_parts(word: &str) -> Vec<String> {
         let before = i.checked_sub(1).map(|b| chars[b]);
         let after = chars.get(i + 1);
         let begins = before.is_some_and(|b| {
-            (c.is_uppercase() && (b.is_lowercase() || after.is_some_and(|a| a.is_lowercase()))) || (c.is_numeric() != b.is_numeric())
+            (c.is_uppercase() && (b.is_lowercase() || after.is_some_and(|a| a.is_lowercase())))
+                || (c.is_numeric() != b.is_numeric())
         });
         if begins {
             parts.push(std::mem::take(&mut part));
@@ -154,7 +155,8 @@ fn compounds(text: &str) -> Vec<String> {
     words.filter(parts).map(|word| joined(&lower(word))).collect()
 }
 
-/// Returns the pairs of adjacent characters, and the last character alone, so that every character is the first of some token.
+/// Returns the pairs of adjacent characters, and the last character alone, so that every character is the first of some
+/// token.
 fn pairs(run: &str) -> Vec<String> {
     let chars: Vec<char> = run.chars().collect();
     chars.windows(2).map(|w| w.iter().collect()).chain(chars.last().map(char::to_string)).collect()
@@ -271,10 +273,16 @@ impl Part {
         let found = runs(word);
         let joined = compounds(word).pop().filter(|_| found.iter().all(|r| r.class == Class::Word))?;
         let in_a_row = found.iter().map(|r| lower(&r.text)).collect();
-        Some(Self { text: fold(word), words: vec![in_a_row, vec![joined.clone()]], prefix: false, grams: trigrams(&joined) })
+        Some(Self {
+            text: fold(word),
+            words: vec![in_a_row, vec![joined.clone()]],
+            prefix: false,
+            grams: trigrams(&joined),
+        })
     }
 
-    /// Returns the part as an FTS5 expression over tokens of one kind, or over the plain words and trigrams of the text.
+    /// Returns the part as an FTS5 expression over tokens of one kind, or over the plain words and trigrams of the
+    /// text.
     fn expression(&self, kind: Option<TokenKind>) -> String {
         let marked = |tokens: &Vec<String>| match kind {
             Some(kind) => phrase(&tokens.iter().map(|t| kind.mark(t)).collect::<Vec<_>>(), self.prefix),
@@ -327,7 +335,8 @@ impl Query {
     }
 }
 
-/// Returns an excerpt of about `around` characters near the first match, with matches in brackets; `None` if no term occurs in the text.
+/// Returns an excerpt of about `around` characters near the first match, with matches in brackets; `None` if no term
+/// occurs in the text.
 pub fn snippet(text: &str, terms: &[&str], around: usize) -> Option<String> {
     // Folding may change the number of characters, so keep the original index of each folded one.
     let mut folded: Vec<char> = Vec::new();
@@ -382,7 +391,10 @@ mod tests {
 
     #[test]
     fn words_of_every_script_are_tokenized() {
-        assert_eq!(words("Open Wi-Fi, RecyclerView v2"), ["open", "wi", "fi", "recyclerview", "recycler", "view", "v2", "v", "2", "wifi"]);
+        assert_eq!(
+            words("Open Wi-Fi, RecyclerView v2"),
+            ["open", "wi", "fi", "recyclerview", "recycler", "view", "v2", "v", "2", "wifi"]
+        );
         assert_eq!(words("Stra\u{df}e GR\u{d6}SSE"), ["strasse", "grosse"]);
         assert_eq!(words("打开设置"), ["打开", "开设", "设置", "置"]);
         assert_eq!(words("設定ＡＢＣ"), ["設定", "定", "abc"]);
@@ -396,9 +408,11 @@ mod tests {
             let Some(query) = Query::parse(text) else { continue };
             let c = rusqlite::Connection::open_in_memory().expect("opens");
             c.execute_batch("CREATE VIRTUAL TABLE t USING fts5 (tokens, tokenize = 'ascii')").expect("creates");
-            let n = c.query_row("SELECT count(*) AS count FROM t WHERE t MATCH :all", rusqlite::named_params! {":all": query.all()}, |r| {
-                r.get::<_, i64>("count")
-            });
+            let n = c.query_row(
+                "SELECT count(*) AS count FROM t WHERE t MATCH :all",
+                rusqlite::named_params! {":all": query.all()},
+                |r| r.get::<_, i64>("count"),
+            );
             assert_eq!(n.unwrap_or_else(|e| panic!("{text}: {e}")), 0);
         }
         assert!(Query::parse(" .,!?\"' ").is_none());

@@ -34,8 +34,8 @@ struct Envelope {
 /// HTTP client of one service.
 pub(super) struct Http {
     client: Client,
-    /// For actions: each has a connection of its own. A phone may have closed an idle one, or left an answer in it, which would make the
-    /// outcome unknown, or another's.
+    /// For actions: each has a connection of its own. A phone may have closed an idle one, or left an answer in it,
+    /// which would make the outcome unknown, or another's.
     acting: Client,
     /// For presses of keys in quick succession, which share a connection.
     pressing: Client,
@@ -54,7 +54,9 @@ fn is_local_network(url: &Url) -> bool {
             ip.is_private() || ip.is_loopback() || ip.is_link_local() || (a == 100 && (64..128).contains(&b))
         }
         Ok(IpAddr::V6(ip)) => ip.is_loopback() || ip.is_unique_local() || ip.is_unicast_link_local(),
-        Err(_) => !host.contains('.') || host.ends_with(".local") || host.ends_with(".lan") || host.ends_with(".internal"),
+        Err(_) => {
+            !host.contains('.') || host.ends_with(".local") || host.ends_with(".lan") || host.ends_with(".internal")
+        }
     }
 }
 
@@ -105,7 +107,12 @@ impl Http {
     }
 
     /// Sends a GET request; retries once if the connection broke, as reads have no side effects.
-    pub(super) async fn get(&self, path: &str, query: &[(&str, &str)], token: Option<&Secret>) -> Result<String, DriverError> {
+    pub(super) async fn get(
+        &self,
+        path: &str,
+        query: &[(&str, &str)],
+        token: Option<&Secret>,
+    ) -> Result<String, DriverError> {
         let send = || async {
             let request = self.authorised(self.client.get(self.endpoint(path, query)), token).timeout(self.timeout);
             let response = request.send().await?;
@@ -123,12 +130,23 @@ impl Http {
     }
 
     /// Sends a POST request once. Any failure after the connection was established leaves the outcome unknown.
-    pub(super) async fn post(&self, path: &str, body: &Value, extra: Duration, token: Option<&Secret>) -> Result<String, DriverError> {
+    pub(super) async fn post(
+        &self,
+        path: &str,
+        body: &Value,
+        extra: Duration,
+        token: Option<&Secret>,
+    ) -> Result<String, DriverError> {
         self.post_by(&self.acting, path, body, extra, token).await
     }
 
     /// Sends one of several POST requests that follow each other at once, over a connection that they share.
-    pub(super) async fn post_next(&self, path: &str, body: &Value, token: Option<&Secret>) -> Result<String, DriverError> {
+    pub(super) async fn post_next(
+        &self,
+        path: &str,
+        body: &Value,
+        token: Option<&Secret>,
+    ) -> Result<String, DriverError> {
         self.post_by(&self.pressing, path, body, Duration::ZERO, token).await
     }
 
@@ -176,12 +194,15 @@ impl Http {
         match response {
             Ok((status, body)) if status.is_success() => match serde_json::from_slice::<Health>(&body) {
                 Ok(health) if health.status == "healthy" => Ok(health.kind.unwrap_or_else(|| "unknown".to_owned())),
-                Ok(health) => {
-                    Err(DriverError::Refused { status: None, message: format!("the service status is {:?}", shorten(&health.status)) })
-                }
+                Ok(health) => Err(DriverError::Refused {
+                    status: None,
+                    message: format!("the service status is {:?}", shorten(&health.status)),
+                }),
                 Err(_) => Err(DriverError::Protocol("not a health response of the phone's service".to_owned())),
             },
-            Ok((status, _)) => Err(DriverError::Refused { status: Some(status.as_u16()), message: format!("HTTP {status}") }),
+            Ok((status, _)) => {
+                Err(DriverError::Refused { status: Some(status.as_u16()), message: format!("HTTP {status}") })
+            }
             Err(BodyError::Http(error)) => Err(DriverError::Unreachable(self.explain(&error, self.timeout))),
             Err(BodyError::TooLarge(_)) => Err(DriverError::Protocol("the response is too large".to_owned())),
         }
@@ -235,7 +256,10 @@ fn decode(status: StatusCode, body: &[u8]) -> Result<String, DriverError> {
             status: Some(status.as_u16()),
             message: shorten(error.as_deref().unwrap_or("no error message was given")),
         }),
-        None => Err(DriverError::Protocol(format!("expected the service's JSON envelope, got {} bytes of something else", body.len()))),
+        None => Err(DriverError::Protocol(format!(
+            "expected the service's JSON envelope, got {} bytes of something else",
+            body.len()
+        ))),
     }
 }
 
@@ -272,8 +296,12 @@ mod tests {
         assert!(
             matches!(of(409, r#"{"ok":false,"data":null,"error":"STALE"}"#), Err(DriverError::Refused { status: Some(409), message }) if message == "STALE")
         );
-        assert!(matches!(of(500, "boom"), Err(DriverError::Refused { status: Some(500), message }) if message == "boom"));
-        assert!(matches!(of(404, ""), Err(DriverError::Refused { status: Some(404), message }) if message.contains("404")));
+        assert!(
+            matches!(of(500, "boom"), Err(DriverError::Refused { status: Some(500), message }) if message == "boom")
+        );
+        assert!(
+            matches!(of(404, ""), Err(DriverError::Refused { status: Some(404), message }) if message.contains("404"))
+        );
         assert!(matches!(of(401, "Invalid bearer token"), Err(DriverError::Auth(_))));
         assert!(matches!(of(200, "<html>"), Err(DriverError::Protocol(_))));
     }

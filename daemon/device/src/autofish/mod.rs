@@ -1,8 +1,9 @@
 //! Driver for the Autofish service on an Android phone, over HTTP, in both of its dialects.
 //!
-//! Screens are read from a single source, `/api/screen`, the only endpoint that reports windows and the hierarchy. Two gaps are
-//! filled in: truncated texts (from `/api/observe`, if available) and, in dialect 1, the activity (from `/api/app/top`). Refs,
-//! labels and tap positions are computed by the daemon, so the service's alias map, which all its clients share, is never used.
+//! Screens are read from a single source, `/api/screen`, the only endpoint that reports windows and the hierarchy. Two
+//! gaps are filled in: truncated texts (from `/api/observe`, if available) and, in dialect 1, the activity (from
+//! `/api/app/top`). Refs, labels and tap positions are computed by the daemon, so the service's alias map, which all
+//! its clients share, is never used.
 
 mod http;
 mod screen;
@@ -17,7 +18,9 @@ use afd_proto::picture::Overlay;
 use base64::Engine;
 use serde_json::{Value, json};
 
-use super::{Driver, DriverError, DriverFuture, ForegroundApp, Input, Intent, OverlaySetting, ScreenshotOptions, SetupError};
+use super::{
+    Driver, DriverError, DriverFuture, ForegroundApp, Input, Intent, OverlaySetting, ScreenshotOptions, SetupError,
+};
 use afd_base::config::DeviceSettings;
 use afd_base::task::over_nodes;
 use afd_base::task::run_blocking;
@@ -40,7 +43,8 @@ pub fn parse_screen(text: &str) -> Result<Snapshot, ScreenParseError> {
 /// Driver of one phone.
 pub struct Autofish {
     http: Http,
-    /// Whether the service is known to omit the activity from the screen (dialect 1), so that it must be queried separately.
+    /// Whether the service is known to omit the activity from the screen (dialect 1), so that it must be queried
+    /// separately.
     queries_top: AtomicBool,
     activities: windows::Activities,
     typing: typing::Typing,
@@ -84,7 +88,8 @@ impl Autofish {
         let query_top = self.queries_top.load(Ordering::Relaxed);
         let before = if query_top { self.top_activity(token).await? } else { None };
         let text = self.http.get("/api/screen", &[], token).await?;
-        let mut screen = over_nodes(text.len() / NODE_BYTES, || screen::parse(&text)).map_err(|e| DriverError::Protocol(e.to_string()))?;
+        let mut screen = over_nodes(text.len() / NODE_BYTES, || screen::parse(&text))
+            .map_err(|e| DriverError::Protocol(e.to_string()))?;
         if query_top && !screen.has_top_line && screen.snapshot.place_knowable {
             // Dialect 1: the activity is trusted only if it was the same before and after the screen was read.
             let after = self.top_activity(token).await?;
@@ -95,7 +100,10 @@ impl Autofish {
 
     /// Replaces truncated texts by the full ones. The screen is usable without them, so a failure is only logged.
     async fn fill_texts(&self, snapshot: &mut Snapshot, token: Option<&Secret>) {
-        let Ok(text) = self.http.get("/api/observe", &[("include", "screen"), ("max_rows", "100000")], token).await else { return };
+        let Ok(text) = self.http.get("/api/observe", &[("include", "screen"), ("max_rows", "100000")], token).await
+        else {
+            return;
+        };
         if let Err(error) = screen::fill_texts(snapshot, &text) {
             tracing::debug!(%error, "cannot read the full texts");
         }
@@ -126,7 +134,9 @@ impl Driver for Autofish {
     fn top<'a>(&'a self, token: Option<&'a Secret>) -> DriverFuture<'a, ForegroundApp> {
         Box::pin(async move {
             match self.top_activity(token).await? {
-                Some(place) => Ok(ForegroundApp { app: place.split('/').next().map(str::to_owned), place: Some(place) }),
+                Some(place) => {
+                    Ok(ForegroundApp { app: place.split('/').next().map(str::to_owned), place: Some(place) })
+                }
                 // Without Shizuku the service does not know the activity; the screen at least reports the app.
                 None => self.read(token).await.map(|s| ForegroundApp { app: s.app.clone(), place: s.place }),
             }
@@ -139,25 +149,37 @@ impl Driver for Autofish {
 
     fn screenshot<'a>(&'a self, token: Option<&'a Secret>, shot: ScreenshotOptions) -> DriverFuture<'a, Vec<u8>> {
         Box::pin(async move {
-            let (dim, quality, hide) = (shot.max_dim.to_string(), shot.quality.to_string(), shot.hide_overlay.to_string());
-            let query = [("max_dim", dim.as_str()), ("quality", &quality), ("annotate", "false"), ("hide_overlay", &hide)];
+            let (dim, quality, hide) =
+                (shot.max_dim.to_string(), shot.quality.to_string(), shot.hide_overlay.to_string());
+            let query =
+                [("max_dim", dim.as_str()), ("quality", &quality), ("annotate", "false"), ("hide_overlay", &hide)];
             let data = self.http.get(SCREENSHOT, &query, token).await?;
             let decoded = run_blocking(move || base64::engine::general_purpose::STANDARD.decode(data.trim())).await;
             let picture = decoded
                 .map_err(|panicked| DriverError::Failed(panicked.to_string()))?
                 .map_err(|e| DriverError::Protocol(format!("the screenshot is not valid base64: {e}")))?;
-            if picture.starts_with(&[0xFF, 0xD8]) { Ok(picture) } else { Err(DriverError::Protocol("the screenshot is not a JPEG".into())) }
+            if picture.starts_with(&[0xFF, 0xD8]) {
+                Ok(picture)
+            } else {
+                Err(DriverError::Protocol("the screenshot is not a JPEG".into()))
+            }
         })
     }
 
     fn overlay<'a>(&'a self, token: Option<&'a Secret>) -> DriverFuture<'a, Overlay> {
         Box::pin(async move {
             let data = self.http.get("/api/overlay", &[], token).await?;
-            serde_json::from_str(&data).map_err(|e| DriverError::Protocol(format!("cannot parse the overlay state: {e}")))
+            serde_json::from_str(&data)
+                .map_err(|e| DriverError::Protocol(format!("cannot parse the overlay state: {e}")))
         })
     }
 
-    fn packages<'a>(&'a self, token: Option<&'a Secret>, filter: Option<&'a str>, system: bool) -> DriverFuture<'a, Vec<String>> {
+    fn packages<'a>(
+        &'a self,
+        token: Option<&'a Secret>,
+        filter: Option<&'a str>,
+        system: bool,
+    ) -> DriverFuture<'a, Vec<String>> {
         Box::pin(async move {
             let system = system.to_string();
             let mut query = vec![("include_system", system.as_str())];
@@ -174,8 +196,12 @@ impl Driver for Autofish {
             Input::Tap(x, y) => ("/api/tap", json!({"x": x, "y": y}), 0),
             Input::LongPress(x, y, ms) => ("/api/long-press", json!({"x": x, "y": y, "duration": ms}), *ms),
             Input::DoubleTap(x, y) => ("/api/double-tap", json!({"x": x, "y": y}), 0),
-            Input::Swipe([x1, y1, x2, y2], ms) => ("/api/swipe", json!({"x1": x1, "y1": y1, "x2": x2, "y2": y2, "duration": ms}), *ms),
-            Input::Scroll(direction, amount) => ("/api/scroll", json!({"direction": direction.word(), "amount": amount.word()}), 0),
+            Input::Swipe([x1, y1, x2, y2], ms) => {
+                ("/api/swipe", json!({"x1": x1, "y1": y1, "x2": x2, "y2": y2, "duration": ms}), *ms)
+            }
+            Input::Scroll(direction, amount) => {
+                ("/api/scroll", json!({"direction": direction.word(), "amount": amount.word()}), 0)
+            }
             Input::Back => ("/api/press/back", json!({}), 0),
             Input::Home => ("/api/press/home", json!({}), 0),
             Input::Key(code) => ("/api/press/key", json!({"key_code": code}), 0),
@@ -190,20 +216,21 @@ impl Driver for Autofish {
             match input {
                 Input::Shell(command, _) => result.map_err(|error| redact_command(error, command)),
                 // The service quotes the whole intent in its messages, extras included, in an unspecified form.
-                Input::Intent(intent) if !intent.extras.is_empty() => {
-                    result.map(|_| "Intent sent".to_owned()).map_err(|error| redact_body(error, "cannot send the intent"))
-                }
+                Input::Intent(intent) if !intent.extras.is_empty() => result
+                    .map(|_| "Intent sent".to_owned())
+                    .map_err(|error| redact_body(error, "cannot send the intent")),
                 _ => result,
             }
         })
     }
 }
 
-/// Reduces the error of a failed shell command to its exit code and stderr. The service quotes the command, possibly truncated and
-/// in an unspecified form, and stderr may repeat words of the command: these are masked.
+/// Reduces the error of a failed shell command to its exit code and stderr. The service quotes the command, possibly
+/// truncated and in an unspecified form, and stderr may repeat words of the command: these are masked.
 fn redact_command(error: DriverError, command: &Secret) -> DriverError {
     let DriverError::Refused { status, message } = error else { return error };
-    let exit: String = message.split("exit=").nth(1).unwrap_or_default().chars().take_while(char::is_ascii_digit).collect();
+    let exit: String =
+        message.split("exit=").nth(1).unwrap_or_default().chars().take_while(char::is_ascii_digit).collect();
     let (stderr, truncated) = match message.split_once("; stderr=") {
         Some((_, stderr)) => (stderr.trim_end_matches(" ..."), stderr.ends_with(" ...")),
         None => ("", false),
@@ -213,8 +240,11 @@ fn redact_command(error: DriverError, command: &Secret) -> DriverError {
         words.pop();
     }
     let mut stderr = words.join(" ");
-    let mut secrets: Vec<&str> =
-        command.expose().split(|c: char| c.is_whitespace() || "'\"=;|&$()".contains(c)).filter(|w| w.len() > 2).collect();
+    let mut secrets: Vec<&str> = command
+        .expose()
+        .split(|c: char| c.is_whitespace() || "'\"=;|&$()".contains(c))
+        .filter(|w| w.len() > 2)
+        .collect();
     secrets.sort_by_key(|w| std::cmp::Reverse(w.len()));
     for secret in secrets {
         stderr = stderr.replace(secret, "<...>");
@@ -245,7 +275,12 @@ fn overlay_body(setting: &OverlaySetting) -> Value {
 }
 
 fn intent_body(intent: &Intent) -> Value {
-    let parts = [("action", &intent.action), ("data", &intent.data), ("package_name", &intent.package), ("component", &intent.component)];
+    let parts = [
+        ("action", &intent.action),
+        ("data", &intent.data),
+        ("package_name", &intent.package),
+        ("component", &intent.component),
+    ];
     let mut body: serde_json::Map<String, Value> =
         parts.into_iter().filter_map(|(name, part)| part.as_ref().map(|p| (name.to_owned(), json!(p)))).collect();
     if !intent.extras.is_empty() {
@@ -276,11 +311,15 @@ mod tests {
             DriverError::Refused { message, .. } => message,
             other => panic!("{other:?}"),
         };
-        let message = of("Shizuku command failed (exit=127): login --pin hunter2; stderr=sh: login: not found, hunter2 neither");
+        let message =
+            of("Shizuku command failed (exit=127): login --pin hunter2; stderr=sh: login: not found, hunter2 neither");
         assert_eq!(message, "the command failed with exit code 127: sh: <...>: not found, <...> neither");
         // Truncated by the service or in transit, within the command or within stderr.
         assert_eq!(of("Shizuku command failed (exit=1): login --pin hun ..."), "the command failed with exit code 1");
-        assert_eq!(of("Shizuku command failed (exit=1): x; stderr=no hun ..."), "the command failed with exit code 1: no");
+        assert_eq!(
+            of("Shizuku command failed (exit=1): x; stderr=no hun ..."),
+            "the command failed with exit code 1: no"
+        );
         assert_eq!(of("login --pin hunter2: boom"), "the command failed");
     }
 }

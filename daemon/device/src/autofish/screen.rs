@@ -31,8 +31,12 @@ pub(super) struct Screen {
 /// When the mode line is missing or a window header is malformed.
 pub(super) fn parse(text: &str) -> Result<Screen, ScreenParseError> {
     let mut lines = text.split('\n').peekable();
-    let mode = lines.next().and_then(|l| bracket(l, "mode")).ok_or(ScreenParseError("the screen does not start with a mode line"))?;
-    let mut snapshot = Snapshot { place_knowable: mode != "ACCESSIBILITY", mode: mode.to_owned(), ..Snapshot::default() };
+    let mode = lines
+        .next()
+        .and_then(|l| bracket(l, "mode"))
+        .ok_or(ScreenParseError("the screen does not start with a mode line"))?;
+    let mut snapshot =
+        Snapshot { place_knowable: mode != "ACCESSIBILITY", mode: mode.to_owned(), ..Snapshot::default() };
     let top = lines.peek().and_then(|l| bracket(l, "topActivity")).map(str::to_owned);
     let has_top_line = top.is_some();
     let mut hierarchy: Option<Vec<usize>> = None;
@@ -59,8 +63,11 @@ pub(super) fn parse(text: &str) -> Result<Screen, ScreenParseError> {
         } else if line.starts_with("note:DEGRADED") {
             snapshot.degraded = true;
         } else if let Some(size) = line.strip_prefix("screen:") {
-            snapshot.size =
-                size.split(' ').next().and_then(|s| s.split_once('x')).and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
+            snapshot.size = size
+                .split(' ')
+                .next()
+                .and_then(|s| s.split_once('x'))
+                .and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
         } else if !line.starts_with("node_id\t")
             && let Some(node) = row(line, snapshot.windows.len().saturating_sub(1))
         {
@@ -146,7 +153,8 @@ fn mask_password(node: &mut Node) {
     }
 }
 
-/// Sets the parent of a node from a line of the hierarchy, which belongs to the row at the same index; its indent is the depth.
+/// Sets the parent of a node from a line of the hierarchy, which belongs to the row at the same index; its indent is
+/// the depth.
 fn set_parent(nodes: &mut [Node], index: usize, line: &str, ancestors: &mut Vec<usize>) {
     let depth = (line.len() - line.trim_start_matches(' ').len()) / 2;
     if let Some(node) = nodes.get_mut(index).filter(|n| n.id == line.trim()) {
@@ -176,11 +184,14 @@ pub(super) fn fill_texts(snapshot: &mut Snapshot, observed: &str) -> serde_json:
         desc: Option<String>,
     }
     let observed: Observed = serde_json::from_str(observed)?;
-    let rows: HashMap<String, Row> = observed.screen.map(|s| s.rows).unwrap_or_default().into_iter().map(|r| (r.id.clone(), r)).collect();
+    let rows: HashMap<String, Row> =
+        observed.screen.map(|s| s.rows).unwrap_or_default().into_iter().map(|r| (r.id.clone(), r)).collect();
     for node in snapshot.nodes.iter_mut().filter(|n| n.truncated && !n.password) {
         // The screen may have changed: a full text must start with the truncated one.
         let continues = |truncated: &Option<String>, full: &Option<String>| match (truncated, full) {
-            (Some(truncated), Some(full)) => full.replace(['\t', '\n', '\r'], " ").trim().starts_with(truncated.as_str()),
+            (Some(truncated), Some(full)) => {
+                full.replace(['\t', '\n', '\r'], " ").trim().starts_with(truncated.as_str())
+            }
             _ => false,
         };
         if let Some(row) = rows.get(&node.id) {
@@ -214,7 +225,10 @@ hierarchy:\nnode_2\n  node_3\n    node_4\n  node_5";
         let screen = parse(SAMPLE).expect("reads");
         let s = &screen.snapshot;
         assert!(screen.has_top_line && s.place_knowable);
-        assert_eq!((s.place.as_deref(), s.app.as_deref(), s.size), (Some("com.a/.Main"), Some("com.a"), Some((1080, 2400))));
+        assert_eq!(
+            (s.place.as_deref(), s.app.as_deref(), s.size),
+            (Some("com.a/.Main"), Some("com.a"), Some((1080, 2400)))
+        );
         assert_eq!(
             s.windows.iter().map(|w| (w.id, w.title.as_str(), w.focused)).collect::<Vec<_>>(),
             [(3, "", false), (12, "Two\nlines", true)]
@@ -237,7 +251,8 @@ hierarchy:\nnode_2\n  node_3\n    node_4\n  node_5";
         let text = SAMPLE.replace("Wi-Fi", &format!("{long}{TRUNCATED}"));
         let mut s = parse(&text).expect("reads").snapshot;
         assert!(s.nodes[3].truncated);
-        fill_texts(&mut s, &format!(r#"{{"screen":{{"rows":[{{"id":"node_4","text":"{long}yz"}}]}}}}"#)).expect("reads");
+        fill_texts(&mut s, &format!(r#"{{"screen":{{"rows":[{{"id":"node_4","text":"{long}yz"}}]}}}}"#))
+            .expect("reads");
         assert_eq!(s.nodes[3].text.as_deref(), Some(format!("{long}yz").as_str()));
         assert!(!s.nodes[3].truncated);
     }

@@ -1,7 +1,8 @@
 //! Typing: keys in as few requests as the service allows, and texts that it can type.
 //!
-//! The service types through Android's `input text`, which knows printable ASCII and line breaks only and turns `%s` into a space. It presses one key per
-//! request; `input keyevent` in its shell takes many. The commands consist of numbers only.
+//! The service types through Android's `input text`, which knows printable ASCII and line breaks only and turns `%s`
+//! into a space. It presses one key per request; `input keyevent` in its shell takes many. The commands consist of
+//! numbers only.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -26,7 +27,12 @@ pub(super) struct Typing {
 
 impl Typing {
     /// Presses keys in order.
-    pub(super) async fn press(&self, http: &Http, codes: &[i32], token: Option<&Secret>) -> Result<String, DriverError> {
+    pub(super) async fn press(
+        &self,
+        http: &Http,
+        codes: &[i32],
+        token: Option<&Secret>,
+    ) -> Result<String, DriverError> {
         let pressed = format!("Pressed {} keys", codes.len());
         let mut rest = codes;
         while !rest.is_empty() && !self.one_by_one.load(Ordering::Relaxed) {

@@ -1,8 +1,8 @@
 //! What the windows of an Android phone are for, and which app and activity are in front.
 //!
-//! The types are those of `android.view.accessibility.AccessibilityWindowInfo`, as the service prints them. Crash dialogs, the
-//! notification shade, quick settings, the lock screen, and the volume and power menus are windows of type SYSTEM, like the bars:
-//! what has the focus is a page, and what lies at one edge of the screen is a bar.
+//! The types are those of `android.view.accessibility.AccessibilityWindowInfo`, as the service prints them. Crash
+//! dialogs, the notification shade, quick settings, the lock screen, and the volume and power menus are windows of type
+//! SYSTEM, like the bars: what has the focus is a page, and what lies at one edge of the screen is a bar.
 
 use std::collections::HashMap;
 
@@ -36,8 +36,8 @@ fn kind(snapshot: &Snapshot, index: usize) -> WindowKind {
     }
 }
 
-/// Sets app and place of the window in front, given the activity that the phone reports to be on top, if it does. A dialog of the system
-/// is no part of that activity.
+/// Sets app and place of the window in front, given the activity that the phone reports to be on top, if it does. A
+/// dialog of the system is no part of that activity.
 pub(super) fn set_place(snapshot: &mut Snapshot, activity: Option<String>) {
     snapshot.app = activity.as_deref().and_then(|a| a.split('/').next()).map(str::to_owned);
     snapshot.place = activity;
@@ -54,8 +54,8 @@ pub(super) fn set_place(snapshot: &mut Snapshot, activity: Option<String>) {
 /// Maximum number of windows whose activities are remembered.
 const MAX_WINDOWS: usize = 64;
 
-/// The activities of windows that were in front before. The phone reports one activity only: while a dialog of another app is over a page,
-/// that of the dialog.
+/// The activities of windows that were in front before. The phone reports one activity only: while a dialog of another
+/// app is over a page, that of the dialog.
 #[derive(Default)]
 pub(super) struct Activities {
     by_window: Mutex<HashMap<i64, String>>,
@@ -85,10 +85,13 @@ mod tests {
     use super::super::parse_screen;
     use super::*;
 
-    /// A screen with a page of `a.page` and, if there is one, a window in front of it: type, package, and bounds of its button.
+    /// A screen with a page of `a.page` and, if there is one, a window in front of it: type, package, and bounds of its
+    /// button.
     fn screen(activity: &str, over: Option<(&str, &str, &str)>) -> Snapshot {
         let header = "node_id\tclass\ttext\tdesc\tres_id\tbounds\tflags";
-        let mut text = format!("[mode: SYSTEM_API]\n[topActivity: {activity}]\nscreen:1080x2400 density:420 orientation:portrait\n");
+        let mut text = format!(
+            "[mode: SYSTEM_API]\n[topActivity: {activity}]\nscreen:1080x2400 density:420 orientation:portrait\n"
+        );
         let bar = "--- window:3 type:SYSTEM pkg:com.android.systemui title:unknown layer:9 focused:false ---";
         text += &format!("{bar}\n{header}\nnode_1\tTextView\t10:00\t-\t-\t20,5,140,55\ton,ena\nhierarchy:\nnode_1\n");
         if let Some((kind, app, bounds)) = over {
@@ -116,7 +119,8 @@ mod tests {
 
     #[test]
     fn unfocused_system_window_is_a_bar_only_at_an_edge() {
-        let kind = |bounds| screen("a.page/.Main", Some(("SYSTEM-unfocused", "com.android.systemui", bounds))).windows[1].kind;
+        let kind =
+            |bounds| screen("a.page/.Main", Some(("SYSTEM-unfocused", "com.android.systemui", bounds))).windows[1].kind;
         assert_eq!(kind("0,2300,1080,2400"), WindowKind::Bar);
         assert_eq!(kind("30,80,1050,380"), WindowKind::Banner, "a notification");
         let under = screen("a.page/.Main", Some(("SYSTEM-unfocused", "com.android.systemui", "30,80,1050,380")));

@@ -1,9 +1,9 @@
-//! What pruned events and observations had contributed to experience, in rows of their own (`baseline_*`). Counters begin with them when they
-//! are made again, so that pruning forgets nothing that was learned.
+//! What pruned events and observations had contributed to experience, in rows of their own (`baseline_*`). Counters
+//! begin with them when they are made again, so that pruning forgets nothing that was learned.
 //!
-//! A row belongs to the store (`origin`) whose events it sums up. Those of one store are folded in the order of their sequence numbers, so
-//! that one number (`folds`) says which of them are in it: of two copies the one with the higher number replaces the other, and nothing is
-//! counted twice when memories are merged.
+//! A row belongs to the store (`origin`) whose events it sums up. Those of one store are folded in the order of their
+//! sequence numbers, so that one number (`folds`) says which of them are in it: of two copies the one with the higher
+//! number replaces the other, and nothing is counted twice when memories are merged.
 
 use afd_proto::memory::OutcomeKind;
 use afd_proto::vocabulary::Action;
@@ -53,7 +53,8 @@ pub(super) fn set_upto(connection: &Connection, origin: &str, folded: Folded) ->
 /// How many rows a step of [`Clearing`] looks at.
 const LOOKED_AT: i64 = 500;
 
-/// Makes room for a baseline of a store that covers more, in steps: removes the one that is here, and marks the rows that the other one covers.
+/// Makes room for a baseline of a store that covers more, in steps: removes the one that is here, and marks the rows
+/// that the other one covers.
 pub(super) struct Clearing {
     origin: String,
     folded: Folded,
@@ -86,7 +87,9 @@ impl Clearing {
                 return Ok(false);
             }
         }
-        connection.prepare_cached("DELETE FROM folds WHERE origin = :origin")?.execute(named_params! {":origin": self.origin})?;
+        connection
+            .prepare_cached("DELETE FROM folds WHERE origin = :origin")?
+            .execute(named_params! {":origin": self.origin})?;
         Ok(true)
     }
 
@@ -99,12 +102,16 @@ impl Clearing {
             "observations" => self.folded.observations,
             _ => {
                 let sql = format!("DELETE FROM {table} WHERE {rows}");
-                connection.prepare_cached(&sql)?.execute(named_params! {":after": after, ":to": to, ":origin": origin})?;
+                connection
+                    .prepare_cached(&sql)?
+                    .execute(named_params! {":after": after, ":to": to, ":origin": origin})?;
                 return Ok(());
             }
         };
         let sql = format!("UPDATE {table} SET folded = 1 WHERE {rows} AND seq <= :upto AND folded = 0");
-        connection.prepare_cached(&sql)?.execute(named_params! {":after": after, ":to": to, ":origin": origin, ":upto": upto})?;
+        connection
+            .prepare_cached(&sql)?
+            .execute(named_params! {":after": after, ":to": to, ":origin": origin, ":upto": upto})?;
         Ok(())
     }
 }
@@ -113,13 +120,26 @@ impl Clearing {
 fn page_uid(connection: &Connection, page: Option<&Page>) -> Result<String> {
     let Some(page) = page else { return Ok(String::new()) };
     let sql = "SELECT uid FROM pages WHERE id = :id";
-    Ok(connection.prepare_cached(sql)?.query_row(named_params! {":id": page.id}, |row| row.get("uid")).optional()?.unwrap_or_default())
+    Ok(connection
+        .prepare_cached(sql)?
+        .query_row(named_params! {":id": page.id}, |row| row.get("uid"))
+        .optional()?
+        .unwrap_or_default())
 }
 
 /// Adds an attempt to the baseline of a store.
 pub(super) fn add(connection: &Connection, origin: &str, a: &Attempt<'_>) -> Result<()> {
     let [from, to, below] = [Some(a.from), a.to, a.below].map(|page| page_uid(connection, page));
-    let uid = derived_uid(&["baseline outcome", origin, &from?, a.action_key, a.kind.word(), &to?, &below?, a.cause.unwrap_or_default()]);
+    let uid = derived_uid(&[
+        "baseline outcome",
+        origin,
+        &from?,
+        a.action_key,
+        a.kind.word(),
+        &to?,
+        &below?,
+        a.cause.unwrap_or_default(),
+    ]);
     let known: Option<(f64, i64)> = connection
         .prepare_cached("SELECT weight, last_at FROM baseline_outcomes WHERE uid = :uid")?
         .query_row(named_params! {":uid": &uid}, |row| Ok((row.get("weight")?, row.get("last_at")?)))
@@ -262,7 +282,8 @@ pub(super) fn project_recovery(connection: &Connection, id: i64) -> Result<()> {
     let mut rows = statement.query(named_params! {":id": id})?;
     let Some(row) = rows.next()? else { return Ok(()) };
     let Some(page) = pages::get(connection, row.get("page_id")?)? else { return Ok(()) };
-    let (origin, cause, text): (String, String, String) = (row.get("origin")?, row.get("failure_cause")?, row.get("action")?);
+    let (origin, cause, text): (String, String, String) =
+        (row.get("origin")?, row.get("failure_cause")?, row.get("action")?);
     let Some(action) = skip_unreadable(json::<Action>(row, "action"))? else { return Ok(()) };
     let change = Change {
         success: row.get("success_count")?,
@@ -307,7 +328,8 @@ mod tests {
         )
         .expect("rows");
         let count = |table: &str| -> i64 {
-            c.query_row(&format!("SELECT count(*) AS n FROM {table} WHERE origin = 'theirs'"), [], |row| row.get("n")).expect("a count")
+            c.query_row(&format!("SELECT count(*) AS n FROM {table} WHERE origin = 'theirs'"), [], |row| row.get("n"))
+                .expect("a count")
         };
         let theirs = Folded { events: 9, observations: 9 };
         let (mut clearing, mut pieces) = (Clearing::begin("theirs", theirs), 1);
@@ -318,7 +340,8 @@ mod tests {
         }
         assert!(pieces > 3, "only {pieces} pieces");
         assert_eq!((count("baseline_recoveries"), count("folds")), (0, 0));
-        let rest: i64 = c.query_row("SELECT count(*) AS n FROM baseline_recoveries", [], |row| row.get("n")).expect("a count");
+        let rest: i64 =
+            c.query_row("SELECT count(*) AS n FROM baseline_recoveries", [], |row| row.get("n")).expect("a count");
         assert_eq!(rest, 400);
     }
 }

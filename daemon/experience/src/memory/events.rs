@@ -1,7 +1,7 @@
 //! Events, and the intents that precede them.
 //!
-//! An intent is committed before its action is sent and is replaced by the event, so that an action is on record even when
-//! the daemon crashes before its outcome is known.
+//! An intent is committed before its action is sent and is replaced by the event, so that an action is on record even
+//! when the daemon crashes before its outcome is known.
 
 use afd_proto::ErrorCode;
 use afd_proto::memory::{Category, EventStatus};
@@ -54,13 +54,15 @@ pub struct Event {
     pub before: Place,
     /// Uid of the act that it judged, or of the failure that it answers.
     pub parent: Option<String>,
-    /// For a verify: whether the page could be judged at all. An unreliable or unsettled page says nothing about an act.
+    /// For a verify: whether the page could be judged at all. An unreliable or unsettled page says nothing about an
+    /// act.
     pub judges: bool,
     /// Time of the end, UTC milliseconds.
     pub at: i64,
 }
 
-/// Inserts the intent of an action that is about to be sent. Returns the failure that a recovery answers: its uid and cause.
+/// Inserts the intent of an action that is about to be sent. Returns the failure that a recovery answers: its uid and
+/// cause.
 pub fn intend(connection: &Connection, origin: &Origin, event: &Event) -> Result<Option<(String, String)>> {
     let answered = match event.category {
         Category::Recover => open_failure(connection, origin)?,
@@ -100,9 +102,9 @@ fn json<T: serde::Serialize>(value: &Option<T>) -> Option<String> {
     value.as_ref().and_then(|v| serde_json::to_string(v).ok())
 }
 
-/// Returns the row id of the page on which an event happened. Where the session has not looked since the last action on the
-/// device, it is the page that this action led to (1), or as long as that is unknown its own (2). A check that could not read the
-/// screen is about no page.
+/// Returns the row id of the page on which an event happened. Where the session has not looked since the last action on
+/// the device, it is the page that this action led to (1), or as long as that is unknown its own (2). A check that
+/// could not read the screen is about no page.
 fn page_of(connection: &Connection, origin: &Origin, event: &Event) -> Result<(Option<i64>, i64)> {
     if let Some(page) = pages::id_of(connection, &origin.store, &event.before)? {
         return Ok((Some(page), 0));
@@ -139,7 +141,13 @@ pub(super) fn put(connection: &Connection, origin: &Origin, event: &Event, paren
     insert(connection, origin, event, parent, place)
 }
 
-fn insert(connection: &Connection, origin: &Origin, e: &Event, parent: Option<&str>, (page, inherited): (Option<i64>, i64)) -> Result<()> {
+fn insert(
+    connection: &Connection,
+    origin: &Origin,
+    e: &Event,
+    parent: Option<&str>,
+    (page, inherited): (Option<i64>, i64),
+) -> Result<()> {
     connection
         .prepare_cached(
             "INSERT INTO events (uid, origin, seq, session_id, device_id, trace_id, request_key, request_hash, category, op, status, sent,
@@ -178,7 +186,8 @@ fn insert(connection: &Connection, origin: &Origin, e: &Event, parent: Option<&s
     Ok(())
 }
 
-/// Returns the failure that the session has not recovered from yet, its uid and cause: the newest act or verify, if it failed.
+/// Returns the failure that the session has not recovered from yet, its uid and cause: the newest act or verify, if it
+/// failed.
 pub(super) fn open_failure(connection: &Connection, origin: &Origin) -> Result<Option<(String, String)>> {
     let newest = connection
         .prepare_cached(
@@ -208,7 +217,8 @@ pub fn outcome(connection: &Connection, session: i64, device: i64, key: &str) ->
     let value = |row: &Row<'_>, name: &str| -> rusqlite::Result<Option<Value>> {
         Ok(row.get::<_, Option<String>>(name)?.and_then(|text| serde_json::from_str(&text).ok()))
     };
-    // An intent that is still open although no call with its key is running was sent, but its event could not be recorded.
+    // An intent that is still open although no call with its key is running was sent, but its event could not be
+    // recorded.
     let open = open_error("the action was sent, but its event could not be recorded").to_string();
     Ok(connection
         .prepare_cached(
@@ -231,8 +241,8 @@ fn open_error(message: &str) -> Value {
     serde_json::json!({"code": ErrorCode::OutcomeUnknown.name(), "message": message, "hint": "observe again to see what happened"})
 }
 
-/// Turns intents that a crash left open, or only those of one call, into events of unknown outcome, because their actions may
-/// have been executed. `why` becomes the message of their error. Returns their uids.
+/// Turns intents that a crash left open, or only those of one call, into events of unknown outcome, because their
+/// actions may have been executed. `why` becomes the message of their error. Returns their uids.
 pub fn close_open_intents(connection: &Connection, trace: Option<&str>, why: &str) -> Result<Vec<String>> {
     let error = open_error(why);
     let mut close = connection.prepare(
@@ -252,7 +262,8 @@ pub fn close_open_intents(connection: &Connection, trace: Option<&str>, why: &st
             |row| row.get("uid"),
         )?
         .collect::<rusqlite::Result<Vec<String>>>()?;
-    connection.execute("DELETE FROM intents WHERE :trace IS NULL OR trace_id = :trace", named_params! {":trace": trace})?;
+    connection
+        .execute("DELETE FROM intents WHERE :trace IS NULL OR trace_id = :trace", named_params! {":trace": trace})?;
     Ok(closed)
 }
 
@@ -285,13 +296,18 @@ mod tests {
         }
     }
 
-    /// An action whose event could not be recorded leaves its intent: a second tap with the same key must be refused, and the
-    /// next start must be able to close the intent.
+    /// An action whose event could not be recorded leaves its intent: a second tap with the same key must be refused,
+    /// and the next start must be able to close the intent.
     #[tokio::test]
     async fn open_intent_keeps_its_request_key() {
         let dir = tempfile::tempdir().expect("a directory");
-        let store =
-            Store::open(&dir.path().join("m.db"), &afd_base::task::Tasks::default(), |_, _| {}, crate::memory::last_seq).expect("opens");
+        let store = Store::open(
+            &dir.path().join("m.db"),
+            &afd_base::task::Tasks::default(),
+            |_, _| {},
+            crate::memory::last_seq,
+        )
+        .expect("opens");
         let origin = Origin { store: "o".into(), session: 1, device: 1, trace: "t".into() };
         let done = store.write(move |c| {
             c.execute_batch(
@@ -307,8 +323,11 @@ mod tests {
             close_open_intents(c, None, "it ended")
         });
         assert_eq!(done.await.expect("starts").len(), 2);
-        let unknown = store
-            .read(|c| Ok(c.query_row("SELECT count(*) AS count FROM events WHERE status = 'unknown'", [], |r| r.get::<_, i64>("count"))?));
+        let unknown = store.read(|c| {
+            Ok(c.query_row("SELECT count(*) AS count FROM events WHERE status = 'unknown'", [], |r| {
+                r.get::<_, i64>("count")
+            })?)
+        });
         assert_eq!(unknown.await.expect("reads"), 2);
     }
 }

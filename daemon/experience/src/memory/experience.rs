@@ -1,4 +1,5 @@
-//! Looks up what was learned about a place: first about its page, then by page key, then about its activity, then its app.
+//! Looks up what was learned about a place: first about its page, then by page key, then about its activity, then its
+//! app.
 
 use std::collections::{HashMap, HashSet};
 
@@ -60,7 +61,8 @@ fn tiers(query: &Query) -> Vec<Tier> {
     let marks = vec!["?"; state.len()].join(", ");
     if query.unasked {
         let by_key = some(&place.page_key).iter().map(|key| pages::filed_by_key(key)).collect();
-        let tiers = [(Scope::State, format!("from_key IN ({marks})"), state), (Scope::Page, "from_key = ?".to_owned(), by_key)];
+        let tiers =
+            [(Scope::State, format!("from_key IN ({marks})"), state), (Scope::Page, "from_key = ?".to_owned(), by_key)];
         return tiers.into_iter().filter(|(_, _, values)| !values.is_empty()).collect();
     }
     [
@@ -74,8 +76,9 @@ fn tiers(query: &Query) -> Vec<Tier> {
     .collect()
 }
 
-/// Looks up transitions and recoveries, nearest and best first. With a failure cause, only recoveries are returned; without
-/// any known place, they come from everywhere. Nothing is returned while counters are made again after an upgrade.
+/// Looks up transitions and recoveries, nearest and best first. With a failure cause, only recoveries are returned;
+/// without any known place, they come from everywhere. Nothing is returned while counters are made again after an
+/// upgrade.
 pub fn find(connection: &Connection, query: &Query, naming: Naming<'_>) -> Result<Experience> {
     let mut experience = Experience { transitions: Vec::new(), recoveries: Vec::new() };
     if rebuild::is_under_way(connection)? {
@@ -202,18 +205,30 @@ struct Named {
 }
 
 /// Returns the page under a dialog that came by itself: over another page than the one acted on, which was no dialog.
-fn under_pop_up(connection: &Connection, one: &Counted, from: (&Page, &PageName), naming: Naming<'_>) -> Result<Option<Page>> {
+fn under_pop_up(
+    connection: &Connection,
+    one: &Counted,
+    from: (&Page, &PageName),
+    naming: Naming<'_>,
+) -> Result<Option<Page>> {
     let over = one.below.as_ref().filter(|_| one.page.as_ref().is_some_and(|p| p.dialog) && !from.0.dialog);
-    let Some(under) = over.map(|key| pages::of_structure(connection, key)).transpose()?.flatten() else { return Ok(None) };
+    let Some(under) = over.map(|key| pages::of_structure(connection, key)).transpose()?.flatten() else {
+        return Ok(None);
+    };
     let name = naming(connection, &under)?;
     // Only between known states: a page that merely looks different may be the same.
     let other = name.id.is_some() && from.1.id.is_some() && name.id != from.1.id;
     Ok(other.then_some(under))
 }
 
-/// Names outcomes and puts those together that are the same page by name; most frequent first. A page that is the state which
-/// the action was done on counts as that page, changed.
-fn named(connection: &Connection, counted: Vec<Counted>, (page, from): (&Page, &PageName), naming: Naming<'_>) -> Result<Vec<Named>> {
+/// Names outcomes and puts those together that are the same page by name; most frequent first. A page that is the state
+/// which the action was done on counts as that page, changed.
+fn named(
+    connection: &Connection,
+    counted: Vec<Counted>,
+    (page, from): (&Page, &PageName),
+    naming: Naming<'_>,
+) -> Result<Vec<Named>> {
     let mut out: Vec<Named> = Vec::new();
     for mut one in counted {
         if let Some(under) = under_pop_up(connection, &one, (page, from), naming)? {
@@ -258,7 +273,8 @@ fn attempts(outcomes: &[Named]) -> i64 {
     outcomes.iter().filter(|o| o.counted.kind != OutcomeKind::Refuted).map(|o| o.counted.count).sum()
 }
 
-/// Describes an action and what it led to in one line, such as `tap button "Export": 3 of 4 a dialog "Sign in", 1 of 4 "Files"`.
+/// Describes an action and what it led to in one line, such as `tap button "Export": 3 of 4 a dialog "Sign in", 1 of 4
+/// "Files"`.
 fn describe(action: &Action, outcomes: &[Named]) -> String {
     let sentence = target::sentence(action);
     let tried = attempts(outcomes);
@@ -304,7 +320,8 @@ fn to_wire(connection: &Connection, scope: Scope, rows: Vec<TransitionRow>, nami
     }
     let outcomes = named(connection, counted, (&page, &pre), naming)?;
     let sum = |of: fn(&TransitionRow) -> i64| rows.iter().map(of).sum::<i64>();
-    let (success, nothing, verified, failure) = (sum(|r| r.success), sum(|r| r.nothing), sum(|r| r.verified), sum(|r| r.failure));
+    let (success, nothing, verified, failure) =
+        (sum(|r| r.success), sum(|r| r.nothing), sum(|r| r.verified), sum(|r| r.failure));
     let last_success_at = rows.iter().filter_map(|r| r.last_success_at).max();
     let Some(first) = rows.into_iter().next() else { return Err(rusqlite::Error::QueryReturnedNoRows.into()) };
     let mut text = describe(&first.action, &outcomes);
@@ -319,7 +336,10 @@ fn to_wire(connection: &Connection, scope: Scope, rows: Vec<TransitionRow>, nami
         text.push_str(&format!("; last failure: {cause}"));
     }
     if refuted > 0 {
-        text.push_str(&format!("; {refuted} {} not find what was expected", if refuted == 1 { "check did" } else { "checks did" }));
+        text.push_str(&format!(
+            "; {refuted} {} not find what was expected",
+            if refuted == 1 { "check did" } else { "checks did" }
+        ));
     }
     let best = outcomes.iter().find(|o| o.counted.kind == OutcomeKind::Page);
     let stayed = best.is_none() && success > 0;
@@ -335,7 +355,10 @@ fn to_wire(connection: &Connection, scope: Scope, rows: Vec<TransitionRow>, nami
         pre_name: Some(pre.name.clone()).filter(|n| !n.is_empty()),
         action: first.action,
         post_activity: post.as_ref().or(stayed.then_some(&page)).map(|p| p.activity.clone()).filter(|a| !a.is_empty()),
-        post_page: post.as_ref().map(|p| page_ref(p, best.and_then(|o| o.name.as_ref()))).or(stayed.then(|| page_ref(&page, Some(&pre)))),
+        post_page: post
+            .as_ref()
+            .map(|p| page_ref(p, best.and_then(|o| o.name.as_ref())))
+            .or(stayed.then(|| page_ref(&page, Some(&pre)))),
         outcomes: outcomes.iter().map(|o| outcome_to_wire(o, tried)).collect(),
         verify_op: first.verify_op,
         success_count: success,
@@ -392,16 +415,30 @@ fn read_recovery(row: &Row<'_>) -> rusqlite::Result<RecoveryRow> {
 }
 
 /// Converts rows that are about the same recovery on the same page.
-fn recovery_to_wire(connection: &Connection, scope: Scope, rows: Vec<RecoveryRow>, naming: Naming<'_>) -> Result<Recovery> {
+fn recovery_to_wire(
+    connection: &Connection,
+    scope: Scope,
+    rows: Vec<RecoveryRow>,
+    naming: Naming<'_>,
+) -> Result<Recovery> {
     let sum = |of: fn(&RecoveryRow) -> i64| rows.iter().map(of).sum::<i64>();
-    let (success, failure, undecided, left) = (sum(|r| r.success), sum(|r| r.failure), sum(|r| r.undecided), sum(|r| r.left));
+    let (success, failure, undecided, left) =
+        (sum(|r| r.success), sum(|r| r.failure), sum(|r| r.undecided), sum(|r| r.left));
     let last_success_at = rows.iter().filter_map(|r| r.last_success_at).max();
     let Some(first) = rows.into_iter().next() else { return Err(rusqlite::Error::QueryReturnedNoRows.into()) };
     let page = pages::get(connection, first.page)?.unwrap_or_default();
     let pre = naming(connection, &page)?;
     let decided = success + failure;
-    let judged = if decided > 0 { format!("worked {success} of {decided} times") } else { "has not been seen to work yet".to_owned() };
-    let leaves = if left > 0 { format!("; it left the app {left} {}", if left == 1 { "time" } else { "times" }) } else { String::new() };
+    let judged = if decided > 0 {
+        format!("worked {success} of {decided} times")
+    } else {
+        "has not been seen to work yet".to_owned()
+    };
+    let leaves = if left > 0 {
+        format!("; it left the app {left} {}", if left == 1 { "time" } else { "times" })
+    } else {
+        String::new()
+    };
     Ok(Recovery {
         uid: first.uid,
         match_scope: scope,

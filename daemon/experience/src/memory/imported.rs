@@ -1,6 +1,6 @@
-//! Transitions and recoveries imported from another tool, kept in tables of their own. The projected transitions and recoveries
-//! are derived from events and from these rows, so that a rebuild keeps both. Importing a row again adds only the difference
-//! to its previous counts.
+//! Transitions and recoveries imported from another tool, kept in tables of their own. The projected transitions and
+//! recoveries are derived from events and from these rows, so that a rebuild keeps both. Importing a row again adds
+//! only the difference to its previous counts.
 
 use afd_proto::import::ImportOutcome;
 use afd_proto::memory::OutcomeKind;
@@ -26,7 +26,9 @@ pub fn transition(connection: &Connection, store: &str, source: &str, t: &AfTran
     let key = action_key(&t.action);
     let uid = derived_uid(&["imported transition", source, &t.page.key, &key]);
     let known: Option<[i64; 3]> = connection
-        .prepare_cached("SELECT success_count, verified_count, failure_count FROM imported_transitions WHERE uid = :uid")?
+        .prepare_cached(
+            "SELECT success_count, verified_count, failure_count FROM imported_transitions WHERE uid = :uid",
+        )?
         .query_row(named_params! {":uid": &uid}, |row| {
             Ok([row.get("success_count")?, row.get("verified_count")?, row.get("failure_count")?])
         })
@@ -89,23 +91,26 @@ struct Imported {
 
 /// Reads an imported row. Its action key is made anew, because the rules may have changed since.
 fn imported(connection: &Connection, table: &str, uid: &str) -> Result<Imported> {
-    let sql = format!("SELECT origin, app, activity, page_key, fingerprint, action, action_key, last_at FROM {table} WHERE uid = :uid");
-    let (store, place, action, key, at) = connection.prepare_cached(&sql)?.query_row(named_params! {":uid": uid}, |row| {
-        let place = Place {
-            app: row.get("app")?,
-            activity: row.get("activity")?,
-            page_key: row.get("page_key")?,
-            fingerprint: row.get("fingerprint")?,
-            ..Place::default()
-        };
-        Ok((
-            row.get::<_, String>("origin")?,
-            place,
-            row.get::<_, String>("action")?,
-            row.get::<_, String>("action_key")?,
-            row.get("last_at")?,
-        ))
-    })?;
+    let sql = format!(
+        "SELECT origin, app, activity, page_key, fingerprint, action, action_key, last_at FROM {table} WHERE uid = :uid"
+    );
+    let (store, place, action, key, at) =
+        connection.prepare_cached(&sql)?.query_row(named_params! {":uid": uid}, |row| {
+            let place = Place {
+                app: row.get("app")?,
+                activity: row.get("activity")?,
+                page_key: row.get("page_key")?,
+                fingerprint: row.get("fingerprint")?,
+                ..Place::default()
+            };
+            Ok((
+                row.get::<_, String>("origin")?,
+                place,
+                row.get::<_, String>("action")?,
+                row.get::<_, String>("action_key")?,
+                row.get("last_at")?,
+            ))
+        })?;
     let action_key = serde_json::from_str(&action).map_or(key, |a| action_key(&a));
     let from = page(connection, &store, &place)?.unwrap_or_default();
     Ok(Imported { store, from, action, action_key, at })
@@ -213,7 +218,10 @@ fn credit_recovery(connection: &Connection, uid: &str, [success, failure]: [i64;
 pub(super) fn add_transition(connection: &Connection, id: i64) -> Result<()> {
     let sql = "SELECT uid, success_count, verified_count, failure_count FROM imported_transitions WHERE id = :id";
     let found = connection.prepare_cached(sql)?.query_row(named_params! {":id": id}, |row| {
-        Ok((row.get::<_, String>("uid")?, [row.get("success_count")?, row.get("verified_count")?, row.get("failure_count")?]))
+        Ok((
+            row.get::<_, String>("uid")?,
+            [row.get("success_count")?, row.get("verified_count")?, row.get("failure_count")?],
+        ))
     });
     let (uid, counts) = found?;
     credit_transition(connection, &uid, counts)
@@ -229,7 +237,8 @@ pub(super) fn add_recovery(connection: &Connection, id: i64) -> Result<()> {
     credit_recovery(connection, &uid, counts)
 }
 
-/// Returns whether the counts of an imported row are in the projected rows. While these are made again, the row may be still to come.
+/// Returns whether the counts of an imported row are in the projected rows. While these are made again, the row may be
+/// still to come.
 fn is_added(connection: &Connection, table: Counted, uid: &str) -> Result<bool> {
     let sql = match table {
         Counted::Recoveries => "SELECT id FROM imported_recoveries WHERE uid = :uid",

@@ -34,7 +34,8 @@ pub fn acted_since(connection: &Connection, session: i64, since: i64) -> Result<
     Ok(last.is_some_and(|at| at >= since))
 }
 
-const COLUMNS: &str = "e.id, e.uid, e.seq, e.at, s.name AS session, d.name AS device, e.trace_id, e.category, e.op, e.status, e.action,
+const COLUMNS: &str =
+    "e.id, e.uid, e.seq, e.at, s.name AS session, d.name AS device, e.trace_id, e.category, e.op, e.status, e.action,
     e.failure_cause, e.evidence, e.duration_ms, e.app, nullif(p.activity, '') AS activity,
     nullif(p.page_key, '') AS page_key, p.fingerprint, e.parent_uid";
 

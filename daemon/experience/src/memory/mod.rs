@@ -1,8 +1,9 @@
 //! What was observed and done, and what was learned from it.
 //!
-//! Observations and events are facts; [`pages`] are what they refer to. [`record`] writes them and updates what is derived from
-//! them: what came of each act ([`projection`]), how often each action led where ([`outcomes`]), and what cured failures
-//! ([`recoveries`]). [`prune`] deletes what is old and keeps what it taught ([`baseline`]). [`experience`] looks it up. [`views`] holds in memory what sessions see right now.
+//! Observations and events are facts; [`pages`] are what they refer to. [`record`] writes them and updates what is
+//! derived from them: what came of each act ([`projection`]), how often each action led where ([`outcomes`]), and what
+//! cured failures ([`recoveries`]). [`prune`] deletes what is old and keeps what it taught ([`baseline`]).
+//! [`experience`] looks it up. [`views`] holds in memory what sessions see right now.
 
 pub mod af;
 pub mod baseline;
@@ -96,7 +97,9 @@ pub fn newest_at(connection: &Connection) -> Result<Option<i64>> {
 /// Returns the highest sequence number in use.
 pub fn last_seq(connection: &Connection) -> Result<i64> {
     let max = |table: &str| {
-        connection.query_row(&format!("SELECT coalesce(max(seq), 0) AS last_seq FROM {table}"), [], |row| row.get::<_, i64>("last_seq"))
+        connection.query_row(&format!("SELECT coalesce(max(seq), 0) AS last_seq FROM {table}"), [], |row| {
+            row.get::<_, i64>("last_seq")
+        })
     };
     Ok(max("events")?.max(max("observations")?).max(max("intents")?))
 }

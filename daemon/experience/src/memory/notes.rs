@@ -1,7 +1,7 @@
 //! Notes: what agents want to remember, in chains by app and topic, and how they are searched.
 //!
-//! A search ranks a bounded number of candidates: the newest notes with the words in their topic, and the newest notes with
-//! the words anywhere. A word that every note contains therefore costs no more than a rare one.
+//! A search ranks a bounded number of candidates: the newest notes with the words in their topic, and the newest notes
+//! with the words anywhere. A word that every note contains therefore costs no more than a rare one.
 
 use std::collections::{HashMap, HashSet};
 
@@ -34,7 +34,8 @@ const MAX_SIMILAR: usize = 3;
 const PROBES: usize = 8;
 const NOTES_FOR_PROBE: usize = 30;
 
-const COLUMNS: &str = concat!("n.id, n.uid, n.app, n.topic, n.position, n.content, n.scope, s.name, n.created_at, ", elsewhere!("n"));
+const COLUMNS: &str =
+    concat!("n.id, n.uid, n.app, n.topic, n.position, n.content, n.scope, s.name, n.created_at, ", elsewhere!("n"));
 
 /// A note to be saved.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,7 +90,8 @@ fn note(row: &Row<'_>) -> rusqlite::Result<Note> {
 pub struct Entry(String);
 
 impl NewNote {
-    /// Returns the entry of the note in the search index. It takes some time for a long note, so it is made before the write.
+    /// Returns the entry of the note in the search index. It takes some time for a long note, so it is made before the
+    /// write.
     pub fn entry(&self) -> Entry {
         Entry(tokens(&self.app, &self.topic, &self.content))
     }
@@ -177,7 +179,9 @@ pub fn is_deleted(connection: &Connection, uid: &str) -> Result<bool> {
 /// Counts the notes of a chain.
 pub fn chain_length(connection: &Connection, app: &str, topic: &str) -> Result<i64> {
     Ok(connection
-        .prepare_cached("SELECT count(*) AS count FROM notes WHERE app = :app AND topic = :topic AND deleted_at IS NULL")?
+        .prepare_cached(
+            "SELECT count(*) AS count FROM notes WHERE app = :app AND topic = :topic AND deleted_at IS NULL",
+        )?
         .query_row(named_params! {":app": app, ":topic": topic}, |row| row.get("count"))?)
 }
 
@@ -219,7 +223,8 @@ pub fn index_again(connection: &Connection, uid: &str) -> Result<()> {
     Ok(())
 }
 
-/// Merges some pages of the search index, so that the words of deleted notes leave it. Returns whether there is more to merge.
+/// Merges some pages of the search index, so that the words of deleted notes leave it. Returns whether there is more to
+/// merge.
 pub fn merge_index(connection: &Connection, pages: i64) -> Result<bool> {
     let before = connection.total_changes();
     connection
@@ -280,7 +285,8 @@ fn matching(connection: &Connection, expression: &str, filter: &Filter, limit: u
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns the notes that match a query best, starting at an offset; if no note has all its words, those that have some.
+/// Returns the notes that match a query best, starting at an offset; if no note has all its words, those that have
+/// some.
 pub fn search(connection: &Connection, query: &Query, filter: &Filter, offset: usize, limit: usize) -> Result<Notes> {
     let mut found = matching(connection, &query.all_of_kind(Topic), filter, CANDIDATES)?;
     found.extend(matching(connection, &query.all(), filter, CANDIDATES)?);

@@ -85,9 +85,9 @@ fn insert(connection: &Connection, origin: &Origin, o: &Observation) -> Result<(
     Ok(())
 }
 
-/// Updates the session's cache by the source of the observation: `top` updates app and activity only; `refs` overwrites the
-/// fingerprint only if the activity changed or the cached one is missing, stale or from `refs` itself; all others always
-/// overwrite it.
+/// Updates the session's cache by the source of the observation: `top` updates app and activity only; `refs` overwrites
+/// the fingerprint only if the activity changed or the cached one is missing, stale or from `refs` itself; all others
+/// always overwrite it.
 fn update_cache(connection: &Connection, origin: &Origin, o: &Observation) -> Result<()> {
     let keep = match o.source {
         ObservationSource::Top => "1",
@@ -104,9 +104,13 @@ fn update_cache(connection: &Connection, origin: &Origin, o: &Observation) -> Re
     };
     let source = Some(source.word()).filter(|_| o.source != ObservationSource::Top && o.place.fingerprint.is_some());
     let column = |name: &str| format!("{name} = CASE WHEN {keep} THEN session_state.{name} ELSE excluded.{name} END");
-    let kept = ["page_key", "fingerprint", "fingerprint_source", "mode", "has_web_view", "node_reliability"].map(column).join(", ");
+    let kept = ["page_key", "fingerprint", "fingerprint_source", "mode", "has_web_view", "node_reliability"]
+        .map(column)
+        .join(", ");
     // Place and fingerprint must be of one reading: what was kept of another activity is out of date.
-    let stale = format!("stale = CASE WHEN {keep} THEN session_state.stale OR session_state.activity IS NOT excluded.activity ELSE 0 END");
+    let stale = format!(
+        "stale = CASE WHEN {keep} THEN session_state.stale OR session_state.activity IS NOT excluded.activity ELSE 0 END"
+    );
     connection
         .prepare_cached(&format!(
             "INSERT INTO session_state (session_id, device_id, uid, origin, observation_uid, app, activity, page_key, fingerprint,
@@ -139,7 +143,9 @@ fn update_cache(connection: &Connection, origin: &Origin, o: &Observation) -> Re
 /// Marks what all sessions saw of a device as possibly out of date, because something was done on it.
 pub fn mark_stale(connection: &Connection, device: i64) -> Result<()> {
     connection
-        .prepare_cached("UPDATE session_state SET stale = 1, updated_at = :updated_at WHERE device_id = :device_id AND stale = 0")?
+        .prepare_cached(
+            "UPDATE session_state SET stale = 1, updated_at = :updated_at WHERE device_id = :device_id AND stale = 0",
+        )?
         .execute(named_params! {":device_id": device, ":updated_at": now_ms()})?;
     Ok(())
 }

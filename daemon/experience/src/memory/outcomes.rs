@@ -1,9 +1,11 @@
-//! What actions led to: one row for each action on a page (`transitions`), with a row for each of its outcomes (`outcomes`).
+//! What actions led to: one row for each action on a page (`transitions`), with a row for each of its outcomes
+//! (`outcomes`).
 //!
-//! An outcome is a page, the same page with other content, no change, a failure with its cause, or a check that refuted what the
-//! action seemed to lead to. Counts are also kept as weights that halve every 30 days, so that recent experience counts more.
-//! Rows are filed under page structures and know nothing of states: structures are mapped to states when they are read, so
-//! nothing is recounted when states change. All of it is derived from events and observations, see [`super::projection`].
+//! An outcome is a page, the same page with other content, no change, a failure with its cause, or a check that refuted
+//! what the action seemed to lead to. Counts are also kept as weights that halve every 30 days, so that recent
+//! experience counts more. Rows are filed under page structures and know nothing of states: structures are mapped to
+//! states when they are read, so nothing is recounted when states change. All of it is derived from events and
+//! observations, see [`super::projection`].
 
 use afd_proto::vocabulary::Action;
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
@@ -109,7 +111,13 @@ fn add_to_transition(connection: &Connection, store: &str, from_key: &str, a: &A
     )?)
 }
 
-fn add_to_outcome(connection: &Connection, store: &str, transition: i64, from_key: &str, a: &Attempt<'_>) -> Result<()> {
+fn add_to_outcome(
+    connection: &Connection,
+    store: &str,
+    transition: i64,
+    from_key: &str,
+    a: &Attempt<'_>,
+) -> Result<()> {
     let to = a.to.filter(|_| a.kind == Kind::Page);
     let to_key = to.and_then(Page::filed_under).or(a.cause.map(str::to_owned)).unwrap_or_default();
     let below_key = a.below.filter(|_| a.kind == Kind::Page).and_then(Page::filed_under).unwrap_or_default();
@@ -163,7 +171,9 @@ fn add_to_outcome(connection: &Connection, store: &str, transition: i64, from_ke
 /// Removes what taking back an attempt has left empty.
 fn remove_empty(connection: &Connection, transition: i64) -> Result<()> {
     connection
-        .prepare_cached("DELETE FROM outcomes WHERE transition_id = :transition AND count <= 0 AND verified_count <= 0")?
+        .prepare_cached(
+            "DELETE FROM outcomes WHERE transition_id = :transition AND count <= 0 AND verified_count <= 0",
+        )?
         .execute(named_params! {":transition": transition})?;
     connection
         .prepare_cached(
@@ -205,7 +215,8 @@ pub fn of_transition(connection: &Connection, transition: i64, now: i64) -> Resu
         pages::COLUMNS
     );
     let read = |row: &Row<'_>| -> rusqlite::Result<Counted> {
-        let (kind, count, duration): (Kind, i64, i64) = (word(row, "kind")?, row.get("count")?, row.get("duration_ms")?);
+        let (kind, count, duration): (Kind, i64, i64) =
+            (word(row, "kind")?, row.get("count")?, row.get("duration_ms")?);
         Ok(Counted {
             kind,
             page: pages::read(row)?,
@@ -223,7 +234,8 @@ pub fn of_transition(connection: &Connection, transition: i64, now: i64) -> Resu
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns the outcomes of all actions that start or end in an app, for the state graph, in the order of their first attempt.
+/// Returns the outcomes of all actions that start or end in an app, for the state graph, in the order of their first
+/// attempt.
 pub fn of_app(connection: &Connection, app: &str, now: i64) -> Result<Vec<Move>> {
     let read = |row: &Row<'_>| -> rusqlite::Result<Move> {
         let some = |text: String| (!text.is_empty()).then_some(text);
@@ -255,7 +267,8 @@ pub fn of_app(connection: &Connection, app: &str, now: i64) -> Result<Vec<Move>>
             WHERE p.app = :app
          ORDER BY 1",
     )?;
-    let moves = statement.query_map(named_params! {":app": app}, read)?.filter_map(|row| skip_unreadable(row).transpose());
+    let moves =
+        statement.query_map(named_params! {":app": app}, read)?.filter_map(|row| skip_unreadable(row).transpose());
     Ok(moves.collect::<rusqlite::Result<_>>()?)
 }
 

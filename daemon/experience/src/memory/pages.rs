@@ -1,5 +1,5 @@
-//! Pages as events and observations refer to them: each combination of app, activity, page key, fingerprint and structure is
-//! stored once.
+//! Pages as events and observations refer to them: each combination of app, activity, page key, fingerprint and
+//! structure is stored once.
 
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
@@ -47,8 +47,8 @@ pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Option<Page>> {
 }
 
 impl Page {
-    /// Returns the key that knowledge about the page is filed under: its structure, else its page key, activity or app, each
-    /// with a prefix. `None` when nothing is known.
+    /// Returns the key that knowledge about the page is filed under: its structure, else its page key, activity or app,
+    /// each with a prefix. `None` when nothing is known.
     pub fn filed_under(&self) -> Option<String> {
         let some = |prefix: &str, value: &str| (!value.is_empty()).then(|| format!("{prefix}{value}"));
         some("", &self.structure)
@@ -57,7 +57,8 @@ impl Page {
             .or_else(|| some("app:", &self.app))
     }
 
-    /// Returns whether two rows are of the same page: equal structures, or equal page keys where a structure is unknown.
+    /// Returns whether two rows are of the same page: equal structures, or equal page keys where a structure is
+    /// unknown.
     pub fn is_same(&self, other: &Page) -> bool {
         match self.structure.is_empty() || other.structure.is_empty() {
             false => self.structure == other.structure,
@@ -74,7 +75,13 @@ pub fn filed_by_key(key: &str) -> String {
 /// Returns the row id of a place, which is inserted if it is new; `None` when nothing is known of it.
 pub fn id_of(connection: &Connection, store: &str, place: &Place) -> Result<Option<i64>> {
     let text = |value: &Option<String>| value.clone().unwrap_or_default();
-    let parts = [text(&place.structure), text(&place.page_key), text(&place.fingerprint), text(&place.activity), text(&place.app)];
+    let parts = [
+        text(&place.structure),
+        text(&place.page_key),
+        text(&place.fingerprint),
+        text(&place.activity),
+        text(&place.app),
+    ];
     if parts.iter().all(String::is_empty) {
         return Ok(None);
     }
@@ -135,7 +142,9 @@ pub fn id_of_below(connection: &Connection, store: &str, place: &Place) -> Resul
 
 /// Returns the page of a structure of which most is known; `None` for a structure that was never seen.
 pub fn of_structure(connection: &Connection, key: &str) -> Result<Option<Page>> {
-    let sql = format!("SELECT {COLUMNS} FROM pages p WHERE p.structure_key = :key ORDER BY length(p.page_key) DESC, p.id LIMIT 1");
+    let sql = format!(
+        "SELECT {COLUMNS} FROM pages p WHERE p.structure_key = :key ORDER BY length(p.page_key) DESC, p.id LIMIT 1"
+    );
     Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":key": key}, read).optional()?.flatten())
 }
 

@@ -1,12 +1,12 @@
 //! What came of each act, and the counters that follow from it.
 //!
-//! The outcome of an act or recovery is the last page that settled within ten seconds of it and before the next act on the
-//! device, whoever looked; or the page that a passing check saw. That nothing changed is known only after three seconds. Until
-//! a check has confirmed it, a later look corrects it. An act that the device may not have done has no outcome, nor has one
-//! that nobody looked at in time. A page that comes later, by itself, is the outcome of waiting.
+//! The outcome of an act or recovery is the last page that settled within ten seconds of it and before the next act on
+//! the device, whoever looked; or the page that a passing check saw. That nothing changed is known only after three
+//! seconds. Until a check has confirmed it, a later look corrects it. An act that the device may not have done has no
+//! outcome, nor has one that nobody looked at in time. A page that comes later, by itself, is the outcome of waiting.
 //!
-//! What happened in between is decided by `seq`, which events, intents and observations share; an open intent counts as an
-//! action that is still under way.
+//! What happened in between is decided by `seq`, which events, intents and observations share; an open intent counts as
+//! an action that is still under way.
 //!
 //! Invariant: outcomes stand with their events, and all counters can be made again from the events and observations
 //! ([`super::rebuild`]).
@@ -110,11 +110,14 @@ pub(super) fn event_row(row: &Row<'_>) -> rusqlite::Result<EventRow> {
 
 /// Returns an event by its uid.
 pub(super) fn find(connection: &Connection, uid: &str) -> Result<Option<EventRow>> {
-    Ok(connection.prepare_cached(&select("WHERE e.uid = :uid"))?.query_row(named_params! {":uid": uid}, event_row).optional()?)
+    Ok(connection
+        .prepare_cached(&select("WHERE e.uid = :uid"))?
+        .query_row(named_params! {":uid": uid}, event_row)
+        .optional()?)
 }
 
-/// Returns the last action that a store sent to a device before `seq`; `None` also when one is still under way. With a session, its
-/// own refused actions count too.
+/// Returns the last action that a store sent to a device before `seq`; `None` also when one is still under way. With a
+/// session, its own refused actions count too.
 pub(super) fn last_action(
     connection: &Connection,
     (store, device): (&str, i64),
@@ -156,8 +159,8 @@ pub struct Look {
     pub at: i64,
 }
 
-/// Whether the outcome of an event is known to have been counted already: while counters are made again after an upgrade, those
-/// of older events are counted by that job.
+/// Whether the outcome of an event is known to have been counted already: while counters are made again after an
+/// upgrade, those of older events are counted by that job.
 pub(super) fn is_counted(connection: &Connection, event: &EventRow) -> Result<bool> {
     let waiting: bool = connection
         .prepare_cached(
@@ -264,7 +267,9 @@ pub(super) fn contribution(
     times: i64,
     mut add: impl FnMut(&Attempt<'_>) -> Result<()>,
 ) -> Result<()> {
-    let (Some(from), Some((action, text))) = (act.page.as_ref().filter(|_| !act.assumed), &act.action) else { return Ok(()) };
+    let (Some(from), Some((action, text))) = (act.page.as_ref().filter(|_| !act.assumed), &act.action) else {
+        return Ok(());
+    };
     let key = action_key(action);
     let page = |id: Option<i64>| id.map(|id| pages::get(connection, id)).transpose().map(Option::flatten);
     let (to, below) = (page(act.after)?, page(act.below)?);
@@ -306,9 +311,9 @@ fn confirmed_by(connection: &Connection, act: &str) -> Result<Option<String>> {
         .optional()?)
 }
 
-/// Whether a failure says something about what was acted on, and not just about the connection, the daemon or the caller. What
-/// an alias stood for is not to blame when the alias has become stale, nor an element for what covers it or for a text that the device
-/// cannot type.
+/// Whether a failure says something about what was acted on, and not just about the connection, the daemon or the
+/// caller. What an alias stood for is not to blame when the alias has become stale, nor an element for what covers it
+/// or for a text that the device cannot type.
 fn is_about_target(event: &EventRow) -> bool {
     let blames = !matches!(
         event.cause,
@@ -328,16 +333,18 @@ fn is_about_target(event: &EventRow) -> bool {
                 | ErrorCode::TargetCovered
         )
     );
-    let untargeted =
-        |a: &Action| matches!(a.verb, Verb::Tap | Verb::LongPress | Verb::DoubleTap) && a.target.is_none() && a.point.is_none();
+    let untargeted = |a: &Action| {
+        matches!(a.verb, Verb::Tap | Verb::LongPress | Verb::DoubleTap) && a.target.is_none() && a.point.is_none()
+    };
     blames && event.action.as_ref().is_some_and(|(action, _)| !untargeted(action))
 }
 
-/// Returns the act that a check at `seq` judges: the session's last one, if it succeeded. A check after a refused act judges
-/// no act at all, in particular none before the refused one.
+/// Returns the act that a check at `seq` judges: the session's last one, if it succeeded. A check after a refused act
+/// judges no act at all, in particular none before the refused one.
 pub(super) fn judged_act(connection: &Connection, origin: &Origin, seq: i64) -> Result<Option<String>> {
     let last = last_action(connection, (&origin.store, origin.device), seq, Some(origin.session))?;
-    let judged = |l: &EventRow| l.session == origin.session && l.category == Category::Act && l.status == EventStatus::Ok;
+    let judged =
+        |l: &EventRow| l.session == origin.session && l.category == Category::Act && l.status == EventStatus::Ok;
     Ok(last.filter(judged).map(|l| l.uid))
 }
 
@@ -353,8 +360,8 @@ pub(super) fn count_event(connection: &Connection, event: &Event) -> Result<()> 
     recoveries::judge(connection, &row)
 }
 
-/// Confirms or refutes the act that a check is about. A passing check confirms the page that it saw; a failing one counts
-/// against the act once, until the page turns out to have been on its way.
+/// Confirms or refutes the act that a check is about. A passing check confirms the page that it saw; a failing one
+/// counts against the act once, until the page turns out to have been on its way.
 pub(super) fn judge(connection: &Connection, check: &EventRow, cause: Option<ErrorCode>) -> Result<()> {
     let parent = check.parent.as_deref().map(|uid| find(connection, uid)).transpose()?.flatten();
     let Some(act) = parent.filter(|act| !act.folded) else { return Ok(()) };
@@ -404,8 +411,12 @@ fn confirm(connection: &Connection, act: EventRow, check: &EventRow) -> Result<(
 /// Returns the page under the dialog that a check saw.
 fn last_below(connection: &Connection, check: &EventRow) -> Result<Option<i64>> {
     let found = connection
-        .prepare_cached("SELECT below_id FROM observations WHERE device_id = :device AND origin = :store AND seq = :seq LIMIT 1")?
-        .query_row(named_params! {":device": check.device, ":store": check.store, ":seq": check.seq}, |row| row.get("below_id"))
+        .prepare_cached(
+            "SELECT below_id FROM observations WHERE device_id = :device AND origin = :store AND seq = :seq LIMIT 1",
+        )?
+        .query_row(named_params! {":device": check.device, ":store": check.store, ":seq": check.seq}, |row| {
+            row.get("below_id")
+        })
         .optional()?;
     Ok(found.flatten())
 }
@@ -416,7 +427,8 @@ pub(super) fn appeared_spontaneously(connection: &Connection, look: &Look, last_
     spontaneous(connection, look, last_act, |attempt| outcomes::add(connection, &store, attempt))
 }
 
-/// Calls `add` with a page that appeared although nothing had been done since the device's previous settled page, as an attempt to wait.
+/// Calls `add` with a page that appeared although nothing had been done since the device's previous settled page, as an
+/// attempt to wait.
 pub(super) fn spontaneous(
     connection: &Connection,
     look: &Look,

@@ -1,8 +1,9 @@
 //! Deletes old events and observations; what they taught is folded into the baselines first ([`super::baseline`]).
 //!
-//! Those of one store are folded in the order of their sequence numbers, observations before the events around them: whether a page came by
-//! itself is told by what was done before it. A few rows stay because later ones are understood by them: the last action and the last
-//! conclusive observation of each device, failures whose recovery is still there, and what a session saw last.
+//! Those of one store are folded in the order of their sequence numbers, observations before the events around them:
+//! whether a page came by itself is told by what was done before it. A few rows stay because later ones are understood
+//! by them: the last action and the last conclusive observation of each device, failures whose recovery is still there,
+//! and what a session saw last.
 
 use std::collections::BTreeMap;
 
@@ -54,7 +55,8 @@ pub struct Step {
 
 /// Returns the uids of the stores that events and observations come from.
 pub fn origins(connection: &Connection) -> Result<Vec<String>> {
-    let mut statement = connection.prepare("SELECT origin FROM events UNION SELECT origin FROM observations ORDER BY origin")?;
+    let mut statement =
+        connection.prepare("SELECT origin FROM events UNION SELECT origin FROM observations ORDER BY origin")?;
     Ok(statement.query_map([], |row| row.get("origin"))?.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -130,9 +132,16 @@ type Timed = (&'static str, &'static str);
 const EVENTS: Timed = ("events", "at");
 const OBSERVATIONS: Timed = ("observations", "observed_at");
 
-/// Returns the next old rows of a store by uid and sequence number, up to the first that is not old. One with a time that is still to come is
-/// as old as those after it.
-fn due(connection: &Connection, (table, time): Timed, origin: &str, after: i64, before: i64, batch: usize) -> Result<Vec<(String, i64)>> {
+/// Returns the next old rows of a store by uid and sequence number, up to the first that is not old. One with a time
+/// that is still to come is as old as those after it.
+fn due(
+    connection: &Connection,
+    (table, time): Timed,
+    origin: &str,
+    after: i64,
+    before: i64,
+    batch: usize,
+) -> Result<Vec<(String, i64)>> {
     let sql = format!(
         "SELECT uid, seq, CASE WHEN {time} <= :ahead THEN {time} < :before END AS old FROM {table}
          WHERE origin = :origin AND folded = 0 AND seq > :after ORDER BY seq, id LIMIT :batch"
@@ -141,7 +150,8 @@ fn due(connection: &Connection, (table, time): Timed, origin: &str, after: i64, 
     let values = named_params! {
         ":origin": origin, ":after": after, ":before": before, ":ahead": now_ms() + AHEAD_MS, ":batch": i64::try_from(batch).unwrap_or(i64::MAX),
     };
-    let rows = statement.query_map(values, |row| Ok((row.get("uid")?, row.get("seq")?, row.get::<_, Option<bool>>("old")?)))?;
+    let rows = statement
+        .query_map(values, |row| Ok((row.get("uid")?, row.get("seq")?, row.get::<_, Option<bool>>("old")?)))?;
     let (mut found, mut old_ones) = (Vec::new(), 0);
     for row in rows {
         let (uid, seq, old): (String, i64, Option<bool>) = row?;
@@ -181,13 +191,16 @@ fn fold_observation(connection: &Connection, origin: &str, uid: &str) -> Result<
 }
 
 fn mark(connection: &Connection, table: &str, uid: &str) -> Result<()> {
-    connection.prepare_cached(&format!("UPDATE {table} SET folded = 1 WHERE uid = :uid"))?.execute(named_params! {":uid": uid})?;
+    connection
+        .prepare_cached(&format!("UPDATE {table} SET folded = 1 WHERE uid = :uid"))?
+        .execute(named_params! {":uid": uid})?;
     Ok(())
 }
 
 /// Deletes some of the folded rows that nothing needs. Returns how many.
 ///
-/// The newest row stays in any case, so that its id is not given again; and so do as many typed texts as are recognised after a start.
+/// The newest row stays in any case, so that its id is not given again; and so do as many typed texts as are recognised
+/// after a start.
 fn delete(connection: &Connection, step: &mut Step) -> Result<u64> {
     let acts = ids(
         connection,
@@ -216,7 +229,8 @@ fn delete(connection: &Connection, step: &mut Step) -> Result<u64> {
 fn ids(connection: &Connection, sql: &str) -> Result<String> {
     let mut statement = connection.prepare_cached(sql)?;
     let limit = i64::try_from(MAX_DELETED).unwrap_or(i64::MAX);
-    let found: Vec<i64> = statement.query_map(named_params! {":limit": limit}, |row| row.get("id"))?.collect::<rusqlite::Result<_>>()?;
+    let found: Vec<i64> =
+        statement.query_map(named_params! {":limit": limit}, |row| row.get("id"))?.collect::<rusqlite::Result<_>>()?;
     Ok(serde_json::to_string(&found).unwrap_or_default())
 }
 
@@ -254,7 +268,8 @@ fn share_of_observations(connection: &Connection, ids: &str, shares: &mut BTreeM
 }
 
 fn visited(row: &Row<'_>, observations: i64) -> rusqlite::Result<Option<VisitedPage>> {
-    let text = |name: &str| Ok::<_, rusqlite::Error>(row.get::<_, Option<String>>(name)?.filter(|text| !text.is_empty()));
+    let text =
+        |name: &str| Ok::<_, rusqlite::Error>(row.get::<_, Option<String>>(name)?.filter(|text| !text.is_empty()));
     let Some(key) = text("page_key")? else { return Ok(None) };
     Ok(Some(VisitedPage {
         app: text("app")?.unwrap_or_default(),

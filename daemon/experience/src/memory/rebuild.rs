@@ -1,5 +1,5 @@
-//! Makes the counters of experience again from baselines, events, observations and imported rows: after an upgrade or an import, in pieces, in
-//! the background.
+//! Makes the counters of experience again from baselines, events, observations and imported rows: after an upgrade or
+//! an import, in pieces, in the background.
 
 use afd_proto::memory::{Category, EventStatus};
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
@@ -7,7 +7,9 @@ use rusqlite::{Connection, OptionalExtension, Row, named_params};
 use super::baseline;
 use super::imported;
 use super::outcomes::{self, Attempt};
-use super::projection::{self, EventRow, Look, OUTCOME_WINDOW_MS, count, event_row, find, judge, last_action, select, take_outcome};
+use super::projection::{
+    self, EventRow, Look, OUTCOME_WINDOW_MS, count, event_row, find, judge, last_action, select, take_outcome,
+};
 use super::recoveries;
 use afd_store::{Piece, Result};
 
@@ -65,8 +67,8 @@ enum Step {
 }
 
 impl Step {
-    /// The step as `store.rebuild_cursor` holds it: for events and observations their sequence number, so that all of them are still to be
-    /// counted while it is negative.
+    /// The step as `store.rebuild_cursor` holds it: for events and observations their sequence number, so that all of
+    /// them are still to be counted while it is negative.
     fn cursor(self) -> i64 {
         match self {
             Self::Delete => -1,
@@ -96,14 +98,18 @@ impl Step {
 }
 
 fn go_to(connection: &Connection, step: Step) -> Result<()> {
-    connection.prepare_cached("UPDATE store SET rebuild_cursor = :cursor")?.execute(named_params! {":cursor": step.cursor()})?;
+    connection
+        .prepare_cached("UPDATE store SET rebuild_cursor = :cursor")?
+        .execute(named_params! {":cursor": step.cursor()})?;
     Ok(())
 }
 
 /// Returns what is done next, and the last sequence number to count; `None` if the counters are complete.
 fn next(connection: &Connection) -> Result<Option<(Step, i64)>> {
     let sql = "SELECT rebuild_cursor, coalesce(rebuild_upto, 0) AS upto FROM store WHERE rebuild_cursor IS NOT NULL";
-    let found = connection.prepare_cached(sql)?.query_row([], |row| Ok((Step::of(row.get("rebuild_cursor")?), row.get("upto")?)));
+    let found = connection
+        .prepare_cached(sql)?
+        .query_row([], |row| Ok((Step::of(row.get("rebuild_cursor")?), row.get("upto")?)));
     Ok(found.optional()?)
 }
 
@@ -117,16 +123,19 @@ pub(super) fn has_added(connection: &Connection, table: Counted, id: i64) -> Res
 }
 
 /// The last sequence number of what is counted, as SQL.
-const LAST_SEQ: &str = "max((SELECT coalesce(max(seq), 0) FROM events), (SELECT coalesce(max(seq), 0) FROM observations))";
+const LAST_SEQ: &str =
+    "max((SELECT coalesce(max(seq), 0) FROM events), (SELECT coalesce(max(seq), 0) FROM observations))";
 
 /// Returns whether the counters are still being made again after an upgrade.
 pub fn is_under_way(connection: &Connection) -> Result<bool> {
-    let found = connection.query_row("SELECT rebuild_cursor IS NOT NULL AS waiting FROM store", [], |row| row.get("waiting")).optional()?;
+    let found = connection
+        .query_row("SELECT rebuild_cursor IS NOT NULL AS waiting FROM store", [], |row| row.get("waiting"))
+        .optional()?;
     Ok(found.unwrap_or(false))
 }
 
-/// Does a piece of the work, from where the last call ended: deletes some counters, adds some rows that hold counts, or counts some events and
-/// observations again. Returns whether all is done.
+/// Does a piece of the work, from where the last call ended: deletes some counters, adds some rows that hold counts, or
+/// counts some events and observations again. Returns whether all is done.
 pub fn some(connection: &Connection, piece: &Piece) -> Result<bool> {
     while let Some((step, upto)) = next(connection)? {
         match step {
@@ -169,7 +178,8 @@ fn add_some(connection: &Connection, table: Counted, after: i64, piece: &Piece) 
     go_to(connection, step)
 }
 
-/// Counts events and observations again until the piece is over. Returns whether all up to a sequence number are counted.
+/// Counts events and observations again until the piece is over. Returns whether all up to a sequence number are
+/// counted.
 fn count_some(connection: &Connection, cursor: i64, upto: i64, piece: &Piece) -> Result<bool> {
     let mut to = end_of_batch(connection, cursor)?.map_or(upto, |to| to.min(upto));
     let mut last = cursor;
@@ -199,7 +209,8 @@ fn count_some(connection: &Connection, cursor: i64, upto: i64, piece: &Piece) ->
 /// Deletes some counters. Returns whether none are left.
 fn delete_some(connection: &Connection) -> Result<bool> {
     for table in ["outcomes", "transitions", "recoveries"] {
-        let sql = format!("DELETE FROM {table} WHERE id IN (SELECT id FROM {table} ORDER BY id LIMIT {DELETED_AT_A_TIME})");
+        let sql =
+            format!("DELETE FROM {table} WHERE id IN (SELECT id FROM {table} ORDER BY id LIMIT {DELETED_AT_A_TIME})");
         if connection.prepare_cached(&sql)?.execute([])? > 0 {
             return Ok(false);
         }
@@ -212,11 +223,15 @@ fn end_of_batch(connection: &Connection, after: i64) -> Result<Option<i64>> {
     let sql = "SELECT max(seq) AS seq FROM (SELECT seq FROM (
         SELECT * FROM (SELECT seq FROM events WHERE seq > :after ORDER BY seq LIMIT :batch)
         UNION ALL SELECT * FROM (SELECT seq FROM observations WHERE seq > :after ORDER BY seq LIMIT :batch)) ORDER BY seq LIMIT :batch)";
-    Ok(connection.prepare_cached(sql)?.query_row(named_params! {":after": after, ":batch": BATCH}, |row| row.get("seq"))?)
+    Ok(connection
+        .prepare_cached(sql)?
+        .query_row(named_params! {":after": after, ":batch": BATCH}, |row| row.get("seq"))?)
 }
 
 fn uids(connection: &Connection, table: &str, after: i64, to: i64) -> Result<Vec<String>> {
-    let sql = format!("SELECT uid FROM {table} WHERE seq > :after AND seq <= :to AND folded = 0 AND deleted_at IS NULL ORDER BY seq, id");
+    let sql = format!(
+        "SELECT uid FROM {table} WHERE seq > :after AND seq <= :to AND folded = 0 AND deleted_at IS NULL ORDER BY seq, id"
+    );
     let mut statement = connection.prepare_cached(&sql)?;
     let found = statement.query_map(named_params! {":after": after, ":to": to}, |row| row.get("uid"))?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
@@ -232,7 +247,8 @@ fn recount(connection: &Connection, event: EventRow) -> Result<()> {
 }
 
 /// The columns of a conclusive look, from an observation.
-const LOOKS: &str = "SELECT o.origin, o.device_id, o.seq, o.page_id, o.below_id, o.content_hash, o.observed_at FROM observations o
+const LOOKS: &str =
+    "SELECT o.origin, o.device_id, o.seq, o.page_id, o.below_id, o.content_hash, o.observed_at FROM observations o
     JOIN pages p ON p.id = o.page_id WHERE o.settled = 1 AND o.reliable = 1 AND p.page_key <> ''";
 
 fn look(row: &Row<'_>) -> rusqlite::Result<Look> {
@@ -254,14 +270,19 @@ fn with_observed_outcome(connection: &Connection, act: EventRow) -> Result<Event
             "SELECT coalesce(min(seq), 9223372036854775807) AS next FROM events
              WHERE device_id = :device AND origin = :store AND seq > :seq AND category <> 'verify' AND sent = 1",
         )?
-        .query_row(named_params! {":device": act.device, ":store": act.store, ":seq": act.seq}, |row| row.get("next"))?;
+        .query_row(named_params! {":device": act.device, ":store": act.store, ":seq": act.seq}, |row| {
+            row.get("next")
+        })?;
     let sql = format!(
         "{LOOKS} AND o.device_id = :device AND o.origin = :store AND o.seq > :seq AND o.seq < :next AND o.observed_at <= :until ORDER BY o.seq"
     );
     let mut statement = connection.prepare_cached(&sql)?;
     let until = act.at + OUTCOME_WINDOW_MS;
     let looks: Vec<Look> = statement
-        .query_map(named_params! {":device": act.device, ":store": act.store, ":seq": act.seq, ":next": next, ":until": until}, look)?
+        .query_map(
+            named_params! {":device": act.device, ":store": act.store, ":seq": act.seq, ":next": next, ":until": until},
+            look,
+        )?
         .collect::<rusqlite::Result<_>>()?;
     let uid = act.uid.clone();
     // Not counted yet: the cursor is before this event.
@@ -270,8 +291,10 @@ fn with_observed_outcome(connection: &Connection, act: EventRow) -> Result<Event
             take_outcome(connection, act, &look, false)?;
         }
     }
-    let mut checks = connection.prepare_cached(&select("WHERE e.parent_uid = :act AND e.category = 'verify' ORDER BY e.seq"))?;
-    let checks: Vec<EventRow> = checks.query_map(named_params! {":act": uid}, event_row)?.collect::<rusqlite::Result<_>>()?;
+    let mut checks =
+        connection.prepare_cached(&select("WHERE e.parent_uid = :act AND e.category = 'verify' ORDER BY e.seq"))?;
+    let checks: Vec<EventRow> =
+        checks.query_map(named_params! {":act": uid}, event_row)?.collect::<rusqlite::Result<_>>()?;
     for check in checks {
         judge(connection, &check, check.cause)?;
     }
@@ -279,8 +302,15 @@ fn with_observed_outcome(connection: &Connection, act: EventRow) -> Result<Event
 }
 
 /// Calls `add` with the page of an observation as an attempt to wait, if it came by itself.
-pub(super) fn spontaneous(connection: &Connection, uid: &str, add: impl FnOnce(&Attempt<'_>) -> Result<()>) -> Result<()> {
-    let look = connection.prepare_cached(&format!("{LOOKS} AND o.uid = :uid"))?.query_row(named_params! {":uid": uid}, look).optional()?;
+pub(super) fn spontaneous(
+    connection: &Connection,
+    uid: &str,
+    add: impl FnOnce(&Attempt<'_>) -> Result<()>,
+) -> Result<()> {
+    let look = connection
+        .prepare_cached(&format!("{LOOKS} AND o.uid = :uid"))?
+        .query_row(named_params! {":uid": uid}, look)
+        .optional()?;
     let Some(look) = look else { return Ok(()) };
     match last_action(connection, (&look.store, look.device), look.seq, None)? {
         Some(last) if look.at - last.at <= OUTCOME_WINDOW_MS => Ok(()),
@@ -319,8 +349,13 @@ mod tests {
             last_success_at: Some(1_000 + n),
         };
         imported::transition(c, STORE, "af", &transition).expect("a transition");
-        let recovery =
-            AfRecovery { page: page(n), cause: "ELEMENT_NOT_FOUND".into(), action: back(), counts: [successes, 0], last_success_at: None };
+        let recovery = AfRecovery {
+            page: page(n),
+            cause: "ELEMENT_NOT_FOUND".into(),
+            action: back(),
+            counts: [successes, 0],
+            last_success_at: None,
+        };
         imported::recovery(c, STORE, "af", &recovery).expect("a recovery");
     }
 
@@ -328,7 +363,8 @@ mod tests {
         let sql = "SELECT activity, success_count, failure_count FROM transitions
             UNION ALL SELECT 'recovery ' || activity, success_count, failure_count FROM recoveries ORDER BY activity";
         let mut statement = c.prepare(sql).expect("prepares");
-        let rows = statement.query_map([], |row| Ok((row.get("activity")?, row.get("success_count")?, row.get("failure_count")?)));
+        let rows = statement
+            .query_map([], |row| Ok((row.get("activity")?, row.get("success_count")?, row.get("failure_count")?)));
         rows.expect("queries").collect::<rusqlite::Result<_>>().expect("rows")
     }
 
@@ -361,7 +397,8 @@ mod tests {
             import(&c, 4 + pieces.min(3), 2);
         }
         assert!(pieces > 8, "only {pieces} pieces");
-        let mut expected: Vec<_> = (1..=7).map(|n| (format!("a.b/.P{n}"), if n == 1 { successes } else { 2 }, 1)).collect();
+        let mut expected: Vec<_> =
+            (1..=7).map(|n| (format!("a.b/.P{n}"), if n == 1 { successes } else { 2 }, 1)).collect();
         expected.extend((1..=7).map(|n| (format!("recovery a.b/.P{n}"), if n == 1 { successes } else { 2 }, 0)));
         assert_eq!(counts(&c), expected);
         all(&c).expect("again");

@@ -9,8 +9,8 @@ use super::projection::{self, Look};
 use super::{Origin, Place, pages};
 use afd_store::Result;
 
-/// Records an event in place of its intent, and what is derived from it. To be called in a write of the store, which rolls
-/// everything back on an error.
+/// Records an event in place of its intent, and what is derived from it. To be called in a write of the store, which
+/// rolls everything back on an error.
 pub fn event(connection: &Connection, origin: &Origin, event: &Event) -> Result<()> {
     let parent = match (event.category, &event.parent) {
         (_, Some(parent)) => Some(parent.clone()),
@@ -26,8 +26,8 @@ pub fn event(connection: &Connection, origin: &Origin, event: &Event) -> Result<
     projection::count_event(connection, event)
 }
 
-/// Records an observation, which may be the outcome of the act before it or a page that came by itself. To be called in a write
-/// of the store, which rolls everything back on an error.
+/// Records an observation, which may be the outcome of the act before it or a page that came by itself. To be called in
+/// a write of the store, which rolls everything back on an error.
 pub fn observation(connection: &Connection, origin: &Origin, observation: &Observation) -> Result<()> {
     observations::put(connection, origin, observation)?;
     if observation.is_conclusive() {

@@ -1,8 +1,8 @@
 //! Which recoveries cured which failures.
 //!
-//! A recovery worked when what had failed then succeeded, the same action or the same check, before it failed again. It did not
-//! work when it failed again, or when the same cause came back at the same place. Until then it is undecided and counts as
-//! neither. Of several recoveries after one failure, only the last before the success is credited.
+//! A recovery worked when what had failed then succeeded, the same action or the same check, before it failed again. It
+//! did not work when it failed again, or when the same cause came back at the same place. Until then it is undecided
+//! and counts as neither. Of several recoveries after one failure, only the last before the success is credited.
 
 use afd_proto::memory::{Category, EventStatus};
 use afd_proto::vocabulary::{Action, Role};
@@ -82,7 +82,8 @@ pub(super) fn count(connection: &Connection, event: &EventRow, times: i64) -> Re
     })
 }
 
-/// Calls `add` with what is known of a recovery: the page and cause of the failure, the action with its key, and the change.
+/// Calls `add` with what is known of a recovery: the page and cause of the failure, the action with its key, and the
+/// change.
 pub(super) fn contribution(
     connection: &Connection,
     event: &EventRow,
@@ -119,7 +120,9 @@ pub(super) fn judge(connection: &Connection, event: &EventRow) -> Result<()> {
             row.get("uid")
         })?
         .collect::<rusqlite::Result<_>>()?;
-    let Some(recovery) = pending.first().map(|uid| projection::find(connection, uid)).transpose()?.flatten() else { return Ok(()) };
+    let Some(recovery) = pending.first().map(|uid| projection::find(connection, uid)).transpose()?.flatten() else {
+        return Ok(());
+    };
     let Some(failure) = parent(connection, &recovery)? else { return Ok(()) };
     let cured = match event.status {
         EventStatus::Ok if is_same_attempt(&failure, event) => true,
@@ -147,8 +150,9 @@ fn is_same_attempt(failure: &EventRow, event: &EventRow) -> bool {
         return false;
     }
     if event.category == Category::Verify {
-        let expected =
-            |e: &EventRow| e.evidence.as_deref().and_then(|text| serde_json::from_str::<Value>(text).ok())?.get("expected").cloned();
+        let expected = |e: &EventRow| {
+            e.evidence.as_deref().and_then(|text| serde_json::from_str::<Value>(text).ok())?.get("expected").cloned()
+        };
         return expected(failure).is_some() && expected(failure) == expected(event);
     }
     match (&failure.action, &event.action) {
@@ -165,7 +169,8 @@ fn is_same_wish(failed: &Action, tried: &Action) -> bool {
     }
     let text = wanted.label.as_deref().map(str::to_lowercase);
     let named = text.is_some_and(|text| {
-        title(target).is_some_and(|t| t.to_lowercase() == text) || target.label.as_deref().is_some_and(|l| l.to_lowercase().contains(&text))
+        title(target).is_some_and(|t| t.to_lowercase() == text)
+            || target.label.as_deref().is_some_and(|l| l.to_lowercase().contains(&text))
     });
     let id = wanted
         .res_id

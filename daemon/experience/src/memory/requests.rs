@@ -1,5 +1,5 @@
-//! Outcomes of writing calls that carried a request key, so that a repeated call is not executed twice. Acts are not among them:
-//! their events keep the request key.
+//! Outcomes of writing calls that carried a request key, so that a repeated call is not executed twice. Acts are not
+//! among them: their events keep the request key.
 
 use rusqlite::{Connection, OptionalExtension, named_params};
 use serde_json::Value;
@@ -21,14 +21,17 @@ pub struct RecordedCall {
     pub hash: String,
     /// Whether it has finished.
     pub done: bool,
-    /// Result as JSON; `None` before the end, when it was too large to be kept, or when it contained a note deleted since.
+    /// Result as JSON; `None` before the end, when it was too large to be kept, or when it contained a note deleted
+    /// since.
     pub result: Option<String>,
 }
 
 /// Returns the recorded call of a request key.
 pub fn find(connection: &Connection, method: &str, key: &str) -> Result<Option<RecordedCall>> {
     Ok(connection
-        .prepare_cached("SELECT request_hash, done, result FROM requests WHERE method = :method AND request_key = :key")?
+        .prepare_cached(
+            "SELECT request_hash, done, result FROM requests WHERE method = :method AND request_key = :key",
+        )?
         .query_row(named_params! {":method": method, ":key": key}, |row| {
             Ok(RecordedCall { hash: row.get("request_hash")?, done: row.get("done")?, result: row.get("result")? })
         })
@@ -61,8 +64,12 @@ pub fn finish(connection: &Connection, method: &str, key: &str, result: &str) ->
     let result = Some(result).filter(|r| r.len() <= MAX_RESULT);
     let mentions_deleted = |result: &str| -> Result<bool> {
         let value: Value = serde_json::from_str(result).unwrap_or_default();
-        let uids = [value.pointer("/note/uid")].into_iter().chain(value["similar"].as_array().into_iter().flatten().map(|n| n.get("uid")));
-        uids.flatten().filter_map(Value::as_str).try_fold(false, |found, uid| Ok(found || notes::is_deleted(connection, uid)?))
+        let uids = [value.pointer("/note/uid")]
+            .into_iter()
+            .chain(value["similar"].as_array().into_iter().flatten().map(|n| n.get("uid")));
+        uids.flatten()
+            .filter_map(Value::as_str)
+            .try_fold(false, |found, uid| Ok(found || notes::is_deleted(connection, uid)?))
     };
     // A note may have been deleted since it was read for the result.
     let result = match result {
@@ -107,5 +114,6 @@ pub fn forget_what_was_said(connection: &Connection) -> Result<()> {
 
 /// Deletes calls older than a day; returns the number of rows.
 pub fn prune(connection: &Connection) -> Result<usize> {
-    Ok(connection.execute("DELETE FROM requests WHERE begun_at < :oldest", named_params! {":oldest": now_ms() - KEPT_MS})?)
+    Ok(connection
+        .execute("DELETE FROM requests WHERE begun_at < :oldest", named_params! {":oldest": now_ms() - KEPT_MS})?)
 }

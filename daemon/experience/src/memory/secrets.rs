@@ -1,5 +1,5 @@
-//! Keyed hashes of typed text, of which only the length and this hash are stored. The key is a file beside the database that
-//! only its owner can read.
+//! Keyed hashes of typed text, of which only the length and this hash are stored. The key is a file beside the database
+//! that only its owner can read.
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::io::{Read, Write};
@@ -17,13 +17,15 @@ use afd_store::Result;
 /// Maximum number of typed texts that are recognised when they appear again.
 const REMEMBERED: usize = 4096;
 
-/// Minimum length of a typed text that is recognised as a part of another, characters: shorter ones are parts of many words.
+/// Minimum length of a typed text that is recognised as a part of another, characters: shorter ones are parts of many
+/// words.
 const MIN_PART: usize = 5;
 /// Maximum length of a text in which typed ones are looked for, characters; of longer typed texts the beginning is.
 const MAX_SEARCHED: usize = 512;
 /// Maximum length of a beginning that is recognised, characters.
 const MAX_BEGINNING: usize = 64;
-/// Maximum number of hashes of texts and beginnings: those of about a thousand texts. What is typed after that is recognised as a whole.
+/// Maximum number of hashes of texts and beginnings: those of about a thousand texts. What is typed after that is
+/// recognised as a whole.
 const MAX_PARTS: usize = 40_000;
 
 /// The key, and the hashes of texts that any session typed recently.
@@ -54,7 +56,8 @@ impl Secrets {
             let temporary = with_suffix(database, ".key.new");
             let mut key = [0; 32];
             getrandom::fill(&mut key).map_err(|e| std::io::Error::other(e.to_string()))?;
-            let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
+            let mut file =
+                std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
             file.write_all(&key)?;
             file.sync_all()?;
             std::fs::rename(&temporary, &path)?;
@@ -70,7 +73,8 @@ impl Secrets {
         let mut statement = connection.prepare(
             "SELECT evidence FROM events WHERE op = 'text' ORDER BY origin = (SELECT origin FROM store) DESC, seq DESC LIMIT :limit",
         )?;
-        let rows = statement.query_map(named_params! {":limit": limit}, |row| row.get::<_, Option<String>>("evidence"))?;
+        let rows =
+            statement.query_map(named_params! {":limit": limit}, |row| row.get::<_, Option<String>>("evidence"))?;
         let mut typed = self.typed.lock();
         for evidence in rows {
             let evidence: serde_json::Value = evidence?.and_then(|e| serde_json::from_str(&e).ok()).unwrap_or_default();
@@ -92,7 +96,8 @@ impl Secrets {
     pub fn remember(&self, text: &str) {
         let hash = self.hash(text);
         let folded: Vec<char> = text.trim().to_lowercase().chars().take(MAX_SEARCHED).collect();
-        let ends = (MIN_PART..=folded.len().min(MAX_BEGINNING)).chain((folded.len() > MAX_BEGINNING).then_some(folded.len()));
+        let ends =
+            (MIN_PART..=folded.len().min(MAX_BEGINNING)).chain((folded.len() > MAX_BEGINNING).then_some(folded.len()));
         let beginnings: Vec<String> = ends.map(|n| self.hash(&folded[..n].iter().collect::<String>())).collect();
         let mut typed = self.typed.lock();
         if !typed.exact.contains(&hash) {
@@ -107,8 +112,8 @@ impl Secrets {
         }
     }
 
-    /// Whether a text tells what was typed since the start of the daemon: it contains such a text, or begins one. Case and spaces around it do not
-    /// count.
+    /// Whether a text tells what was typed since the start of the daemon: it contains such a text, or begins one. Case
+    /// and spaces around it do not count.
     pub fn reveals_typed(&self, text: &str) -> bool {
         if self.was_typed(text) {
             return true;

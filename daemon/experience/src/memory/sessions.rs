@@ -43,7 +43,8 @@ pub(super) fn sums(row: &Row<'_>) -> rusqlite::Result<Totals> {
     })
 }
 
-/// Returns the totals of a session, by its row id. They are counted with each event and observation, so this takes the same time for every session.
+/// Returns the totals of a session, by its row id. They are counted with each event and observation, so this takes the
+/// same time for every session.
 pub fn totals(connection: &Connection, session: i64) -> Result<Totals> {
     let row = |row: &Row<'_>| {
         Ok(Totals {
@@ -67,8 +68,12 @@ pub fn totals(connection: &Connection, session: i64) -> Result<Totals> {
 /// Returns the time of a session's last event or observation, UTC milliseconds.
 pub fn last_at(connection: &Connection, session: i64) -> Result<Option<i64>> {
     let newest = |table: &str, column: &str| -> Result<Option<i64>> {
-        let sql = format!("SELECT {column} AS at FROM {table} WHERE session_id = :session_id ORDER BY seq DESC LIMIT 1");
-        Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":session_id": session}, |row| row.get("at")).optional()?)
+        let sql =
+            format!("SELECT {column} AS at FROM {table} WHERE session_id = :session_id ORDER BY seq DESC LIMIT 1");
+        Ok(connection
+            .prepare_cached(&sql)?
+            .query_row(named_params! {":session_id": session}, |row| row.get("at"))
+            .optional()?)
     };
     Ok(newest("events", "at")?.max(newest("observations", "observed_at")?))
 }
@@ -113,19 +118,22 @@ pub fn recent(connection: &Connection, session: i64, limit: usize) -> Result<Vec
             nullif(p.page_key, '') AS page_key, o.settled, o.reliable
          FROM observations o JOIN devices d ON d.id = o.device_id LEFT JOIN pages p ON p.id = o.page_id WHERE o.session_id = :session_id ORDER BY o.seq DESC LIMIT :limit",
     )?;
-    let found = statement.query_map(named_params! {":session_id": session, ":limit": i64::try_from(limit).unwrap_or(i64::MAX)}, |row| {
-        Ok(RecentObservation {
-            observation_id: row.get("uid")?,
-            at: row.get("observed_at")?,
-            device: row.get("name")?,
-            source: word(row, "source")?,
-            app: row.get("app")?,
-            activity: row.get("activity")?,
-            page_key: row.get("page_key")?,
-            settled: row.get("settled")?,
-            reliable: row.get("reliable")?,
-        })
-    })?;
+    let found = statement.query_map(
+        named_params! {":session_id": session, ":limit": i64::try_from(limit).unwrap_or(i64::MAX)},
+        |row| {
+            Ok(RecentObservation {
+                observation_id: row.get("uid")?,
+                at: row.get("observed_at")?,
+                device: row.get("name")?,
+                source: word(row, "source")?,
+                app: row.get("app")?,
+                activity: row.get("activity")?,
+                page_key: row.get("page_key")?,
+                settled: row.get("settled")?,
+                reliable: row.get("reliable")?,
+            })
+        },
+    )?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -169,7 +177,8 @@ pub fn deeds(connection: &Connection, session: i64, count: usize) -> Result<Vec<
     let values = named_params! {":session_id": session, ":count": i64::try_from(count).unwrap_or(i64::MAX)};
     let found = statement.query_map(values, |row| {
         let (category, status) = (word::<Category>(row, "category")?, word::<EventStatus>(row, "status")?);
-        let action: Option<Action> = row.get::<_, Option<String>>("action")?.and_then(|text| serde_json::from_str(&text).ok());
+        let action: Option<Action> =
+            row.get::<_, Option<String>>("action")?.and_then(|text| serde_json::from_str(&text).ok());
         let op: String = row.get("op")?;
         let what = action.as_ref().map_or_else(|| format!("{category} {op}"), target::sentence);
         let what = match (status, row.get::<_, Option<String>>("failure_cause")?) {
@@ -199,8 +208,9 @@ mod tests {
     }
 
     fn kept(c: &Connection) -> Vec<(i64, i64, i64)> {
-        let mut statement =
-            c.prepare("SELECT page_id, observations, last_seq FROM session_pages WHERE session_id = 1 ORDER BY page_id").expect("prepares");
+        let mut statement = c
+            .prepare("SELECT page_id, observations, last_seq FROM session_pages WHERE session_id = 1 ORDER BY page_id")
+            .expect("prepares");
         let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).expect("queries");
         rows.collect::<rusqlite::Result<_>>().expect("reads")
     }
@@ -229,9 +239,12 @@ mod tests {
         for change in changes {
             c.execute(change, []).expect(change);
             assert_eq!(kept(&c), counted(&c), "{change}");
-            let all: i64 = c.query_row("SELECT count(*) FROM observations WHERE session_id = 1", [], |row| row.get(0)).expect("counts");
-            let told: i64 =
-                c.query_row("SELECT observations FROM session_totals WHERE session_id = 1", [], |row| row.get(0)).expect("counts");
+            let all: i64 = c
+                .query_row("SELECT count(*) FROM observations WHERE session_id = 1", [], |row| row.get(0))
+                .expect("counts");
+            let told: i64 = c
+                .query_row("SELECT observations FROM session_totals WHERE session_id = 1", [], |row| row.get(0))
+                .expect("counts");
             assert_eq!(told, all, "{change}");
         }
     }

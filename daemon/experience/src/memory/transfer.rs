@@ -35,7 +35,8 @@ pub const KINDS: [Kind; 9] = [
 /// What is known of baselines during an import.
 #[derive(Default)]
 pub struct Folds {
-    /// How far the events and observations of each store are folded here, and whether the baseline is the one of the file.
+    /// How far the events and observations of each store are folded here, and whether the baseline is the one of the
+    /// file.
     known: HashMap<String, (Folded, bool)>,
     /// The baseline that is being replaced.
     clearing: Option<Clearing>,
@@ -86,13 +87,20 @@ fn range(_: &str, field: &str) -> (i64, i64) {
 
 /// Checks what the types of columns do not: lengths of texts, ranges of numbers, words, and actions.
 fn check(kind: &Kind, record: &Record) -> std::result::Result<(), LoadError> {
-    let refused = |field: &str, expected: String, got: &Value| Err(LoadError::Invalid(format!("{field}: expected {expected}, got {got}")));
+    let refused = |field: &str, expected: String, got: &Value| {
+        Err(LoadError::Invalid(format!("{field}: expected {expected}, got {got}")))
+    };
     LIMITS.check(kind.name, record).map_err(LoadError::Invalid)?;
     let content = record.get("content").filter(|_| kind.name == "note").and_then(Value::as_str).map_or(0, str::len);
     if content > notes::MAX_CONTENT {
-        return Err(LoadError::Invalid(format!("content: expected at most {} bytes, got {content}", notes::MAX_CONTENT)));
+        return Err(LoadError::Invalid(format!(
+            "content: expected at most {} bytes, got {content}",
+            notes::MAX_CONTENT
+        )));
     }
-    if let Some(action) = record.get("action").filter(|action| serde_json::from_str::<Action>(action.as_str().unwrap_or_default()).is_err())
+    if let Some(action) = record
+        .get("action")
+        .filter(|action| serde_json::from_str::<Action>(action.as_str().unwrap_or_default()).is_err())
     {
         return refused("action", "an action as JSON".to_owned(), action);
     }
@@ -151,8 +159,11 @@ fn load_fold(
         folds.known.insert(origin, (ours, false));
         return Ok(Loaded::Present);
     }
-    let mut clearing =
-        folds.clearing.take().filter(|begun| begun.is_for(&origin, theirs)).unwrap_or_else(|| Clearing::begin(&origin, theirs));
+    let mut clearing = folds
+        .clearing
+        .take()
+        .filter(|begun| begun.is_for(&origin, theirs))
+        .unwrap_or_else(|| Clearing::begin(&origin, theirs));
     if !clearing.some(connection, piece)? {
         folds.clearing = Some(clearing);
         return Ok(Loaded::Unfinished);
@@ -187,7 +198,12 @@ fn load_done(
 }
 
 /// Takes in a note, with its search entry. One whose place in its chain is taken stands at the end.
-fn load_note(connection: &Connection, loader: &mut Loader, kind: &Kind, mut record: Record) -> std::result::Result<Loaded, LoadError> {
+fn load_note(
+    connection: &Connection,
+    loader: &mut Loader,
+    kind: &Kind,
+    mut record: Record,
+) -> std::result::Result<Loaded, LoadError> {
     let uid = text(&record, "uid").to_owned();
     let done = match loader.load(connection, kind, record.clone()) {
         Err(LoadError::Taken(_)) => {

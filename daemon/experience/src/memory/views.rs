@@ -119,8 +119,8 @@ impl Views {
         self.inner.lock().views.retain(|(of, _), _| *of != session);
     }
 
-    /// Returns the version of a device's refs, which grows whenever their content (a hash of it) is another than that returned last,
-    /// and notes that a session, if one is given, was shown it.
+    /// Returns the version of a device's refs, which grows whenever their content (a hash of it) is another than that
+    /// returned last, and notes that a session, if one is given, was shown it.
     pub fn ref_version(&self, session: Option<i64>, device: i64, content: u64) -> u64 {
         let mut inner = self.inner.lock();
         let (version, known) = inner.ref_versions.entry(device).or_default();
@@ -157,23 +157,26 @@ impl Views {
         self.inner.lock().unsettled.get(&(device, page.to_owned())).is_some_and(|times| *times >= RESTLESS_AFTER)
     }
 
-    /// Notes that an action was sent to a device on this page; `inputs` is the number of inputs since. A page that is scrolled stays
-    /// the page that it is.
+    /// Notes that an action was sent to a device on this page; `inputs` is the number of inputs since. A page that is
+    /// scrolled stays the page that it is.
     pub fn note_action(&self, device: i64, page: &Place, scrolls: bool, inputs: u64) {
         let mut inner = self.inner.lock();
         let before = inner.scrolled.remove(&device);
         if !scrolls || page.dialog {
             return;
         }
-        let base = before.filter(|b| b.activity == page.activity && b.title == page.title).map(|b| b.structure).or(page.structure.clone());
+        let base = before
+            .filter(|b| b.activity == page.activity && b.title == page.title)
+            .map(|b| b.structure)
+            .or(page.structure.clone());
         if let Some(structure) = base {
             let page = ScrolledPage { structure, activity: page.activity.clone(), title: page.title.clone(), inputs };
             inner.scrolled.insert(device, page);
         }
     }
 
-    /// Returns the structure of the page that a device showed before it was scrolled, if that is all that was done to it since and
-    /// place and title are the same.
+    /// Returns the structure of the page that a device showed before it was scrolled, if that is all that was done to
+    /// it since and place and title are the same.
     pub fn scrolled_from(&self, device: i64, inputs: u64, now: &Structure) -> Option<String> {
         let inner = self.inner.lock();
         let page = inner.scrolled.get(&device).filter(|p| p.inputs == inputs && !now.dialog)?;
@@ -182,8 +185,8 @@ impl Views {
         same.then(|| page.structure.clone())
     }
 
-    /// Notes that settled content of a device has been recorded as an observation. Returns whether the daemon had recorded the same
-    /// content by itself just before, so that this look shows nothing new.
+    /// Notes that settled content of a device has been recorded as an observation. Returns whether the daemon had
+    /// recorded the same content by itself just before, so that this look shows nothing new.
     pub fn note_recorded(&self, device: i64, hash: &str, inputs: u64, by_itself: bool) -> bool {
         let now = RecordedContent { hash: hash.to_owned(), inputs, by_itself };
         let before = self.inner.lock().recorded.insert(device, now);
@@ -205,8 +208,8 @@ impl Views {
         self.inner.lock().views.get(&(session, device)).and_then(|v| v.shown.clone())
     }
 
-    /// Records the content of a device. Returns whether the screen has settled: the same content was read at least `min_gap`
-    /// earlier, with no input since.
+    /// Records the content of a device. Returns whether the screen has settled: the same content was read at least
+    /// `min_gap` earlier, with no input since.
     pub fn is_settled(&self, device: i64, hash: &str, inputs: u64, at: Instant, min_gap: std::time::Duration) -> bool {
         let mut inner = self.inner.lock();
         let before = inner.contents.get(&device);

@@ -6,9 +6,21 @@ use super::components::{self, Component};
 use afd_store::Result;
 
 /// Parts of texts that indicate a message or a truncated text.
-const DYNAMIC_MARKERS: &[&str] =
-    &["\u{ff3b}", "...", "\u{22ef}", "\u{2022}", "[Sticker]", "[Photo]", "[File]", "[Link]", "[Voice]", "[Video]", "\u{ff1a}"];
-const DAYS: &[&str] = &["Yesterday", "Today", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+const DYNAMIC_MARKERS: &[&str] = &[
+    "\u{ff3b}",
+    "...",
+    "\u{22ef}",
+    "\u{2022}",
+    "[Sticker]",
+    "[Photo]",
+    "[File]",
+    "[Link]",
+    "[Voice]",
+    "[Video]",
+    "\u{ff1a}",
+];
+const DAYS: &[&str] =
+    &["Yesterday", "Today", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
 /// Returns the components of a scope that are dynamic text, each with the reason.
 pub fn dynamic(connection: &Connection, app: i64) -> Result<Vec<(Component, &'static str)>> {
@@ -16,8 +28,8 @@ pub fn dynamic(connection: &Connection, app: i64) -> Result<Vec<(Component, &'st
     Ok(all.into_iter().filter_map(|c| reason(&c).map(|why| (c, why))).collect())
 }
 
-/// Returns why a component is dynamic text, if it is. Only its text decides, not its position. A component with a resource id
-/// is kept, as it is a place for texts rather than a text.
+/// Returns why a component is dynamic text, if it is. Only its text decides, not its position. A component with a
+/// resource id is kept, as it is a place for texts rather than a text.
 fn reason(component: &Component) -> Option<&'static str> {
     if component.kind != "text" || component.res_id.is_some() {
         return None;

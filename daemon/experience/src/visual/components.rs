@@ -1,7 +1,7 @@
 //! Components: the elements that were seen in an app or on a site.
 //!
-//! A component from the accessibility tree belongs to at least one page. A detected one may belong to none: it is *loose*, and
-//! can be missed by any observation of a detector alone.
+//! A component from the accessibility tree belongs to at least one page. A detected one may belong to none: it is
+//! *loose*, and can be missed by any observation of a detector alone.
 
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
@@ -122,9 +122,11 @@ pub fn all(connection: &Connection, app: i64) -> Result<Vec<Component>> {
     list(connection, app, &Filter::default()).map(|(all, _)| all)
 }
 
-/// Returns a page of the components of a scope, in the order in which they were learned, and the cursor of the next page.
+/// Returns a page of the components of a scope, in the order in which they were learned, and the cursor of the next
+/// page.
 pub fn list(connection: &Connection, app: i64, filter: &Filter) -> Result<(Vec<Component>, Option<i64>)> {
-    let text = filter.text.as_ref().map(|t| format!("%{}%", t.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")));
+    let text =
+        filter.text.as_ref().map(|t| format!("%{}%", t.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")));
     let unnamed = "(c.label IS NULL AND c.res_id IS NULL) OR c.name LIKE 'unlabeled\\_%' ESCAPE '\\'";
     let of_state = "EXISTS (SELECT 1 FROM state_components o WHERE o.component_id = c.id AND o.state_id = :state)";
     let wanted = Conditions::new("c.app_id = :app AND c.deleted_at IS NULL")
@@ -144,7 +146,8 @@ pub fn list(connection: &Connection, app: i64, filter: &Filter) -> Result<(Vec<C
 /// Returns the component with this name, else with this label, else with this resource id, if there is only one.
 pub fn find(connection: &Connection, app: i64, name: &str) -> Result<Option<Component>> {
     let by = |condition: &str| -> Result<Vec<Component>> {
-        let sql = format!("{SELECT} WHERE c.app_id = :app_id AND c.deleted_at IS NULL AND {condition} GROUP BY c.id LIMIT 2");
+        let sql =
+            format!("{SELECT} WHERE c.app_id = :app_id AND c.deleted_at IS NULL AND {condition} GROUP BY c.id LIMIT 2");
         let mut statement = connection.prepare_cached(&sql)?;
         let found = statement.query_map(named_params! {":app_id": app, ":name": name}, read)?;
         Ok(found.collect::<rusqlite::Result<_>>()?)
@@ -217,7 +220,14 @@ pub(super) fn next_position(connection: &Connection, table: &'static str, app: i
 }
 
 /// Inserts a component that was seen for the first time.
-pub(super) fn insert(connection: &Connection, origin: &str, app: i64, s: &Sighting, page: Option<&str>, at: i64) -> Result<i64> {
+pub(super) fn insert(
+    connection: &Connection,
+    origin: &str,
+    app: i64,
+    s: &Sighting,
+    page: Option<&str>,
+    at: i64,
+) -> Result<i64> {
     let name = free_name(connection, app, if s.name.is_empty() { "unlabeled" } else { &s.name })?;
     let edge = |of: fn(&Rect) -> i32| s.bounds.as_ref().map(of);
     connection
@@ -266,7 +276,9 @@ pub(super) fn name_page(connection: &Connection, state: i64) -> Result<()> {
 
 /// Marks a component as belonging to a page.
 pub(super) fn mark_attached(connection: &Connection, id: i64) -> Result<()> {
-    connection.prepare_cached("UPDATE components SET loose = 0 WHERE id = :id AND loose = 1")?.execute(named_params! {":id": id})?;
+    connection
+        .prepare_cached("UPDATE components SET loose = 0 WHERE id = :id AND loose = 1")?
+        .execute(named_params! {":id": id})?;
     Ok(())
 }
 
@@ -323,8 +335,8 @@ pub fn set_crop(connection: &Connection, id: i64, crop: Option<&str>, at: i64) -
     Ok(())
 }
 
-/// Updates the label of a component whose text has changed. Where the text belongs to its identity, or only digits changed, the
-/// new one is kept; elsewhere the component is marked as dynamic and loses its label.
+/// Updates the label of a component whose text has changed. Where the text belongs to its identity, or only digits
+/// changed, the new one is kept; elsewhere the component is marked as dynamic and loses its label.
 pub(super) fn update_label(connection: &Connection, id: i64, sighting: &Sighting, at: i64) -> Result<()> {
     let known: Option<String> = connection
         .prepare_cached("SELECT label FROM components WHERE id = :id")?
@@ -335,7 +347,9 @@ pub(super) fn update_label(connection: &Connection, id: i64, sighting: &Sighting
         (_, new) => (new.as_deref(), false),
     };
     connection
-        .prepare_cached("UPDATE components SET label = :label, dynamic = :dynamic, updated_at = :updated_at WHERE id = :id")?
+        .prepare_cached(
+            "UPDATE components SET label = :label, dynamic = :dynamic, updated_at = :updated_at WHERE id = :id",
+        )?
         .execute(named_params! {":id": id, ":label": label, ":dynamic": dynamic, ":updated_at": at})?;
     Ok(())
 }

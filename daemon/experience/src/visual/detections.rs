@@ -1,7 +1,7 @@
 //! Converts detections into sightings, the form in which everything is learned.
 //!
-//! A detection is identified by the name the caller gave it, else by its picture, else by its own text or the nearest one, and
-//! without any of these by its place. Detections that are too small or whose text is dynamic are skipped.
+//! A detection is identified by the name the caller gave it, else by its picture, else by its own text or the nearest
+//! one, and without any of these by its place. Detections that are too small or whose text is dynamic are skipped.
 
 use std::collections::HashSet;
 
@@ -21,7 +21,8 @@ const MIN_TEXT: i32 = 8;
 const NEAR: f64 = 60.0;
 /// Length of a text that may name an icon, characters.
 const NAMING: std::ops::RangeInclusive<usize> = 2..=15;
-/// An icon without a name is taken for a known one if both coordinates of their centres differ by less than this, pixels.
+/// An icon without a name is taken for a known one if both coordinates of their centres differ by less than this,
+/// pixels.
 const SAME_PLACE: i32 = 15;
 
 /// A detection.
@@ -56,13 +57,22 @@ impl Detected {
         if w < least || h < least {
             return Some(format!("{called:?} is {w} by {h} pixels; the minimum is {least} by {least}"));
         }
-        let dynamic = self.label.as_deref().filter(|_| self.name.is_none() && self.kind == "text").and_then(cleanup::dynamic_text);
+        let dynamic = self
+            .label
+            .as_deref()
+            .filter(|_| self.name.is_none() && self.kind == "text")
+            .and_then(cleanup::dynamic_text);
         dynamic.map(|why| format!("{called:?} {why}"))
     }
 }
 
 /// Returns the detections to be learned, and the reasons why the others are skipped.
-pub fn sightings(connection: &Connection, app: i64, source: &str, mut seen: Vec<Detected>) -> Result<(Vec<Sighting>, Vec<String>)> {
+pub fn sightings(
+    connection: &Connection,
+    app: i64,
+    source: &str,
+    mut seen: Vec<Detected>,
+) -> Result<(Vec<Sighting>, Vec<String>)> {
     seen.sort_by_key(|d| (d.bounds.top, d.bounds.left));
     let rejections: Vec<Option<String>> = seen.iter().map(Detected::rejection).collect();
     let texts: Vec<(String, (i32, i32))> = seen
@@ -115,7 +125,8 @@ fn named(connection: &Connection, app: i64, d: &Detected, texts: &[(String, (i32
         Some(label) => {
             let name = element::clean(label);
             let exact = format!("name:{name}");
-            // Digits are masked, so that a counter does not create new components, unless one with exactly this name is known.
+            // Digits are masked, so that a counter does not create new components, unless one with exactly this name is
+            // known.
             let masked = mask::digits(label);
             let known = masked == label || components::by_key(connection, app, &exact)?.is_some();
             Ok((if known { exact } else { format!("name:{}", element::clean(&masked)) }, name))

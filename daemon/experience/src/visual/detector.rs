@@ -136,7 +136,10 @@ pub fn tsv(text: &str) -> Result<Vec<Detection>, String> {
     let mut rows = text.lines();
     let header = rows.next().unwrap_or_default();
     if !header.starts_with("level\tpage_num\tblock_num") {
-        return Err(format!("expected a TSV table with a header, got {:?}", header.chars().take(60).collect::<String>()));
+        return Err(format!(
+            "expected a TSV table with a header, got {:?}",
+            header.chars().take(60).collect::<String>()
+        ));
     }
     let mut texts: Vec<Vec<Word>> = Vec::new();
     for word in rows.filter_map(word) {
@@ -154,7 +157,10 @@ pub fn tsv(text: &str) -> Result<Vec<Detection>, String> {
 
 fn word(row: &str) -> Option<Word> {
     let cells: Vec<&str> = row.split('\t').collect();
-    let [level, _page, block, paragraph, line, _word, left, top, width, height, confidence, text] = cells.as_slice() else { return None };
+    let [level, _page, block, paragraph, line, _word, left, top, width, height, confidence, text] = cells.as_slice()
+    else {
+        return None;
+    };
     let number = |cell: &str| cell.parse::<i32>().ok();
     let text = text.trim();
     let confidence: f64 = confidence.parse().ok()?;
@@ -211,7 +217,8 @@ mod tests {
 
     #[test]
     fn json_lines_are_parsed() {
-        let found = lines("{\"box\":[1,2,30,40],\"label\":\"Save\",\"type\":\"text\"}\n\n{\"box\":[1,2,3,4]}\n").expect("reads");
+        let found = lines("{\"box\":[1,2,30,40],\"label\":\"Save\",\"type\":\"text\"}\n\n{\"box\":[1,2,3,4]}\n")
+            .expect("reads");
         assert_eq!((found.len(), found[0].label.as_deref(), found[1].bounds), (2, Some("Save"), [1, 2, 3, 4]));
         assert!(lines("{\"box\":[1,2,30,40]}\nnot json").expect_err("is bad").starts_with("line 2"));
         assert!(lines("{\"bbox\":[1,2,30,40]}").is_err(), "unknown fields are rejected");

@@ -6,22 +6,26 @@ use afd_store::Result;
 
 /// Returns the row ids of the imported edges whose actions refer to one of these components.
 pub fn naming(connection: &Connection, app: i64, names: &[&str]) -> Result<Vec<i64>> {
-    let mut statement = connection.prepare_cached("SELECT id, action FROM imported_edges WHERE app_id = :app_id ORDER BY position")?;
-    let rows =
-        statement.query_map(named_params! {":app_id": app}, |row| Ok((row.get::<_, i64>("id")?, row.get::<_, String>("action")?)))?;
+    let mut statement =
+        connection.prepare_cached("SELECT id, action FROM imported_edges WHERE app_id = :app_id ORDER BY position")?;
+    let rows = statement.query_map(named_params! {":app_id": app}, |row| {
+        Ok((row.get::<_, i64>("id")?, row.get::<_, String>("action")?))
+    })?;
     let rows = rows.collect::<rusqlite::Result<Vec<_>>>()?;
     let named = |action: &str| action.split_once(':').is_some_and(|(_, name)| names.contains(&name));
     Ok(rows.into_iter().filter(|(_, action)| named(action)).map(|(id, _)| id).collect())
 }
 
-/// Adds an edge to another one: counts are added up, the later use is kept, and the success rate is that of both together.
+/// Adds an edge to another one: counts are added up, the later use is kept, and the success rate is that of both
+/// together.
 pub(super) const JOIN_EDGES: &str = "UPDATE imported_edges AS kept SET
         success_rate = (kept.success_rate * kept.count + other.success_rate * other.count) / max(kept.count + other.count, 1),
         count = kept.count + other.count,
         last_used = nullif(max(coalesce(kept.last_used, 0), coalesce(other.last_used, 0)), 0), updated_at = :at
     FROM imported_edges other WHERE kept.id = :kept AND other.id = :other";
 
-/// Renames a component in the actions of imported edges. If an edge with the new name already exists, the counts are added up.
+/// Renames a component in the actions of imported edges. If an edge with the new name already exists, the counts are
+/// added up.
 pub fn rename(connection: &Connection, app: i64, old: &str, new: &str, at: i64) -> Result<()> {
     const RENAMED: &str = "substr(action, 1, instr(action, ':')) || :name";
     for edge in naming(connection, app, &[old])? {
@@ -34,12 +38,18 @@ pub fn rename(connection: &Connection, app: i64, old: &str, new: &str, at: i64) 
             .optional()?;
         match twin {
             Some(twin) => {
-                connection.prepare_cached(JOIN_EDGES)?.execute(named_params! {":kept": twin, ":other": edge, ":at": at})?;
-                connection.prepare_cached("DELETE FROM imported_edges WHERE id = :id")?.execute(named_params! {":id": edge})?;
+                connection
+                    .prepare_cached(JOIN_EDGES)?
+                    .execute(named_params! {":kept": twin, ":other": edge, ":at": at})?;
+                connection
+                    .prepare_cached("DELETE FROM imported_edges WHERE id = :id")?
+                    .execute(named_params! {":id": edge})?;
             }
             None => {
                 connection
-                    .prepare_cached(&format!("UPDATE imported_edges SET action = {RENAMED}, updated_at = :at WHERE id = :edge"))?
+                    .prepare_cached(&format!(
+                        "UPDATE imported_edges SET action = {RENAMED}, updated_at = :at WHERE id = :edge"
+                    ))?
                     .execute(named_params! {":edge": edge, ":name": new, ":at": at})?;
             }
         }

@@ -1,8 +1,9 @@
 //! Forgets components that are gone, and deletes components and states on request.
 //!
-//! A component is forgotten page by page. After too many consecutive misses on a page it is removed from that page, and deleted
-//! when it belongs to no other page. A loose component is deleted after too many observations by a detector without it.
-//! Whatever refers to a deleted row is deleted or unlinked with it, and everything can be undone ([`super::history`]).
+//! A component is forgotten page by page. After too many consecutive misses on a page it is removed from that page, and
+//! deleted when it belongs to no other page. A loose component is deleted after too many observations by a detector
+//! without it. Whatever refers to a deleted row is deleted or unlinked with it, and everything can be undone
+//! ([`super::history`]).
 
 use afd_proto::history::ChangeOp;
 use rusqlite::{Connection, named_params};
@@ -27,8 +28,8 @@ fn allowed_misses(extra: Option<&str>, threshold: i64) -> i64 {
     }
 }
 
-/// Forgets components that were missed too often; returns the changes. Nothing is forgotten before the scope has more lessons
-/// than the threshold.
+/// Forgets components that were missed too often; returns the changes. Nothing is forgotten before the scope has more
+/// lessons than the threshold.
 pub fn stale(connection: &Connection, origin: &str, scope: &Known, at: i64) -> Result<Vec<Entry>> {
     let threshold = scope.forget_threshold;
     if scope.learn_count <= threshold {
@@ -109,7 +110,8 @@ fn remove_from_page(
     if defined {
         drop_if_empty(connection, &mut change, state, at)?;
     }
-    let what = if pages.is_empty() { component.name.clone() } else { format!("{} on one of its pages", component.name) };
+    let what =
+        if pages.is_empty() { component.name.clone() } else { format!("{} on one of its pages", component.name) };
     change.commit(origin, ChangeOp::Forget, &what, why, at)
 }
 
@@ -140,7 +142,14 @@ pub fn delete_component(
 }
 
 /// Deletes a state and what belongs to it alone.
-pub fn delete_state(connection: &Connection, origin: &str, app: i64, state: &states::State, why: &str, at: i64) -> Result<Entry> {
+pub fn delete_state(
+    connection: &Connection,
+    origin: &str,
+    app: i64,
+    state: &states::State,
+    why: &str,
+    at: i64,
+) -> Result<Entry> {
     let mut change = Change::begin(connection, app);
     drop_state(connection, &mut change, state.id, at)?;
     change.commit(origin, ChangeOp::Delete, state.called(), why, at)
@@ -206,9 +215,11 @@ fn drop_state(connection: &Connection, change: &mut Change<'_>, state: i64, at: 
     change.keep("state_variants", "state_id", state)?;
     change.keep("imported_edges", "from_state", state)?;
     change.keep("imported_edges", "to_state", state)?;
-    let mut statement = connection.prepare_cached("SELECT component_id FROM state_components WHERE state_id = :state_id")?;
-    let components: Vec<i64> =
-        statement.query_map(named_params! {":state_id": state}, |row| row.get("component_id"))?.collect::<rusqlite::Result<_>>()?;
+    let mut statement =
+        connection.prepare_cached("SELECT component_id FROM state_components WHERE state_id = :state_id")?;
+    let components: Vec<i64> = statement
+        .query_map(named_params! {":state_id": state}, |row| row.get("component_id"))?
+        .collect::<rusqlite::Result<_>>()?;
     for component in components {
         change.keep("components", "id", component)?;
         unlink(connection, state, component)?;
@@ -220,7 +231,13 @@ fn drop_state(connection: &Connection, change: &mut Change<'_>, state: i64, at: 
         )?;
     }
     connection.execute("DELETE FROM state_variants WHERE state_id = :state_id", named_params! {":state_id": state})?;
-    connection.execute("DELETE FROM imported_edges WHERE from_state = :state OR to_state = :state", named_params! {":state": state})?;
-    connection.execute("UPDATE states SET deleted_at = :at, updated_at = :at WHERE id = :id", named_params! {":id": state, ":at": at})?;
+    connection.execute(
+        "DELETE FROM imported_edges WHERE from_state = :state OR to_state = :state",
+        named_params! {":state": state},
+    )?;
+    connection.execute(
+        "UPDATE states SET deleted_at = :at, updated_at = :at WHERE id = :id",
+        named_params! {":id": state, ":at": at},
+    )?;
     Ok(())
 }

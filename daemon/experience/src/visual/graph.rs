@@ -1,11 +1,12 @@
 //! The state graph: states, and the edges between them, built from counted transitions and from imported edges.
 //!
-//! Transitions are counted between page structures. Which structures make up a state is looked up when the graph is read, so a
-//! state that is learned, merged or restored later has its edges at once.
+//! Transitions are counted between page structures. Which structures make up a state is looked up when the graph is
+//! read, so a state that is learned, merged or restored later has its edges at once.
 //!
-//! A dialog that came up over several pages is an interrupt and not a destination. A transition that ended in it counts as leading to
-//! the page under it, and the actions that leave it are its dismissals. A transition by waiting counts from the second time on. The
-//! success rate of an edge is weighted by age; its probability is that rate as the mean of a Beta distribution that starts at (1, 1).
+//! A dialog that came up over several pages is an interrupt and not a destination. A transition that ended in it counts
+//! as leading to the page under it, and the actions that leave it are its dismissals. A transition by waiting counts
+//! from the second time on. The success rate of an edge is weighted by age; its probability is that rate as the mean of
+//! a Beta distribution that starts at (1, 1).
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -119,9 +120,12 @@ pub fn imported(connection: &Connection, app: i64) -> Result<Vec<Imported>> {
 
 /// Builds the graph of a scope: its own states, and those that transitions lead to or come from.
 pub fn read(connection: &Connection, app: i64, moves: &[Move]) -> Result<Graph> {
-    let mut states: BTreeMap<i64, State> = states::list(connection, app, true)?.into_iter().map(|s| (s.id, s)).collect();
-    let keys: BTreeSet<&str> = moves.iter().flat_map(|m| [Some(m.from.as_str()), m.to.as_deref(), m.below.as_deref()]).flatten().collect();
-    let by_key: HashMap<String, i64> = states::by_structure(connection, &keys.into_iter().collect::<Vec<_>>())?.into_iter().collect();
+    let mut states: BTreeMap<i64, State> =
+        states::list(connection, app, true)?.into_iter().map(|s| (s.id, s)).collect();
+    let keys: BTreeSet<&str> =
+        moves.iter().flat_map(|m| [Some(m.from.as_str()), m.to.as_deref(), m.below.as_deref()]).flatten().collect();
+    let by_key: HashMap<String, i64> =
+        states::by_structure(connection, &keys.into_iter().collect::<Vec<_>>())?.into_iter().collect();
     for id in by_key.values() {
         if !states.contains_key(id)
             && let Some(state) = states::get(connection, *id)?
@@ -151,8 +155,8 @@ fn dialog_components(connection: &Connection, states: &BTreeMap<i64, State>) -> 
     Ok(parts)
 }
 
-/// Returns whether an action was done to the dialog itself, or to nothing in particular. A tap beside it may dismiss it too,
-/// but what was tapped there will not be there the next time.
+/// Returns whether an action was done to the dialog itself, or to nothing in particular. A tap beside it may dismiss it
+/// too, but what was tapped there will not be there the next time.
 fn targets_dialog(dismissal: &Edge, parts: Option<&BTreeSet<String>>) -> bool {
     let Some(action) = &dismissal.what else { return false };
     let has = |text: Option<&String>| text.is_some_and(|t| parts.is_some_and(|p| p.contains(t)));
@@ -201,16 +205,23 @@ fn tally<'a>(
         entry.attempts += m.count;
         entry.weight += m.weight;
         let Some(to) = m.to.as_deref().and_then(state_of) else { continue };
-        // What leads to a pop-up leads to the page under it: a dialog over another page than the one acted on came by itself, and so
-        // did one that nothing was done for.
+        // What leads to a pop-up leads to the page under it: a dialog over another page than the one acted on came by
+        // itself, and so did one that nothing was done for.
         let under = m.below.as_deref().and_then(state_of);
-        let by_itself = is_dialog(to) && (m.action.verb == Verb::Wait || under.is_some_and(|under| under != from && !is_dialog(from)));
+        let by_itself = is_dialog(to)
+            && (m.action.verb == Verb::Wait || under.is_some_and(|under| under != from && !is_dialog(from)));
         let to = if interrupting.contains_key(&to) || by_itself { under } else { Some(to) };
         let Some(to) = to.filter(|to| !(m.action.verb == Verb::Wait && *to == from)) else { continue };
         if !entry.outcomes.contains_key(&to) {
             entry.order.push(to);
         }
-        let outcome = entry.outcomes.entry(to).or_insert(Outcome { sample: m, count: 0, weight: 0.0, duration_ms: 0, last_at: 0 });
+        let outcome = entry.outcomes.entry(to).or_insert(Outcome {
+            sample: m,
+            count: 0,
+            weight: 0.0,
+            duration_ms: 0,
+            last_at: 0,
+        });
         outcome.count += m.count;
         outcome.weight += m.weight;
         outcome.duration_ms += m.duration_ms;
@@ -245,9 +256,13 @@ fn build(
             }
         }
     }
-    for edge in imported.iter().filter(|i| states.contains_key(&i.from) && states.contains_key(&i.to)).map(from_import) {
+    for edge in imported.iter().filter(|i| states.contains_key(&i.from) && states.contains_key(&i.to)).map(from_import)
+    {
         // An edge that was exported and imported again is already known from events.
-        if !edges.iter().any(|e: &Edge| e.what.is_some() && (e.from, e.to) == (edge.from, edge.to) && e.action == edge.action) {
+        if !edges
+            .iter()
+            .any(|e: &Edge| e.what.is_some() && (e.from, e.to) == (edge.from, edge.to) && e.action == edge.action)
+        {
             edges.push(edge);
         }
     }
@@ -270,17 +285,24 @@ struct Appearances<'a> {
 }
 
 /// Returns the dialogs that came up over several pages by more than one action, or by themselves, with those pages.
-fn interrupts(states: &BTreeMap<i64, State>, moves: &[Move], state_of: &impl Fn(&str) -> Option<i64>) -> BTreeMap<i64, BTreeSet<i64>> {
+fn interrupts(
+    states: &BTreeMap<i64, State>,
+    moves: &[Move],
+    state_of: &impl Fn(&str) -> Option<i64>,
+) -> BTreeMap<i64, BTreeSet<i64>> {
     let mut appearances: BTreeMap<i64, Appearances<'_>> = BTreeMap::new();
     for m in moves {
-        let Some(to) = m.to.as_deref().and_then(state_of).filter(|to| states[to].kind == StateKind::Dialog) else { continue };
+        let Some(to) = m.to.as_deref().and_then(state_of).filter(|to| states[to].kind == StateKind::Dialog) else {
+            continue;
+        };
         let under = m.below.as_deref().and_then(state_of).or_else(|| state_of(&m.from));
         let appearance = appearances.entry(to).or_default();
         appearance.pages.extend(under.filter(|u| states[u].kind != StateKind::Dialog));
         appearance.actions.insert(&m.action_key);
         appearance.appeared_spontaneously |= m.action.verb == Verb::Wait;
     }
-    let anywhere = |c: &Appearances<'_>| c.pages.len() >= INTERRUPT_MIN_PAGES && (c.actions.len() > 1 || c.appeared_spontaneously);
+    let anywhere =
+        |c: &Appearances<'_>| c.pages.len() >= INTERRUPT_MIN_PAGES && (c.actions.len() > 1 || c.appeared_spontaneously);
     appearances.into_iter().filter(|(_, c)| anywhere(c)).map(|(state, c)| (state, c.pages)).collect()
 }
 

@@ -1,15 +1,15 @@
 //! The history of changes to the visual memory itself (forget, merge, rename, delete, cleanup), and undoing them.
 //!
-//! A change records the rows it is about to touch ([`Change::keep`]) and, when it is committed, the keys of the rows that were
-//! added since. Undoing restores the former and deletes the latter. It is possible only while no later change that is still in
-//! effect touched the same rows ([`blocked_by`]).
+//! A change records the rows it is about to touch ([`Change::keep`]) and, when it is committed, the keys of the rows
+//! that were added since. Undoing restores the former and deletes the latter. It is possible only while no later change
+//! that is still in effect touched the same rows ([`blocked_by`]).
 //!
-//! What was counted since is kept: visits since the change are added to the restored states, and links made since are shifted
-//! so that their counts stay the same. Restored components were not looked for in the meantime, so those visits count neither
-//! as seen nor as missed, and misses are reset; otherwise the next observation would repeat the change.
+//! What was counted since is kept: visits since the change are added to the restored states, and links made since are
+//! shifted so that their counts stay the same. Restored components were not looked for in the meantime, so those visits
+//! count neither as seen nor as missed, and misses are reset; otherwise the next observation would repeat the change.
 //!
-//! Rows of [`REFERENCED_TABLES`] are updated in place, as others refer to them. All other rows are deleted first and inserted again,
-//! since a restored row may use a unique key that another row has now.
+//! Rows of [`REFERENCED_TABLES`] are updated in place, as others refer to them. All other rows are deleted first and
+//! inserted again, since a restored row may use a unique key that another row has now.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -58,7 +58,8 @@ const TABLES: &[Table] = &[
 const REFERENCED_TABLES: &[&str] = &["components", "states"];
 
 /// Columns of components that only observations change.
-const SEEN: &[&str] = &["label", "dynamic", "bounds_left", "bounds_top", "bounds_right", "bounds_bottom", "confidence", "crop"];
+const SEEN: &[&str] =
+    &["label", "dynamic", "bounds_left", "bounds_top", "bounds_right", "bounds_bottom", "confidence", "crop"];
 
 /// What is needed to undo a change.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -82,7 +83,9 @@ impl Undo {
     /// Returns table and key of every row that was changed or added.
     fn touched(&self) -> HashSet<String> {
         let of = |(name, rows): (&String, &Vec<Map<String, Value>>)| -> Vec<String> {
-            table_of(name).map(|t| rows.iter().map(|row| format!("{name} {}", text_key(t, row))).collect()).unwrap_or_default()
+            table_of(name)
+                .map(|t| rows.iter().map(|row| format!("{name} {}", text_key(t, row))).collect())
+                .unwrap_or_default()
         };
         self.restore.iter().chain(&self.remove).flat_map(of).collect()
     }
@@ -119,14 +122,19 @@ impl<'a> Change<'a> {
     /// Finishes the change and adds it to the history.
     pub fn commit(mut self, origin: &str, op: ChangeOp, what: &str, why: &str, at: i64) -> Result<Entry> {
         for (table, column, value) in std::mem::take(&mut self.watched) {
-            let kept: HashSet<String> = self.undo.restore.get(table.0).into_iter().flatten().map(|k| text_key(table, k)).collect();
-            let added = capture(self.connection, table, column, value)?.into_iter().filter(|row| !kept.contains(&text_key(table, row)));
+            let kept: HashSet<String> =
+                self.undo.restore.get(table.0).into_iter().flatten().map(|k| text_key(table, k)).collect();
+            let added = capture(self.connection, table, column, value)?
+                .into_iter()
+                .filter(|row| !kept.contains(&text_key(table, row)));
             self.undo.remove.entry(table.0.to_owned()).or_default().extend(added.map(|row| key_of(table, &row)));
         }
         for state in self.undo.affected_states() {
             let visits = self
                 .connection
-                .query_row("SELECT visit_count FROM states WHERE id = :id", named_params! {":id": state}, |row| row.get("visit_count"))
+                .query_row("SELECT visit_count FROM states WHERE id = :id", named_params! {":id": state}, |row| {
+                    row.get("visit_count")
+                })
                 .optional()?;
             self.undo.visits.extend(visits.map(|v| (state, v)));
         }
@@ -152,7 +160,11 @@ impl<'a> Change<'a> {
 }
 
 fn table_of(name: &str) -> Result<Table> {
-    TABLES.iter().copied().find(|t| t.0 == name).ok_or_else(|| StoreError::Unavailable(format!("changes of table {name} are not recorded")))
+    TABLES
+        .iter()
+        .copied()
+        .find(|t| t.0 == name)
+        .ok_or_else(|| StoreError::Unavailable(format!("changes of table {name} are not recorded")))
 }
 
 /// Returns the key columns of a row.
@@ -162,7 +174,12 @@ fn key_of(table: Table, row: &Map<String, Value>) -> Map<String, Value> {
 
 /// Returns the key of a row as text, for comparison.
 fn text_key(table: Table, row: &Map<String, Value>) -> String {
-    table.1.iter().map(|column| row.get(*column).map(Value::to_string).unwrap_or_default()).collect::<Vec<_>>().join("|")
+    table
+        .1
+        .iter()
+        .map(|column| row.get(*column).map(Value::to_string).unwrap_or_default())
+        .collect::<Vec<_>>()
+        .join("|")
 }
 
 /// Returns the rows of a table in which a column has this value.
@@ -170,7 +187,11 @@ fn capture(connection: &Connection, table: Table, column: &str, value: i64) -> R
     let mut statement = connection.prepare(&format!("SELECT * FROM {} WHERE {column} = :value", table.0))?;
     let names: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
     let rows = statement.query_map(named_params! {":value": value}, |row| {
-        names.iter().enumerate().map(|(i, name)| Ok((name.clone(), from_sql(row.get_ref(i)?)))).collect::<rusqlite::Result<Map<_, _>>>()
+        names
+            .iter()
+            .enumerate()
+            .map(|(i, name)| Ok((name.clone(), from_sql(row.get_ref(i)?))))
+            .collect::<rusqlite::Result<Map<_, _>>>()
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
@@ -239,7 +260,9 @@ pub fn find(connection: &Connection, app: Option<i64>, id: Option<i64>) -> Resul
 /// Returns what is needed to undo a change.
 fn read(connection: &Connection, id: i64) -> Result<Undo> {
     let text: String =
-        connection.query_row("SELECT undo FROM visual_history WHERE id = :id", named_params! {":id": id}, |row| row.get("undo"))?;
+        connection.query_row("SELECT undo FROM visual_history WHERE id = :id", named_params! {":id": id}, |row| {
+            row.get("undo")
+        })?;
     serde_json::from_str(&text).map_err(|e| StoreError::Unavailable(format!("malformed change history: {e}")))
 }
 
@@ -250,7 +273,8 @@ pub fn blocked_by(connection: &Connection, id: i64) -> Result<Option<i64>> {
         "SELECT id FROM visual_history WHERE id > :id AND undone_at IS NULL AND app_id = (SELECT app_id FROM visual_history WHERE id = :id)
          ORDER BY id DESC",
     )?;
-    let later: Vec<i64> = statement.query_map(named_params! {":id": id}, |row| row.get("id"))?.collect::<rusqlite::Result<_>>()?;
+    let later: Vec<i64> =
+        statement.query_map(named_params! {":id": id}, |row| row.get("id"))?.collect::<rusqlite::Result<_>>()?;
     for other in later {
         if !read(connection, other)?.touched().is_disjoint(&own) {
             return Ok(Some(other));
@@ -262,9 +286,10 @@ pub fn blocked_by(connection: &Connection, id: i64) -> Result<Option<i64>> {
 /// Returns all changes, this one among them, that touched the same rows.
 pub(super) fn touching(connection: &Connection, id: i64) -> Result<Vec<i64>> {
     let own = read(connection, id)?.touched();
-    let mut statement =
-        connection.prepare("SELECT id FROM visual_history WHERE app_id = (SELECT app_id FROM visual_history WHERE id = :id)")?;
-    let all: Vec<i64> = statement.query_map(named_params! {":id": id}, |row| row.get("id"))?.collect::<rusqlite::Result<_>>()?;
+    let mut statement = connection
+        .prepare("SELECT id FROM visual_history WHERE app_id = (SELECT app_id FROM visual_history WHERE id = :id)")?;
+    let all: Vec<i64> =
+        statement.query_map(named_params! {":id": id}, |row| row.get("id"))?.collect::<rusqlite::Result<_>>()?;
     let mut found = Vec::new();
     for other in all {
         if !read(connection, other)?.touched().is_disjoint(&own) {
@@ -283,8 +308,8 @@ pub(super) fn rows_of(connection: &Connection, id: i64) -> Result<Vec<(&'static 
     Ok(REFERENCED_TABLES.iter().flat_map(|table| of(table)).collect())
 }
 
-/// Undoes a change. What was seen since is kept; what was missed since is reset, or the next observation would repeat the
-/// change.
+/// Undoes a change. What was seen since is kept; what was missed since is reset, or the next observation would repeat
+/// the change.
 ///
 /// # Errors
 /// A violated constraint, when what was removed has been learned again since.
@@ -292,7 +317,9 @@ pub fn undo(connection: &Connection, id: i64, at: i64) -> Result<()> {
     let undo = read(connection, id)?;
     let visits = |state: i64| -> Result<Option<i64>> {
         Ok(connection
-            .query_row("SELECT visit_count FROM states WHERE id = :id", named_params! {":id": state}, |row| row.get("visit_count"))
+            .query_row("SELECT visit_count FROM states WHERE id = :id", named_params! {":id": state}, |row| {
+                row.get("visit_count")
+            })
             .optional()?)
     };
     let mut since = Vec::new();
@@ -305,7 +332,8 @@ pub fn undo(connection: &Connection, id: i64, at: i64) -> Result<()> {
         // Rows that nothing refers to are deleted before they are restored, as they may swap unique keys.
         let changed = undo.restore.get(table.0).filter(|_| !REFERENCED_TABLES.contains(&table.0)).into_iter().flatten();
         for key in added.chain(changed) {
-            let condition = table.1.iter().enumerate().map(|(i, c)| format!("{c} = ?{}", i + 1)).collect::<Vec<_>>().join(" AND ");
+            let condition =
+                table.1.iter().enumerate().map(|(i, c)| format!("{c} = ?{}", i + 1)).collect::<Vec<_>>().join(" AND ");
             let values = table.1.iter().map(|column| to_sql(&key[*column]));
             connection.execute(&format!("DELETE FROM {} WHERE {condition}", table.0), params_from_iter(values))?;
         }
@@ -314,7 +342,8 @@ pub fn undo(connection: &Connection, id: i64, at: i64) -> Result<()> {
     for table in TABLES.iter().filter(|t| REFERENCED_TABLES.contains(&t.0)) {
         undo.restore.get(table.0).into_iter().flatten().try_for_each(|row| restore_row(connection, *table, row))?;
     }
-    let restored: BTreeSet<i64> = undo.restore.get("states").into_iter().flatten().filter_map(|row| row["id"].as_i64()).collect();
+    let restored: BTreeSet<i64> =
+        undo.restore.get("states").into_iter().flatten().filter_map(|row| row["id"].as_i64()).collect();
     for (state, now, more) in since.iter().filter(|(state, _, _)| restored.contains(state)) {
         connection.execute(
             "UPDATE states SET visit_count = visit_count + :visit_count WHERE id = :id",
@@ -330,13 +359,15 @@ pub fn undo(connection: &Connection, id: i64, at: i64) -> Result<()> {
         undo.restore.get(table.0).into_iter().flatten().try_for_each(|row| restore_row(connection, *table, row))?;
     }
     reset_misses(connection, &undo, &since)?;
-    connection
-        .execute("UPDATE visual_history SET undone_at = :at, updated_at = :at WHERE id = :id", named_params! {":id": id, ":at": at})?;
+    connection.execute(
+        "UPDATE visual_history SET undone_at = :at, updated_at = :at WHERE id = :id",
+        named_params! {":id": id, ":at": at},
+    )?;
     Ok(())
 }
 
-/// Resets the misses of restored components. Visits since the change, at which they were not looked for, count neither as seen
-/// nor as missed.
+/// Resets the misses of restored components. Visits since the change, at which they were not looked for, count neither
+/// as seen nor as missed.
 fn reset_misses(connection: &Connection, undo: &Undo, since: &[(i64, i64, i64)]) -> Result<()> {
     for row in undo.restore.get("state_components").into_iter().flatten() {
         let (Some(state), Some(component)) = (row["state_id"].as_i64(), row["component_id"].as_i64()) else { continue };
@@ -365,7 +396,8 @@ fn restore_row(connection: &Connection, table: Table, row: &Map<String, Value>) 
     let places = (1..=columns.len()).map(|i| format!("?{i}")).collect::<Vec<_>>().join(", ");
     // What a component says and where it is now was seen since, and no change of the memory changes it.
     let seen = |c: &&&str| table.0 == "components" && SEEN.contains(c);
-    let update = columns.iter().filter(|c| !seen(c)).map(|c| format!("{c} = excluded.{c}")).collect::<Vec<_>>().join(", ");
+    let update =
+        columns.iter().filter(|c| !seen(c)).map(|c| format!("{c} = excluded.{c}")).collect::<Vec<_>>().join(", ");
     let sql = format!(
         "INSERT INTO {} ({}) VALUES ({places}) ON CONFLICT ({}) DO UPDATE SET {update}",
         table.0,
@@ -381,6 +413,10 @@ const MAX_CHANGES: i64 = 10_000;
 
 /// Deletes the oldest changes.
 pub fn prune(connection: &Connection) -> Result<usize> {
-    let newest: Option<i64> = connection.query_row("SELECT max(id) AS max_id FROM visual_history", [], |row| row.get("max_id"))?;
-    Ok(connection.execute("DELETE FROM visual_history WHERE id <= :id", named_params! {":id": newest.unwrap_or_default() - MAX_CHANGES})?)
+    let newest: Option<i64> =
+        connection.query_row("SELECT max(id) AS max_id FROM visual_history", [], |row| row.get("max_id"))?;
+    Ok(connection.execute(
+        "DELETE FROM visual_history WHERE id <= :id",
+        named_params! {":id": newest.unwrap_or_default() - MAX_CHANGES},
+    )?)
 }

@@ -1,19 +1,19 @@
-//! State identity: decides which state a page structure, or a set of detected components, belongs to. Pure rules over data in
-//! memory.
+//! State identity: decides which state a page structure, or a set of detected components, belongs to. Pure rules over
+//! data in memory.
 //!
-//! A structure that named a state is that state. Any other structure joins the most similar state of the same place and title,
-//! if the Jaccard index of their features is over 0.7 and at most one of its features is new there; so a page of which nodes
-//! are missing stays the same state. A joined structure that keeps coming back becomes a state of its own, since accidental
-//! differences vary from time to time; if it merely lacks features, it must also make up a tenth of the visits of the state it
-//! joined. A structure that is similar to no state is what it was before, else a new state.
+//! A structure that named a state is that state. Any other structure joins the most similar state of the same place and
+//! title, if the Jaccard index of their features is over 0.7 and at most one of its features is new there; so a page of
+//! which nodes are missing stays the same state. A joined structure that keeps coming back becomes a state of its own,
+//! since accidental differences vary from time to time; if it merely lacks features, it must also make up a tenth of
+//! the visits of the state it joined. A structure that is similar to no state is what it was before, else a new state.
 //!
 //! A page that was only scrolled since it was recognised stays that state, however it looks now.
 //!
-//! Different titles separate states. Only when a structure is similar to no state of its title but to many of other titles,
-//! titles count as content there (names of products or people) and are ignored.
+//! Different titles separate states. Only when a structure is similar to no state of its title but to many of other
+//! titles, titles count as content there (names of products or people) and are ignored.
 //!
-//! [`likeness`] compares a page with few resource ids to the stored examples of each state. A page in another language becomes a
-//! further example. A state that was stored without evidence takes the first page that has its earlier key.
+//! [`likeness`] compares a page with few resource ids to the stored examples of each state. A page in another language
+//! becomes a further example. A state that was stored without evidence takes the first page that has its earlier key.
 //!
 //! Sets of detections have no place and no title: they join by the Jaccard index alone. The thresholds were measured on
 //! recordings of real apps, see the program `ui-traces` in `tests/`.
@@ -27,7 +27,8 @@ use afd_screen::page::structure::Structure;
 const MAX_NEW_FEATURES: usize = 1;
 /// Number of sightings from which a joined structure can become a state of its own.
 const RETURNS_MIN: u64 = 2;
-/// A structure that merely lacks features becomes a state of its own only if it makes up one in this many visits of the joined state.
+/// A structure that merely lacks features becomes a state of its own only if it makes up one in this many visits of the
+/// joined state.
 const RETURNS_SHARE: u64 = 10;
 
 /// Number of similar states with other titles from which titles count as content.
@@ -43,8 +44,8 @@ pub fn merges(common: usize, union: usize) -> bool {
     20 * common > 17 * union
 }
 
-/// Returns a code for a state: `s_` and six hexadecimal digits of the MD5 hash of its sorted component names. While that is
-/// taken, the names are hashed again together with the taken code.
+/// Returns a code for a state: `s_` and six hexadecimal digits of the MD5 hash of its sorted component names. While
+/// that is taken, the names are hashed again together with the taken code.
 pub fn code(names: &[&str], taken: impl Fn(&str) -> bool) -> String {
     use md5::{Digest, Md5};
     let mut sorted = names.to_vec();
@@ -90,9 +91,15 @@ impl Sets {
         set.iter().for_each(|item| lists.entry(*item).or_default().push(index));
     }
 
-    /// Returns the set with the highest Jaccard index of those that pass and have no other title; the first of several. If
-    /// there is none, but enough sets with other titles pass ([`CONTENT_TITLES_MIN`]), returns the best of those.
-    fn nearest(&self, place: &str, title: Option<&str>, set: &[u64], passes: impl Fn(usize, usize) -> bool) -> Option<Nearest> {
+    /// Returns the set with the highest Jaccard index of those that pass and have no other title; the first of several.
+    /// If there is none, but enough sets with other titles pass ([`CONTENT_TITLES_MIN`]), returns the best of those.
+    fn nearest(
+        &self,
+        place: &str,
+        title: Option<&str>,
+        set: &[u64],
+        passes: impl Fn(usize, usize) -> bool,
+    ) -> Option<Nearest> {
         let lists = self.places.get(place)?;
         let mut common = vec![0u32; self.sizes.len()];
         for index in set.iter().filter_map(|item| lists.get(item)).flatten() {
@@ -264,7 +271,8 @@ impl Identity {
     fn decide_by_evidence(&self, structure: &Structure) -> Verdict {
         let look = Look(&structure.evidence);
         let examples = self.examples.get(&structure.place).map(Vec::as_slice).unwrap_or_default();
-        let best = examples.iter().map(|e| (likeness::same(look, Look(&e.hashes)), e)).filter(|(score, _)| *score > 0.0);
+        let best =
+            examples.iter().map(|e| (likeness::same(look, Look(&e.hashes)), e)).filter(|(score, _)| *score > 0.0);
         if let Some((_, example)) = best.max_by(|a, b| a.0.total_cmp(&b.0)) {
             let own = || examples.iter().filter(|e| e.state == example.state);
             let new = own().count() < MAX_EXAMPLES && own().all(|e| likeness::looks_different(look, Look(&e.hashes)));
@@ -276,7 +284,8 @@ impl Identity {
         }
     }
 
-    /// Returns the state that a page in a language in which it was not seen yet belongs to, if one fits clearly better than all others.
+    /// Returns the state that a page in a language in which it was not seen yet belongs to, if one fits clearly better
+    /// than all others.
     fn in_another_language(&self, look: Look<'_>, examples: &[Example]) -> Option<i64> {
         let mut states: HashMap<i64, f64> = HashMap::new();
         for example in examples {
@@ -307,8 +316,8 @@ impl Identity {
         self.variants.contains_key(&structure.key())
     }
 
-    /// Returns the key of the structure that names a state, under which screens are recorded that are recognised but not
-    /// learned.
+    /// Returns the key of the structure that names a state, under which screens are recorded that are recognised but
+    /// not learned.
     pub fn name_of(&self, state: i64) -> Option<&str> {
         self.states.get(&state)?.named_by.as_deref()
     }
@@ -326,8 +335,9 @@ impl Identity {
     /// Returns the most similar state of the same place.
     fn near(&self, s: &Structure) -> Option<Nearest> {
         let size = s.features.len();
-        self.pages
-            .nearest(&s.place, s.title.as_deref(), &s.features, |common, union| matches(common, union) && size - common <= MAX_NEW_FEATURES)
+        self.pages.nearest(&s.place, s.title.as_deref(), &s.features, |common, union| {
+            matches(common, union) && size - common <= MAX_NEW_FEATURES
+        })
     }
 
     /// Decides which state a structure that is seen now belongs to. The rules are those of the module documentation.
@@ -355,7 +365,8 @@ impl Identity {
         self.variants.get(key).map(|v| v.state)
     }
 
-    /// Counts a structure that was assigned to a state; with `names` the state is named by it, with `pinned` it stays there.
+    /// Counts a structure that was assigned to a state; with `names` the state is named by it, with `pinned` it stays
+    /// there.
     pub fn note(&mut self, structure: &Structure, state: i64, names: bool, pinned: bool) {
         let key = structure.key();
         if names {
@@ -370,7 +381,13 @@ impl Identity {
     }
 
     /// Adds a structure from the database; `named` has its place, title and features if it names the state.
-    pub fn add_variant(&mut self, key: &str, state: i64, (seen, pinned): (u64, bool), named: Option<(&str, Option<&str>, &[u64])>) {
+    pub fn add_variant(
+        &mut self,
+        key: &str,
+        state: i64,
+        (seen, pinned): (u64, bool),
+        named: Option<(&str, Option<&str>, &[u64])>,
+    ) {
         if let Some((place, title, features)) = named {
             self.pages.add(state, place, title, features);
             self.states.entry(state).or_default().named_by = Some(key.to_owned());

@@ -1,9 +1,9 @@
 //! The index that tells which state a screen is, without a query.
 //!
-//! The identity of each scope is kept twice. The writer thread has a draft that it changes while it runs the SQL of a lesson,
-//! so that the next lesson sees the changes. Readers have a copy of their own, which is updated after the commit and never
-//! locked for long. When the store undoes a write, drafts may be ahead of the database, so everything that is loaded is
-//! dropped.
+//! The identity of each scope is kept twice. The writer thread has a draft that it changes while it runs the SQL of a
+//! lesson, so that the next lesson sees the changes. Readers have a copy of their own, which is updated after the
+//! commit and never locked for long. When the store undoes a write, drafts may be ahead of the database, so everything
+//! that is loaded is dropped.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -114,8 +114,8 @@ impl Index {
         Self { undone, ..Self::default() }
     }
 
-    /// Returns the identity of a scope, loading it if needed. For the writer thread only, whose connection sees all earlier
-    /// lessons; others might load outdated data.
+    /// Returns the identity of a scope, loading it if needed. For the writer thread only, whose connection sees all
+    /// earlier lessons; others might load outdated data.
     pub fn identity(&self, connection: &Connection, scope: &Scope) -> Result<Arc<Loaded>> {
         let undone = self.undone.load(Ordering::SeqCst);
         if self.undone_at_load.swap(undone, Ordering::SeqCst) != undone {
@@ -204,7 +204,8 @@ fn load(connection: &Connection, scope: &Scope) -> Result<Identity> {
         let named = row.get::<_, bool>("defines")?.then_some((place.as_str(), title.as_deref(), features.as_slice()));
         identity.add_variant(&key, state, (u64::try_from(seen).unwrap_or_default(), row.get("pinned")?), named);
     }
-    let mut states = connection.prepare_cached("SELECT id, visit_count, code FROM states WHERE app_id = :app_id AND deleted_at IS NULL")?;
+    let mut states = connection
+        .prepare_cached("SELECT id, visit_count, code FROM states WHERE app_id = :app_id AND deleted_at IS NULL")?;
     let mut rows = states.query(named_params! {":app_id": known.id})?;
     while let Some(row) = rows.next()? {
         identity.set_visits(row.get("id")?, u64::try_from(row.get::<_, i64>("visit_count")?).unwrap_or_default());
@@ -212,7 +213,8 @@ fn load(connection: &Connection, scope: &Scope) -> Result<Identity> {
             identity.set_code(row.get("id")?, &code);
         }
     }
-    let mut components = connection.prepare_cached("SELECT key, id FROM components WHERE app_id = :app_id AND deleted_at IS NULL")?;
+    let mut components =
+        connection.prepare_cached("SELECT key, id FROM components WHERE app_id = :app_id AND deleted_at IS NULL")?;
     let mut rows = components.query(named_params! {":app_id": known.id})?;
     while let Some(row) = rows.next()? {
         identity.add_component(&row.get::<_, String>("key")?, row.get("id")?);

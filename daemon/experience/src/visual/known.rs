@@ -21,8 +21,9 @@ pub fn pages(connection: &Connection, app: &str) -> Result<Vec<Page>> {
         "SELECT s.id, s.code, coalesce(s.name, s.title, s.code) AS called FROM states s JOIN apps a ON a.id = s.app_id
          WHERE a.app = :app AND a.deleted_at IS NULL AND s.deleted_at IS NULL AND s.code IS NOT NULL AND s.kind = 'page' ORDER BY s.id",
     )?;
-    let found = statement
-        .query_map(named_params! {":app": app}, |row| Ok(Page { id: row.get("id")?, code: row.get("code")?, name: row.get("called")? }))?;
+    let found = statement.query_map(named_params! {":app": app}, |row| {
+        Ok(Page { id: row.get("id")?, code: row.get("code")?, name: row.get("called")? })
+    })?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -61,12 +62,16 @@ pub fn elements(connection: &Connection, app: &str) -> Result<Vec<Element>> {
 }
 
 impl Element {
-    /// Returns whether a text names the element: by its uid, or in any case by its name, label or resource id, complete or
-    /// without the package.
+    /// Returns whether a text names the element: by its uid, or in any case by its name, label or resource id, complete
+    /// or without the package.
     pub fn is_called(&self, given: &str) -> bool {
         let folded = given.to_lowercase();
         let same = |text: Option<&str>| text.is_some_and(|t| t.to_lowercase() == folded);
         let short = self.res_id.as_deref().and_then(|id| id.rsplit('/').next());
-        self.uid == given || same(Some(&self.name)) || same(self.res_id.as_deref()) || same(short) || same(self.label.as_deref())
+        self.uid == given
+            || same(Some(&self.name))
+            || same(self.res_id.as_deref())
+            || same(short)
+            || same(self.label.as_deref())
     }
 }

@@ -1,12 +1,13 @@
-//! Learning: stores what one observation teaches, that is which components were there, which were missed, and which state it
-//! was.
+//! Learning: stores what one observation teaches, that is which components were there, which were missed, and which
+//! state it was.
 //!
-//! Only changes are written. A page that looks as before costs one counter at its state and one at its scope; how often each of
-//! its components was seen is derived as the visits of the state since `from_visit`, less `missed`. A component that could not
-//! be seen, because it may have scrolled away or because its source did not look, counts neither as seen nor as missed.
+//! Only changes are written. A page that looks as before costs one counter at its state and one at its scope; how often
+//! each of its components was seen is derived as the visits of the state since `from_visit`, less `missed`. A component
+//! that could not be seen, because it may have scrolled away or because its source did not look, counts neither as seen
+//! nor as missed.
 //!
-//! A page is defined, which gives it a code, when it is seen for the second time: by the components that were there both times.
-//! A state that stands for a set of detections is defined at once by those that were known before.
+//! A page is defined, which gives it a code, when it is seen for the second time: by the components that were there
+//! both times. A state that stands for a set of detections is defined at once by those that were known before.
 
 use std::collections::{HashMap, HashSet};
 
@@ -119,7 +120,14 @@ impl Step<'_> {
         let visit = states::visit(self.connection, state, at)?;
         let example = names || verdict == Verdict::Extends(state);
         if names || verdict != Verdict::Is(state) {
-            states::put_variant(self.connection, self.origin, self.app, state, structure, Standing { names, pinned, example })?;
+            states::put_variant(
+                self.connection,
+                self.origin,
+                self.app,
+                state,
+                structure,
+                Standing { names, pinned, example },
+            )?;
         }
         identity.change(Change::Seen { structure: structure.clone(), state, names, pinned, example });
         self.update_links(identity, state, visit, true, learned)?;
@@ -151,7 +159,12 @@ impl Step<'_> {
             true => texts.clone_from(&self.lesson.texts),
             false => texts.retain(|t| self.lesson.texts.contains(t)),
         }
-        let name = self.lesson.page.clone().or_else(|| structure.title.clone()).unwrap_or_else(|| states::name_of(structure, &code));
+        let name = self
+            .lesson
+            .page
+            .clone()
+            .or_else(|| structure.title.clone())
+            .unwrap_or_else(|| states::name_of(structure, &code));
         states::define(self.connection, state, &code, &name, self.lesson.page.as_deref(), &texts)?;
         Ok(Some(code))
     }
@@ -206,7 +219,12 @@ impl Step<'_> {
     }
 
     /// Returns the row id of a sighting's component, and whether it was known before.
-    fn component(&self, identity: &mut index::Lesson<'_>, sighting: &Sighting, learned: &mut Learned) -> Result<(i64, bool)> {
+    fn component(
+        &self,
+        identity: &mut index::Lesson<'_>,
+        sighting: &Sighting,
+        learned: &mut Learned,
+    ) -> Result<(i64, bool)> {
         if let Some(id) = identity.component(&sighting.key) {
             if sighting.crop.is_some() {
                 components::set_crop(self.connection, id, sighting.crop.as_deref(), self.lesson.at)?;
@@ -233,9 +251,16 @@ impl Step<'_> {
         components::mark_attached(self.connection, component)
     }
 
-    /// Updates the links of a state with what was seen on it. What defines a page (`grows`) is extended by what is seen there
-    /// again; what defines a set of detections never changes.
-    fn update_links(&self, identity: &mut index::Lesson<'_>, state: i64, visit: Visit, grows: bool, learned: &mut Learned) -> Result<()> {
+    /// Updates the links of a state with what was seen on it. What defines a page (`grows`) is extended by what is seen
+    /// there again; what defines a set of detections never changes.
+    fn update_links(
+        &self,
+        identity: &mut index::Lesson<'_>,
+        state: i64,
+        visit: Visit,
+        grows: bool,
+        learned: &mut Learned,
+    ) -> Result<()> {
         let mut links = self.links(state)?;
         let mut still: Vec<(&Sighting, Link)> = Vec::new();
         for sighting in &self.lesson.sightings {
@@ -247,8 +272,8 @@ impl Step<'_> {
                 }
             }
         }
-        // A component that scrolls can be missed only if the view did not scroll, which shows in the positions of those outside
-        // list rows.
+        // A component that scrolls can be missed only if the view did not scroll, which shows in the positions of those
+        // outside list rows.
         let mut anchors = still.iter().filter(|(s, l)| l.scrolls && !element::belongs_to_list(&s.key)).peekable();
         let unscrolled = anchors.peek().is_some() && anchors.all(|(s, l)| s.bounds == l.bounds);
         let observers: HashSet<&str> = self.lesson.sightings.iter().map(|s| s.source.as_str()).collect();
@@ -267,10 +292,12 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// Counts misses on other states with the same place and title, which are other looks of this page: what an update of the app
-    /// took away is forgotten although the look that had it does not come again.
+    /// Counts misses on other states with the same place and title, which are other looks of this page: what an update
+    /// of the app took away is forgotten although the look that had it does not come again.
     fn miss_on_other_looks(&self, structure: &Structure, state: i64, learned: &mut Learned) -> Result<()> {
-        let Some(title) = structure.title.as_deref().filter(|_| !structure.dialog && !self.lesson.cut) else { return Ok(()) };
+        let Some(title) = structure.title.as_deref().filter(|_| !structure.dialog && !self.lesson.cut) else {
+            return Ok(());
+        };
         let seen: HashSet<&str> = self.lesson.sightings.iter().map(|s| s.key.as_str()).collect();
         for other in states::others_of_page(self.connection, self.app, (&structure.place, title), state)? {
             for (key, link) in self.links(other)? {
@@ -311,7 +338,8 @@ impl Step<'_> {
         Ok(found.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// Counts a miss. Of several consecutive misses, the visit before the first is kept as the last one with the component.
+    /// Counts a miss. Of several consecutive misses, the visit before the first is kept as the last one with the
+    /// component.
     fn miss(&self, state: i64, link: &Link, before: i64) -> Result<()> {
         self.connection
             .prepare_cached(

@@ -20,7 +20,8 @@ pub struct Lesson {
     pub cut: bool,
     /// Texts that could be read.
     pub texts: Vec<String>,
-    /// Key of the structure that was in front before the page was scrolled, when only that was done to it since: the same page.
+    /// Key of the structure that was in front before the page was scrolled, when only that was done to it since: the
+    /// same page.
     pub scrolled_from: Option<String>,
     /// Name that the caller gave the page.
     pub page: Option<String>,

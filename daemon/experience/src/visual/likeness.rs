@@ -1,9 +1,10 @@
 //! Decides whether two captures of pages with few resource ids show the same page.
 //!
-//! Different headings separate pages, unless the heading is content: the name of a recipe varies while the controls around it stay. A
-//! heading that is also the label of a control is a destination, not content. A page in another language shares no texts with the known
-//! one; its element positions are compared instead, and the best match must beat all others by [`MARGIN`]. An uncertain capture becomes a
-//! new page. The thresholds were measured on invented screens of twenty-four apps and checked on four others, see `tests/screens`.
+//! Different headings separate pages, unless the heading is content: the name of a recipe varies while the controls
+//! around it stay. A heading that is also the label of a control is a destination, not content. A page in another
+//! language shares no texts with the known one; its element positions are compared instead, and the best match must
+//! beat all others by [`MARGIN`]. An uncertain capture becomes a new page. The thresholds were measured on invented
+//! screens of twenty-four apps and checked on four others, see `tests/screens`.
 
 use afd_screen::page::evidence::{Kind, MAX_TABS, Sort, hash, of_kind, row_of_tabs, selected_tab};
 
@@ -16,13 +17,14 @@ const SAME_LABELS: f64 = 0.45;
 const SAME_DESPITE_TAB: f64 = 0.35;
 /// Minimum Jaccard index of the controls where only one page has a heading in sight.
 const SAME_HEADLESS: f64 = 0.6;
-/// Minimum Jaccard index of labels, of which at least five are shared, where large headings differ: items of which one was scrolled.
+/// Minimum Jaccard index of labels, of which at least five are shared, where large headings differ: items of which one
+/// was scrolled.
 const SCROLLED_LABELS: f64 = 0.28;
 /// Minimum Jaccard indices of labels and places of pages that look alike and say partly the same, as two items do.
 const ALIKE_LABELS: f64 = 0.2;
 const ALIKE_PLACES: f64 = 0.55;
-/// Number of controls from which two pages of one heading are different if they share hardly any of them, the share of controls in the page
-/// that has fewer, and the Jaccard index of their shapes, up to which they are.
+/// Number of controls from which two pages of one heading are different if they share hardly any of them, the share of
+/// controls in the page that has fewer, and the Jaccard index of their shapes, up to which they are.
 const OWN_CONTROLS: usize = 2;
 const SHARED_CONTROLS: f64 = 0.5;
 const OTHER_SHAPES: f64 = 0.4;
@@ -33,7 +35,8 @@ const MAX_OTHER_TEXTS: usize = 4;
 const OTHER_TEXTS_BESIDE: f64 = 0.6;
 /// Share of labels of the navigation from which two pages are in one language.
 const SAME_NAVIGATION: f64 = 0.5;
-/// Minimum mean of the Jaccard indices of places and shapes on pages in different languages; a tab that is selected on both counts extra.
+/// Minimum mean of the Jaccard indices of places and shapes on pages in different languages; a tab that is selected on
+/// both counts extra.
 pub const SAME_PLACES: f64 = 0.36;
 const SAME_TAB: f64 = 0.25;
 /// Jaccard index of the places of elements below which a look at a page is worth keeping as a further example.
@@ -80,7 +83,8 @@ impl<'a> Look<'a> {
 
     /// Returns the selected tab of a row, if the page has such a row.
     fn selected(self, at_bottom: bool, count: usize) -> Option<usize> {
-        (0..count).find(|i| self.of(Kind::Selected).contains(&hash(Kind::Selected, &selected_tab(at_bottom, count, *i))))
+        (0..count)
+            .find(|i| self.of(Kind::Selected).contains(&hash(Kind::Selected, &selected_tab(at_bottom, count, *i))))
     }
 
     /// Returns whether a heading is the label of a control of the page.
@@ -121,7 +125,8 @@ pub fn same(a: Look<'_>, b: Look<'_>) -> f64 {
     let of = |kind: Kind| (a.of(kind), b.of(kind));
     let labels = jaccard(of(Kind::Label).0, of(Kind::Label).1);
     let controls = jaccard(of(Kind::Chrome).0, of(Kind::Chrome).1);
-    let (label_count, control_count) = (shared(of(Kind::Label).0, of(Kind::Label).1), shared(of(Kind::Chrome).0, of(Kind::Chrome).1));
+    let (label_count, control_count) =
+        (shared(of(Kind::Label).0, of(Kind::Label).1), shared(of(Kind::Chrome).0, of(Kind::Chrome).1));
     let places = jaccard(of(Kind::Place).0, of(Kind::Place).1);
     let at_least = |value: f64, least: f64| if value >= least { value } else { 0.0 };
     let (tab, bottom_tab) = (tabs(a, b, false), tabs(a, b, true));
@@ -132,7 +137,11 @@ pub fn same(a: Look<'_>, b: Look<'_>) -> f64 {
     let same_heading = (a.is_field() && b.is_field()) || matches!(headings, (Some(x), Some(y)) if x == y);
     match (same_heading, tab) {
         // A name that is the heading of an item may also be that of a page about it.
-        (true, _) if !a.is_field() && shares_no_control(a, b) && jaccard(of(Kind::Shape).0, of(Kind::Shape).1) < OTHER_SHAPES => {
+        (true, _)
+            if !a.is_field()
+                && shares_no_control(a, b)
+                && jaccard(of(Kind::Shape).0, of(Kind::Shape).1) < OTHER_SHAPES =>
+        {
             return 0.0;
         }
         // In a form it is a choice.
@@ -152,7 +161,8 @@ pub fn same(a: Look<'_>, b: Look<'_>) -> f64 {
         if a.has_bar() || b.has_bar() {
             return if labels >= SAME_BAR { labels } else { at_least_both(labels, places) };
         }
-        let same = controls >= SAME_CONTROLS || labels >= SAME_LABELS || (labels >= SCROLLED_LABELS && label_count >= 5);
+        let same =
+            controls >= SAME_CONTROLS || labels >= SAME_LABELS || (labels >= SCROLLED_LABELS && label_count >= 5);
         return if same { controls.max(labels) } else { at_least_both(labels, places) };
     }
     if bottom_tab == TabRelation::Same {
@@ -173,7 +183,8 @@ pub fn same(a: Look<'_>, b: Look<'_>) -> f64 {
 
 /// Returns whether two looks have several controls each, besides those that lead back, and share hardly any.
 fn shares_no_control(a: Look<'_>, b: Look<'_>) -> bool {
-    let leads = |control: &u64| a.of(Kind::Lead).iter().chain(b.of(Kind::Lead)).any(|lead| (lead ^ control) & BODY == 0);
+    let leads =
+        |control: &u64| a.of(Kind::Lead).iter().chain(b.of(Kind::Lead)).any(|lead| (lead ^ control) & BODY == 0);
     let beside = |look: Look<'_>| look.of(Kind::Chrome).iter().copied().filter(|c| !leads(c)).collect::<Vec<_>>();
     let (own, other) = (beside(a), beside(b));
     own.len().min(other.len()) >= OWN_CONTROLS && overlap(&own, &other) <= SHARED_CONTROLS
@@ -184,7 +195,8 @@ fn at_least_both(labels: f64, places: f64) -> f64 {
     if labels >= ALIKE_LABELS && places >= ALIKE_PLACES { f64::midpoint(labels, places) } else { 0.0 }
 }
 
-/// Returns whether two looks are in different languages, as far as that can be told: they share hardly any label of a control.
+/// Returns whether two looks are in different languages, as far as that can be told: they share hardly any label of a
+/// control.
 pub fn differ_in_language(a: Look<'_>, b: Look<'_>) -> bool {
     let of = |kind: Kind| (a.of(kind), b.of(kind));
     let (lead, navigation, texts, controls) = (of(Kind::Lead), of(Kind::Navigation), of(Kind::Label), of(Kind::Chrome));
@@ -207,8 +219,9 @@ pub fn looks_different(a: Look<'_>, b: Look<'_>) -> bool {
     jaccard(a.of(Kind::Place), b.of(Kind::Place)) < DIFFERENT_PLACES
 }
 
-/// Returns how well the places and shapes of the elements of two looks in different languages agree, see [`SAME_PLACES`]; 0 if something
-/// else speaks against one page. A text of another length moves what is below it, so places alone are not enough.
+/// Returns how well the places and shapes of the elements of two looks in different languages agree, see
+/// [`SAME_PLACES`]; 0 if something else speaks against one page. A text of another length moves what is below it, so
+/// places alone are not enough.
 pub fn same_places(a: Look<'_>, b: Look<'_>) -> f64 {
     let relations = [tabs(a, b, false), tabs(a, b, true)];
     let fits = !relations.contains(&TabRelation::Other)

@@ -1,7 +1,8 @@
 //! Merges states that have become similar: sets of detections with a Jaccard index over 0.85.
 //!
-//! Pages are identified by their structure and are merged only when an update of the app has given a page a new look. The edges of the state graph refer to
-//! structures and need no change; imported edges refer to states and are rewritten.
+//! Pages are identified by their structure and are merged only when an update of the app has given a page a new look.
+//! The edges of the state graph refer to structures and need no change; imported edges refer to states and are
+//! rewritten.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,8 +17,8 @@ use super::scope::Known;
 use super::states::{self, State};
 use afd_store::Result;
 
-/// Merges states that have become similar; returns the changes. Only pairs with a touched state are compared, as no other pair
-/// can have become similar.
+/// Merges states that have become similar; returns the changes. Only pairs with a touched state are compared, as no
+/// other pair can have become similar.
 pub fn similar(connection: &Connection, origin: &str, app: i64, touched: &Touched, at: i64) -> Result<Vec<Entry>> {
     if touched.states.is_empty() && !touched.everything {
         return Ok(Vec::new());
@@ -27,7 +28,9 @@ pub fn similar(connection: &Connection, origin: &str, app: i64, touched: &Touche
     loop {
         let sets = defining_sets(connection, app)?;
         let Some((first, second, common, union)) = first_pair(&sets, &touched) else { return Ok(entries) };
-        let (Some(a), Some(b)) = (states::get(connection, first)?, states::get(connection, second)?) else { return Ok(entries) };
+        let (Some(a), Some(b)) = (states::get(connection, first)?, states::get(connection, second)?) else {
+            return Ok(entries);
+        };
         // The state with more visits survives; with equal visits the earlier one.
         let (survivor, gone) = if b.visit_count > a.visit_count { (b, a) } else { (a, b) };
         let why = format!("{common} of {union} components are equal, more than 85 percent");
@@ -37,8 +40,9 @@ pub fn similar(connection: &Connection, origin: &str, app: i64, touched: &Touche
     }
 }
 
-/// Merges a page into the one that took its place: it has the same place and title and nearly the same components, was first visited
-/// after the last visit of the other, and has had enough visits for a component to be forgotten. Returns the changes.
+/// Merges a page into the one that took its place: it has the same place and title and nearly the same components, was
+/// first visited after the last visit of the other, and has had enough visits for a component to be forgotten. Returns
+/// the changes.
 pub fn redesigned(connection: &Connection, origin: &str, scope: &Known, at: i64) -> Result<Vec<Entry>> {
     // The first visit with the new look was still taken for the old one.
     let mut statement = connection.prepare_cached(
@@ -57,7 +61,9 @@ pub fn redesigned(connection: &Connection, origin: &str, scope: &Known, at: i64)
         if !identity::merges(common, union) {
             continue;
         }
-        let (Some(gone), Some(living)) = (states::get(connection, gone)?, states::get(connection, living)?) else { continue };
+        let (Some(gone), Some(living)) = (states::get(connection, gone)?, states::get(connection, living)?) else {
+            continue;
+        };
         let why = format!("the page has looked like this for {} visits and not as before", living.visit_count);
         entries.push(merge(connection, origin, &living, &gone, &why, at)?);
         // The living one is named by its own look.
@@ -121,7 +127,10 @@ fn merge(connection: &Connection, origin: &str, survivor: &State, gone: &State, 
         named_params! {":state_id": survivor.id, ":id": gone.id},
     )?;
     join_edges(connection, survivor, gone, at)?;
-    connection.execute("UPDATE states SET deleted_at = :at, updated_at = :at WHERE id = :id", named_params! {":id": gone.id, ":at": at})?;
+    connection.execute(
+        "UPDATE states SET deleted_at = :at, updated_at = :at WHERE id = :id",
+        named_params! {":id": gone.id, ":at": at},
+    )?;
     connection.execute(
         "UPDATE states SET visit_count = :visit_count, updated_at = :updated_at WHERE id = :id",
         named_params! {":id": survivor.id, ":visit_count": visits, ":updated_at": at},
@@ -148,7 +157,12 @@ fn join_links(connection: &Connection, survivor: &State, gone: &State, visits: i
             let seen = state.visit_count - row.get::<_, i64>("from_visit")? - row.get::<_, i64>("missed")?;
             Ok((
                 row.get("component_id")?,
-                Link { defining: row.get("defining")?, seen, misses: row.get("misses")?, seen_before: row.get("seen_before")? },
+                Link {
+                    defining: row.get("defining")?,
+                    seen,
+                    misses: row.get("misses")?,
+                    seen_before: row.get("seen_before")?,
+                },
             ))
         })?;
         Ok(found.collect::<rusqlite::Result<_>>()?)
@@ -166,7 +180,8 @@ fn join_links(connection: &Connection, survivor: &State, gone: &State, visits: i
         // Seen on one of the states means not missed.
         let misses = found().map(|l| l.misses).min().unwrap_or_default();
         // `None` stands for the last visit of the state.
-        let seen_before = if found().any(|l| l.seen_before.is_none()) { None } else { found().filter_map(|l| l.seen_before).max() };
+        let seen_before =
+            if found().any(|l| l.seen_before.is_none()) { None } else { found().filter_map(|l| l.seen_before).max() };
         connection.execute(
             "INSERT INTO state_components (state_id, component_id, defining, from_visit, missed, misses, seen_before)
              VALUES (:state_id, :component_id, :defining, :from_visit, 0, :misses, :seen_before)",
@@ -185,10 +200,16 @@ fn join_links(connection: &Connection, survivor: &State, gone: &State, visits: i
 
 /// Moves imported edges to the survivor; equal edges become one, see [`JOIN_EDGES`].
 fn join_edges(connection: &Connection, survivor: &State, gone: &State, at: i64) -> Result<()> {
-    let mut statement =
-        connection.prepare("SELECT id, from_state, action, to_state FROM imported_edges WHERE app_id = :app_id ORDER BY position")?;
+    let mut statement = connection.prepare(
+        "SELECT id, from_state, action, to_state FROM imported_edges WHERE app_id = :app_id ORDER BY position",
+    )?;
     let rows = statement.query_map(named_params! {":app_id": survivor.app}, |row| {
-        Ok((row.get::<_, i64>("id")?, row.get::<_, i64>("from_state")?, row.get::<_, String>("action")?, row.get::<_, i64>("to_state")?))
+        Ok((
+            row.get::<_, i64>("id")?,
+            row.get::<_, i64>("from_state")?,
+            row.get::<_, String>("action")?,
+            row.get::<_, i64>("to_state")?,
+        ))
     })?;
     let edges = rows.collect::<rusqlite::Result<Vec<_>>>()?;
     let mapped = |state: i64| if state == gone.id { survivor.id } else { state };

@@ -1,9 +1,9 @@
 //! Routes through the state graph.
 //!
-//! The cost of an edge is its risk, that is the negative logarithm of its probability, plus a little for its duration and for
-//! each step. Risks add up along a route as probabilities multiply, so the cheapest route is roughly the most reliable one.
-//! Yen's algorithm returns the best few; for the fewest steps a breadth-first search is enough. Interrupts are never part of a
-//! route.
+//! The cost of an edge is its risk, that is the negative logarithm of its probability, plus a little for its duration
+//! and for each step. Risks add up along a route as probabilities multiply, so the cheapest route is roughly the most
+//! reliable one. Yen's algorithm returns the best few; for the fewest steps a breadth-first search is enough.
+//! Interrupts are never part of a route.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -11,8 +11,8 @@ use pathfinding::directed::{bfs::bfs, bfs::bfs_reach, yen::yen};
 
 use super::graph::{Edge, Graph};
 
-/// Cost of a step besides its risk, as every step may bring surprises. Costs are in millionths, like the negative logarithm of
-/// a probability.
+/// Cost of a step besides its risk, as every step may bring surprises. Costs are in millionths, like the negative
+/// logarithm of a probability.
 const STEP: u64 = 20_000;
 /// Cost of a millisecond: ten seconds cost as much as a risk of one tenth.
 const MILLISECOND: u64 = 10;
@@ -53,7 +53,9 @@ fn cost(edge: &Edge) -> u64 {
 fn best_edges<'a>(graph: &'a Graph, shortest: bool) -> HashMap<i64, Vec<&'a Edge>> {
     let mut best: HashMap<i64, Vec<&'a Edge>> = HashMap::new();
     // A page that was seen only once can be a goal, too.
-    for edge in graph.edges.iter().filter(|e| e.from != e.to && !graph.is_interrupt(e.from) && !graph.is_interrupt(e.to)) {
+    for edge in
+        graph.edges.iter().filter(|e| e.from != e.to && !graph.is_interrupt(e.from) && !graph.is_interrupt(e.to))
+    {
         let out = best.entry(edge.from).or_default();
         match out.iter_mut().find(|e| e.to == edge.to) {
             Some(known) if !shortest && cost(edge) < cost(known) => *known = edge,
@@ -87,17 +89,20 @@ fn route(edges: Vec<&Edge>) -> Route<'_> {
     }
 }
 
-/// Returns the reachable state that has most in common with an unreachable goal; of several, the one with the fewest steps.
+/// Returns the reachable state that has most in common with an unreachable goal; of several, the one with the fewest
+/// steps.
 pub fn nearest(graph: &Graph, wanted: &RouteQuery, components: &BTreeMap<i64, BTreeSet<String>>) -> Option<i64> {
     let best = best_edges(graph, true);
-    let reached: Vec<i64> = bfs_reach(wanted.from, |s| best.get(s).into_iter().flatten().map(|e| e.to).collect::<Vec<_>>()).collect();
+    let reached: Vec<i64> =
+        bfs_reach(wanted.from, |s| best.get(s).into_iter().flatten().map(|e| e.to).collect::<Vec<_>>()).collect();
     let empty = BTreeSet::new();
     let set = |state: &i64| components.get(state).unwrap_or(&empty);
     let likeness = |state: &i64| {
         let of = |goal: &i64| {
             let (a, b) = (set(state), set(goal));
             let (common, union) = (a.intersection(b).count(), a.union(b).count());
-            let place = usize::from(graph.states.get(goal).map(|g| &g.place) == graph.states.get(state).map(|s| &s.place));
+            let place =
+                usize::from(graph.states.get(goal).map(|g| &g.place) == graph.states.get(state).map(|s| &s.place));
             (common * 1000).checked_div(union).unwrap_or_default() + place * 500
         };
         wanted.goals.iter().map(of).max().unwrap_or_default()

@@ -1,5 +1,5 @@
-//! Deleting for good. What was deleted or forgotten keeps its content as long as that can be undone; then its labels, texts and
-//! pictures go, and a row without content remains, by which a copy of this memory learns of the deletion.
+//! Deleting for good. What was deleted or forgotten keeps its content as long as that can be undone; then its labels,
+//! texts and pictures go, and a row without content remains, by which a copy of this memory learns of the deletion.
 
 use std::collections::HashSet;
 

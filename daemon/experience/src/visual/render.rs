@@ -1,7 +1,7 @@
 //! Draws the state graph: for Graphviz, for Mermaid, and as SVG.
 //!
-//! States are grouped into clusters by activity. Several edges between two states are one line, labelled with the most used
-//! action and the number of others. Interrupts have a cluster of their own, and show how they are dismissed.
+//! States are grouped into clusters by activity. Several edges between two states are one line, labelled with the most
+//! used action and the number of others. Interrupts have a cluster of their own, and show how they are dismissed.
 
 use afd_proto::visual::StateKind;
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -39,7 +39,12 @@ impl Line<'_> {
         let best = self.edges.iter().max_by_key(|e| e.count);
         let Some(best) = best else { return String::new() };
         let others = if self.edges.len() > 1 { format!(" +{}", self.edges.len() - 1) } else { String::new() };
-        format!("{}{others} \u{b7} {}\u{d7} {:.0}%", shortened(&best.action, MAX_LABEL), self.count(), best.success_rate * 100.0)
+        format!(
+            "{}{others} \u{b7} {}\u{d7} {:.0}%",
+            shortened(&best.action, MAX_LABEL),
+            self.count(),
+            best.success_rate * 100.0
+        )
     }
 
     /// Returns the full text of all its edges, one per line.
@@ -50,7 +55,11 @@ impl Line<'_> {
 }
 
 fn shortened(text: &str, most: usize) -> String {
-    if text.chars().count() <= most { text.to_owned() } else { format!("{}\u{2026}", text.chars().take(most - 1).collect::<String>()) }
+    if text.chars().count() <= most {
+        text.to_owned()
+    } else {
+        format!("{}\u{2026}", text.chars().take(most - 1).collect::<String>())
+    }
 }
 
 fn visits(state: &State) -> String {
@@ -88,8 +97,14 @@ impl<'a> Picture<'a> {
                 lines.entry((*from, *to)).or_default().push(edge);
             }
         }
-        let dismissals = graph.interrupts.iter().filter_map(|i| Some((i.state, i.dismissals.first()?.action.clone()))).collect();
-        Self { clusters, nodes, lines: lines.into_iter().map(|((from, to), edges)| Line { from, to, edges }).collect(), dismissals }
+        let dismissals =
+            graph.interrupts.iter().filter_map(|i| Some((i.state, i.dismissals.first()?.action.clone()))).collect();
+        Self {
+            clusters,
+            nodes,
+            lines: lines.into_iter().map(|((from, to), edges)| Line { from, to, edges }).collect(),
+            dismissals,
+        }
     }
 
     /// Returns the number of states shown.
@@ -117,7 +132,8 @@ impl<'a> Picture<'a> {
 
     /// Draws for Graphviz.
     pub fn dot(&self) -> String {
-        let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"));
+        let quoted =
+            |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"));
         let mut out = String::from("digraph states {\n  rankdir=LR;\n  node [shape=box, style=rounded];\n");
         for (c, name) in self.clusters.iter().enumerate() {
             let _ = writeln!(out, "  subgraph cluster_{c} {{\n    label={};", quoted(name));
@@ -139,7 +155,9 @@ impl<'a> Picture<'a> {
     /// Draws for Mermaid.
     pub fn mermaid(&self) -> String {
         let escaped = |text: &str| {
-            let special = |c: char| if matches!(c, '"' | '#' | '&' | '<' | '>' | '`') { format!("#{};", c as u32) } else { c.to_string() };
+            let special = |c: char| {
+                if matches!(c, '"' | '#' | '&' | '<' | '>' | '`') { format!("#{};", c as u32) } else { c.to_string() }
+            };
             text.chars().map(|c| if c == '\n' { "<br/>".to_owned() } else { special(c) }).collect::<String>()
         };
         let mut out = String::from("flowchart LR\n");
@@ -165,7 +183,9 @@ fn cluster_of(state: &State, interrupt: bool) -> String {
     match (interrupt, state.kind) {
         (true, _) => "pop-ups".to_owned(),
         (false, StateKind::Dialog) => "dialogs".to_owned(),
-        (false, StateKind::Page) => state.place.rsplit('/').next().unwrap_or_default().trim_start_matches('.').to_owned(),
+        (false, StateKind::Page) => {
+            state.place.rsplit('/').next().unwrap_or_default().trim_start_matches('.').to_owned()
+        }
         (false, _) => "seen by detectors".to_owned(),
     }
 }
@@ -205,8 +225,8 @@ struct Layout {
 }
 
 impl Picture<'_> {
-    /// Places clusters side by side, in rows that together have about the shape of a screen; the states of a cluster are placed
-    /// in columns.
+    /// Places clusters side by side, in rows that together have about the shape of a screen; the states of a cluster
+    /// are placed in columns.
     fn layout(&self) -> Layout {
         let per_column = ((self.nodes.len() as f64).sqrt().ceil() as usize).clamp(3, 12);
         let widest = ((self.nodes.len() as f64).sqrt() * 1.3).ceil().max(3.0) * (NODE_WIDTH + GAP_WIDTH);
@@ -222,8 +242,10 @@ impl Picture<'_> {
             }
             for (i, node) in members.into_iter().enumerate() {
                 let (column, row) = (i / per_column, i % per_column);
-                layout.nodes[node] =
-                    (x + 24.0 + column as f64 * (NODE_WIDTH + GAP_WIDTH), y + HEAD + 20.0 + row as f64 * (NODE_HEIGHT + GAP_HEIGHT));
+                layout.nodes[node] = (
+                    x + 24.0 + column as f64 * (NODE_WIDTH + GAP_WIDTH),
+                    y + HEAD + 20.0 + row as f64 * (NODE_HEIGHT + GAP_HEIGHT),
+                );
             }
             layout.boxes.push((x, y, width, height));
             layout.size = (layout.size.0.max(x + width + MARGIN), layout.size.1.max(y + height + MARGIN));
@@ -287,8 +309,8 @@ fn draw_line(out: &mut String, line: &Line<'_>, layout: &Layout, labelled: bool)
     let ((ax, ay), (bx, by)) = (layout.nodes[line.from], layout.nodes[line.to]);
     let (aw, bw) = (ax + NODE_WIDTH, bx + NODE_WIDTH);
     let (ac, bc) = (ay + NODE_HEIGHT / 2.0, by + NODE_HEIGHT / 2.0);
-    // Lines go from the right side to the left side of a node, or back. Within a column they go around the right side downwards
-    // and around the left side upwards. Loops are drawn over the corner.
+    // Lines go from the right side to the left side of a node, or back. Within a column they go around the right side
+    // downwards and around the left side upwards. Loops are drawn over the corner.
     let (path, mx, my) = if line.from == line.to {
         (
             format!(
@@ -320,9 +342,17 @@ fn draw_line(out: &mut String, line: &Line<'_>, layout: &Layout, labelled: bool)
             (ac + bc) / 2.0 + 12.0,
         )
     } else if by > ay {
-        (format!("M{aw:.0},{ac:.0} C{:.0},{ac:.0} {:.0},{bc:.0} {bw:.0},{bc:.0}", aw + 46.0, bw + 46.0), aw.max(bw) + 38.0, (ac + bc) / 2.0)
+        (
+            format!("M{aw:.0},{ac:.0} C{:.0},{ac:.0} {:.0},{bc:.0} {bw:.0},{bc:.0}", aw + 46.0, bw + 46.0),
+            aw.max(bw) + 38.0,
+            (ac + bc) / 2.0,
+        )
     } else {
-        (format!("M{ax:.0},{ac:.0} C{:.0},{ac:.0} {:.0},{bc:.0} {bx:.0},{bc:.0}", ax - 46.0, bx - 46.0), ax.min(bx) - 38.0, (ac + bc) / 2.0)
+        (
+            format!("M{ax:.0},{ac:.0} C{:.0},{ac:.0} {:.0},{bc:.0} {bx:.0},{bc:.0}", ax - 46.0, bx - 46.0),
+            ax.min(bx) - 38.0,
+            (ac + bc) / 2.0,
+        )
     };
     let thick = 1.0 + (line.count() as f64).ln_1p() * 0.5;
     let _ = writeln!(
@@ -344,5 +374,11 @@ fn draw_line(out: &mut String, line: &Line<'_>, layout: &Layout, labelled: bool)
 /// Escapes text for XML.
 fn xml(text: &str) -> String {
     let plain = |c: &char| !c.is_control() || *c == '\n';
-    text.chars().filter(plain).collect::<String>().replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    text.chars()
+        .filter(plain)
+        .collect::<String>()
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
 }

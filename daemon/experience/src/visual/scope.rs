@@ -45,7 +45,9 @@ fn known(row: &Row<'_>) -> rusqlite::Result<Known> {
 pub fn find(connection: &Connection, scope: &Scope) -> Result<Option<Known>> {
     let site = scope.site.as_deref().unwrap_or_default();
     Ok(connection
-        .prepare_cached(&format!("SELECT {COLUMNS} FROM apps WHERE app = :app AND site = :site AND deleted_at IS NULL"))?
+        .prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM apps WHERE app = :app AND site = :site AND deleted_at IS NULL"
+        ))?
         .query_row(named_params! {":app": &scope.app, ":site": site}, known)
         .optional()?)
 }
@@ -60,7 +62,8 @@ pub fn get(connection: &Connection, id: i64) -> Result<Option<Known>> {
 
 /// Returns all scopes, sorted by name.
 pub fn all(connection: &Connection) -> Result<Vec<Known>> {
-    let mut statement = connection.prepare_cached(&format!("SELECT {COLUMNS} FROM apps WHERE deleted_at IS NULL ORDER BY app, site"))?;
+    let mut statement = connection
+        .prepare_cached(&format!("SELECT {COLUMNS} FROM apps WHERE deleted_at IS NULL ORDER BY app, site"))?;
     let found = statement.query_map([], known)?.collect::<rusqlite::Result<_>>()?;
     Ok(found)
 }
@@ -93,13 +96,17 @@ pub(super) fn count_learning(connection: &Connection, id: i64, by_detector: bool
                 learned_at = max(coalesce(learned_at, 0), :at), updated_at = :at WHERE id = :id
              RETURNING learn_count",
         )?
-        .query_row(named_params! {":id": id, ":at": at, ":detector_looks": by_detector}, |row| row.get("learn_count"))?)
+        .query_row(named_params! {":id": id, ":at": at, ":detector_looks": by_detector}, |row| {
+            row.get("learn_count")
+        })?)
 }
 
 /// Sets the number of consecutive misses after which a component is forgotten.
 pub fn set_threshold(connection: &Connection, id: i64, threshold: i64) -> Result<()> {
     connection
-        .prepare_cached("UPDATE apps SET forget_threshold = :forget_threshold, updated_at = :updated_at WHERE id = :id")?
+        .prepare_cached(
+            "UPDATE apps SET forget_threshold = :forget_threshold, updated_at = :updated_at WHERE id = :id",
+        )?
         .execute(named_params! {":id": id, ":forget_threshold": threshold, ":updated_at": now_ms()})?;
     Ok(())
 }
@@ -121,7 +128,9 @@ pub fn add_page(connection: &Connection, id: i64, page: &str, artifact: &str) ->
 
 /// Counts an observation by a detector alone.
 pub(super) fn count_detector_look(connection: &Connection, id: i64) -> Result<()> {
-    connection.prepare_cached("UPDATE apps SET detector_looks = detector_looks + 1 WHERE id = :id")?.execute(named_params! {":id": id})?;
+    connection
+        .prepare_cached("UPDATE apps SET detector_looks = detector_looks + 1 WHERE id = :id")?
+        .execute(named_params! {":id": id})?;
     Ok(())
 }
 
@@ -150,7 +159,8 @@ pub fn add_host(connection: &Connection, scope: &Scope, host: &str) -> Result<()
 
 /// Returns the hosts seen of a site.
 pub fn hosts(connection: &Connection, id: i64) -> Result<Vec<String>> {
-    let text: String =
-        connection.prepare_cached("SELECT hosts FROM apps WHERE id = :id")?.query_row(named_params! {":id": id}, |row| row.get("hosts"))?;
+    let text: String = connection
+        .prepare_cached("SELECT hosts FROM apps WHERE id = :id")?
+        .query_row(named_params! {":id": id}, |row| row.get("hosts"))?;
     Ok(serde_json::from_str(&text).unwrap_or_default())
 }

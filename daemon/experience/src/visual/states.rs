@@ -104,8 +104,8 @@ fn read(row: &Row<'_>) -> rusqlite::Result<State> {
     })
 }
 
-/// Returns the states of a scope, in the order in which they were learned; with `undefined` also those that are not defined
-/// yet.
+/// Returns the states of a scope, in the order in which they were learned; with `undefined` also those that are not
+/// defined yet.
 pub fn list(connection: &Connection, app: i64, undefined: bool) -> Result<Vec<State>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM states WHERE app_id = :app_id AND deleted_at IS NULL AND (:undefined OR code IS NOT NULL)
@@ -128,14 +128,15 @@ pub fn defining(connection: &Connection, app: i64) -> Result<Vec<(i64, String)>>
         "SELECT sc.state_id, c.name FROM state_components sc JOIN components c ON c.id = sc.component_id
          WHERE c.app_id = :app_id AND sc.defining = 1 AND c.deleted_at IS NULL ORDER BY sc.state_id, c.name",
     )?;
-    let found = statement.query_map(named_params! {":app_id": app}, |row| Ok((row.get("state_id")?, row.get("name")?)))?;
+    let found =
+        statement.query_map(named_params! {":app_id": app}, |row| Ok((row.get("state_id")?, row.get("name")?)))?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
 /// Returns the states that a component belongs to.
 pub fn with_component(connection: &Connection, component: i64) -> Result<Vec<i64>> {
-    let mut statement =
-        connection.prepare_cached("SELECT state_id FROM state_components WHERE component_id = :component_id ORDER BY state_id")?;
+    let mut statement = connection
+        .prepare_cached("SELECT state_id FROM state_components WHERE component_id = :component_id ORDER BY state_id")?;
     let found = statement.query_map(named_params! {":component_id": component}, |row| row.get("state_id"))?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
@@ -158,7 +159,8 @@ pub fn structures_of_same_state(connection: &Connection, key: &str) -> Result<Ve
         "SELECT key FROM state_variants WHERE state_id = (SELECT state_id FROM state_variants WHERE key = :key)
          ORDER BY defines DESC, seen DESC LIMIT 200",
     )?;
-    let mut keys: Vec<String> = statement.query_map(named_params! {":key": key}, |row| row.get("key"))?.collect::<rusqlite::Result<_>>()?;
+    let mut keys: Vec<String> =
+        statement.query_map(named_params! {":key": key}, |row| row.get("key"))?.collect::<rusqlite::Result<_>>()?;
     if !keys.iter().any(|k| k == key) {
         keys.push(key.to_owned());
     }
@@ -166,20 +168,27 @@ pub fn structures_of_same_state(connection: &Connection, key: &str) -> Result<Ve
 }
 
 /// Returns the other states that are pages with this place and title, the latest first.
-pub(super) fn others_of_page(connection: &Connection, app: i64, (place, title): (&str, &str), state: i64) -> Result<Vec<i64>> {
+pub(super) fn others_of_page(
+    connection: &Connection,
+    app: i64,
+    (place, title): (&str, &str),
+    state: i64,
+) -> Result<Vec<i64>> {
     let mut statement = connection.prepare_cached(
         "SELECT id FROM states WHERE app_id = :app_id AND place = :place AND title = :title AND kind = 'page' AND id <> :state
             AND deleted_at IS NULL ORDER BY last_seen DESC LIMIT 10",
     )?;
-    let found =
-        statement.query_map(named_params! {":app_id": app, ":place": place, ":title": title, ":state": state}, |row| row.get("id"))?;
+    let found = statement
+        .query_map(named_params! {":app_id": app, ":place": place, ":title": title, ":state": state}, |row| {
+            row.get("id")
+        })?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
 /// Returns the codes of all states of a scope.
 pub(super) fn codes(connection: &Connection, app: i64) -> Result<HashSet<String>> {
-    let mut statement =
-        connection.prepare_cached("SELECT code FROM states WHERE app_id = :app_id AND deleted_at IS NULL AND code IS NOT NULL")?;
+    let mut statement = connection
+        .prepare_cached("SELECT code FROM states WHERE app_id = :app_id AND deleted_at IS NULL AND code IS NOT NULL")?;
     let found = statement.query_map(named_params! {":app_id": app}, |row| row.get("code"))?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
@@ -195,7 +204,13 @@ pub(super) fn name_of(structure: &Structure, code: &str) -> String {
 }
 
 /// Inserts a page or dialog that was seen for the first time.
-pub(super) fn insert_page(connection: &Connection, origin: &str, app: i64, structure: &Structure, at: i64) -> Result<i64> {
+pub(super) fn insert_page(
+    connection: &Connection,
+    origin: &str,
+    app: i64,
+    structure: &Structure,
+    at: i64,
+) -> Result<i64> {
     let kind = if structure.dialog { StateKind::Dialog } else { StateKind::Page };
     connection
         .prepare_cached(
@@ -216,7 +231,14 @@ pub(super) fn insert_page(connection: &Connection, origin: &str, app: i64, struc
 }
 
 /// Inserts a state that a set of detections stands for.
-pub(super) fn insert_set(connection: &Connection, origin: &str, app: i64, code: &str, name: &str, lesson: &Lesson) -> Result<i64> {
+pub(super) fn insert_set(
+    connection: &Connection,
+    origin: &str,
+    app: i64,
+    code: &str,
+    name: &str,
+    lesson: &Lesson,
+) -> Result<i64> {
     let position = next_position(connection, "states", app)?;
     connection
         .prepare_cached(
@@ -353,9 +375,9 @@ pub fn of_structure(connection: &Connection, key: &str) -> Result<Option<State>>
     }
 }
 
-/// Stores which components were found by their pictures and which were missed. With a known state this is a visit at which only
-/// these components were looked for; without one, only loose components can be missed. Returns the number of misses on the
-/// state.
+/// Stores which components were found by their pictures and which were missed. With a known state this is a visit at
+/// which only these components were looked for; without one, only loose components can be missed. Returns the number of
+/// misses on the state.
 pub fn note_matches(
     connection: &Connection,
     app: i64,
@@ -368,9 +390,11 @@ pub fn note_matches(
     let mut counted = 0;
     if let (Some(state), Some(visit)) = (state, before) {
         let looked: HashSet<i64> = found.iter().map(|(id, _)| *id).chain(missed.iter().copied()).collect();
-        let mut links = connection.prepare_cached("SELECT component_id FROM state_components WHERE state_id = :state_id")?;
-        let all: Vec<i64> =
-            links.query_map(named_params! {":state_id": state}, |row| row.get("component_id"))?.collect::<rusqlite::Result<_>>()?;
+        let mut links =
+            connection.prepare_cached("SELECT component_id FROM state_components WHERE state_id = :state_id")?;
+        let all: Vec<i64> = links
+            .query_map(named_params! {":state_id": state}, |row| row.get("component_id"))?
+            .collect::<rusqlite::Result<_>>()?;
         for component in all {
             let change = if !looked.contains(&component) {
                 "from_visit = from_visit + 1, seen_before = coalesce(seen_before, :before)"

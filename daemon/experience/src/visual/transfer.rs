@@ -52,8 +52,9 @@ pub fn dump(connection: &Connection, kind: &Kind, mut each: impl FnMut(Record)) 
     if kind.name != "state" {
         return dump_kind(connection, kind, each);
     }
-    let mut variants =
-        connection.prepare("SELECT v.key FROM state_variants v JOIN states s ON s.id = v.state_id WHERE s.uid = :uid ORDER BY v.key")?;
+    let mut variants = connection.prepare(
+        "SELECT v.key FROM state_variants v JOIN states s ON s.id = v.state_id WHERE s.uid = :uid ORDER BY v.key",
+    )?;
     let mut failure = None;
     dump_kind(connection, kind, |mut record| {
         let uid = record.get("uid").and_then(Value::as_str).unwrap_or_default();
@@ -71,7 +72,12 @@ pub fn dump(connection: &Connection, kind: &Kind, mut each: impl FnMut(Record)) 
 ///
 /// # Errors
 /// If it does not fit.
-pub fn load(connection: &Connection, loader: &mut Loader, kind: &Kind, mut record: Record) -> std::result::Result<Loaded, LoadError> {
+pub fn load(
+    connection: &Connection,
+    loader: &mut Loader,
+    kind: &Kind,
+    mut record: Record,
+) -> std::result::Result<Loaded, LoadError> {
     LIMITS.check(kind.name, &record).map_err(LoadError::Invalid)?;
     if let Some(variants) = record.remove(VARIANTS)
         && !loader.knows(connection, kind, &record)?

@@ -48,7 +48,9 @@ fn product_with_signs_is_the_sum_of_components_with_their_signs() {
         for (place, stored) in stored.iter().enumerate() {
             sketches.set(place, &vectors::sketch(stored));
         }
-        let product = |place: &usize| -> f32 { query.iter().zip(&stored[*place]).map(|(q, s)| if *s > 0.0 { *q } else { -q }).sum() };
+        let product = |place: &usize| -> f32 {
+            query.iter().zip(&stored[*place]).map(|(q, s)| if *s > 0.0 { *q } else { -q }).sum()
+        };
         let mut sorted: Vec<usize> = (0..50).collect();
         sorted.sort_by(|a, b| product(b).total_cmp(&product(a)));
         let mut found = by_signs(&sketches, &query, (0..50).collect(), 10);

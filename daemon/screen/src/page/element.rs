@@ -1,8 +1,9 @@
-//! Selects the elements of a screen that are remembered as components, and computes the key that identifies each of them.
+//! Selects the elements of a screen that are remembered as components, and computes the key that identifies each of
+//! them.
 //!
-//! A key consists of stable properties: resource id, class and role. The text of an element is part of its key only where
-//! nothing else identifies it and the text is not expected to change. The rows of a list share one component per kind of row,
-//! whatever they contain.
+//! A key consists of stable properties: resource id, class and role. The text of an element is part of its key only
+//! where nothing else identifies it and the text is not expected to change. The rows of a list share one component per
+//! kind of row, whatever they contain.
 
 use afd_proto::vocabulary::Role;
 use std::collections::{HashMap, HashSet};
@@ -112,8 +113,8 @@ fn row(node: &Node, role: Role, list: &Node) -> Draft {
     Draft { element, words: None, of_list: true }
 }
 
-/// Returns the element of a node inside a web page. Web pages change at will, so only interactive elements with a short label
-/// without digits are remembered.
+/// Returns the element of a node inside a web page. Web pages change at will, so only interactive elements with a short
+/// label without digits are remembered.
 fn web_element(snapshot: &Snapshot, index: usize, role: Role) -> Option<Draft> {
     let words = label::of(snapshot, index).title;
     let plain = !words.is_empty() && words.chars().count() <= MAX_NAME && !words.chars().any(char::is_numeric);
@@ -126,7 +127,8 @@ fn element(snapshot: &Snapshot, index: usize, role: Role) -> Draft {
     let typed = site::is_address_bar(node.id_name());
     let words = (!words.is_empty() && !node.is(Flag::Scrollable) && !typed).then_some(words);
     // The text identifies interactive elements only. The text of a switch or field is its value.
-    let steady = words.as_deref().filter(|_| acts(node) && role != Role::Switch && role != Role::Field).map(mask::digits);
+    let steady =
+        words.as_deref().filter(|_| acts(node) && role != Role::Switch && role != Role::Field).map(mask::digits);
     let above = snapshot.ancestors(index).find_map(|a| snapshot.nodes[a].id_name()).unwrap_or_default();
     let key = match &node.res_id {
         Some(id) if !is_generic(id) => format!("{id}|{}|{role}", node.class),
@@ -154,8 +156,8 @@ fn is_generic(res_id: &str) -> bool {
     res_id.starts_with("android:")
 }
 
-/// Resolves duplicate keys: inside lists duplicates are one element; others are told apart by their texts if all of them
-/// differ, else by their order.
+/// Resolves duplicate keys: inside lists duplicates are one element; others are told apart by their texts if all of
+/// them differ, else by their order.
 fn resolve_duplicates(drafts: Vec<Draft>) -> Vec<Element> {
     let mut by_key: HashMap<&str, Duplicates<'_>> = HashMap::new();
     for draft in &drafts {
@@ -192,7 +194,8 @@ struct Duplicates<'a> {
     words: HashSet<&'a str>,
 }
 
-/// Converts a label into a name: whitespace and control characters become `_`, slashes `-`; at most [`MAX_NAME`] characters.
+/// Converts a label into a name: whitespace and control characters become `_`, slashes `-`; at most [`MAX_NAME`]
+/// characters.
 pub fn clean(label: &str) -> String {
     let clean = |c: char| match c {
         '/' => '-',

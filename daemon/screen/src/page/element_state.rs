@@ -70,11 +70,12 @@ const OFF: &[&str] = &[
     "\u{432}\u{44b}\u{43a}\u{43b}",
 ];
 
-/// Returns whether an element is on; `None` if none of its texts says so, or they contradict each other. A sentence that merely contains
-/// such a word says nothing.
+/// Returns whether an element is on; `None` if none of its texts says so, or they contradict each other. A sentence
+/// that merely contains such a word says nothing.
 pub fn is_on(snapshot: &Snapshot, index: usize) -> Option<bool> {
     let texts = texts(snapshot, index);
-    let parts: Vec<String> = texts.iter().flat_map(|t| t.split([',', '\n', ';'])).map(|p| fold(p.trim().trim_end_matches('.'))).collect();
+    let parts: Vec<String> =
+        texts.iter().flat_map(|t| t.split([',', '\n', ';'])).map(|p| fold(p.trim().trim_end_matches('.'))).collect();
     let any = |words: &[&str]| parts.iter().any(|p| words.contains(&p.as_str()));
     match (any(ON), any(OFF)) {
         (true, false) => Some(true),
@@ -89,8 +90,8 @@ pub fn is_enabled(snapshot: &Snapshot, index: usize) -> bool {
     snapshot.nodes[index].is(Flag::Enabled) && takes.is_none_or(|i| snapshot.nodes[i].is(Flag::Enabled))
 }
 
-/// Returns the texts that an element shows: its own, the value of a field, and those inside of it, other elements excepted that take
-/// touches, unless they are switches.
+/// Returns the texts that an element shows: its own, the value of a field, and those inside of it, other elements
+/// excepted that take touches, unless they are switches.
 pub fn texts(snapshot: &Snapshot, index: usize) -> Vec<String> {
     let belongs = |i: &usize| {
         let other = |a: usize| {

@@ -1,8 +1,8 @@
-//! Evidence that identifies a page with few resource ids, as Compose and Flutter apps have: its heading, selected tab, control labels
-//! and element positions.
+//! Evidence that identifies a page with few resource ids, as Compose and Flutter apps have: its heading, selected tab,
+//! control labels and element positions.
 //!
-//! Evidence is stored as hashes with the kind in the upper byte, so pages are compared without storing their texts. Digits and
-//! punctuation are removed before hashing. `visual::likeness` compares the evidence of two pages.
+//! Evidence is stored as hashes with the kind in the upper byte, so pages are compared without storing their texts.
+//! Digits and punctuation are removed before hashing. `visual::likeness` compares the evidence of two pages.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -103,7 +103,8 @@ pub fn hash(kind: Kind, text: &str) -> u64 {
     (fnv1a(text) >> 8) | (u64::from(kind as u8) << 56)
 }
 
-/// Returns the FNV-1a hash of a text: it is stored, so it must be the same in every version, and a large page has thousands of texts.
+/// Returns the FNV-1a hash of a text: it is stored, so it must be the same in every version, and a large page has
+/// thousands of texts.
 fn fnv1a(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
@@ -216,7 +217,8 @@ struct Page<'a> {
 
 impl<'a> Page<'a> {
     fn of(snapshot: &'a Snapshot, nodes: &'a [usize], dialog: bool) -> Option<Self> {
-        let extent = nodes.iter().map(|i| snapshot.geometry().shown(*i)).filter(|r| r.area() > 0).reduce(|a, b| a.union(&b))?;
+        let extent =
+            nodes.iter().map(|i| snapshot.geometry().shown(*i)).filter(|r| r.area() > 0).reduce(|a, b| a.union(&b))?;
         let size = snapshot.geometry().screen().map_or((extent.right, extent.bottom), |s| (s.width(), s.height()));
         Some(Self { snapshot, nodes, dialog, extent, size })
     }
@@ -253,16 +255,19 @@ impl<'a> Page<'a> {
         self.nodes.iter().copied().filter(free).filter(says).filter(|i| !self.node(*i).password)
     }
 
-    /// Returns the sort of the heading and its text, digits masked. The heading of a page with a field in its bar is that field.
+    /// Returns the sort of the heading and its text, digits masked. The heading of a page with a field in its bar is
+    /// that field.
     fn heading(&self) -> (Option<Sort>, Option<String>) {
         let from_top = |i: usize| self.shown(i).top - self.extent.top;
-        if !self.dialog && self.nodes.iter().any(|i| self.node(*i).is(Flag::Editable) && from_top(*i) < self.part(BAR)) {
+        if !self.dialog && self.nodes.iter().any(|i| self.node(*i).is(Flag::Editable) && from_top(*i) < self.part(BAR))
+        {
             return (Some(Sort::Field), None);
         }
         let bar = if self.dialog { self.extent.height() / 3 } else { self.part(BAR) };
         let height = |i: usize| self.node(i).bounds.height();
         let short = |i: usize, max: usize| self.words(i).is_some_and(|w| w.chars().count() <= max);
-        let in_bar = |i: &usize| from_top(*i) < bar && !self.scrolls(*i) && height(*i) <= self.part(BAR) && short(*i, 60);
+        let in_bar =
+            |i: &usize| from_top(*i) < bar && !self.scrolls(*i) && height(*i) <= self.part(BAR) && short(*i, 60);
         let large = |i: &usize| {
             from_top(*i) < self.part(HEADING_AREA)
                 && (self.part(MIN_HEADING)..=self.part(MAX_HEADING)).contains(&height(*i))
@@ -289,7 +294,11 @@ impl<'a> Page<'a> {
 
     /// Returns the controls of the navigation: a row at the bottom, or a rail at the left.
     fn navigation(&self) -> Vec<usize> {
-        let at_bottom = self.rows().into_iter().filter(|((top, _), row)| row.len() > 2 && *top > self.part(800)).flat_map(|(_, row)| row);
+        let at_bottom = self
+            .rows()
+            .into_iter()
+            .filter(|((top, _), row)| row.len() > 2 && *top > self.part(800))
+            .flat_map(|(_, row)| row);
         at_bottom.chain(self.rail()).collect()
     }
 
@@ -302,10 +311,15 @@ impl<'a> Page<'a> {
                 columns.entry((b.left, b.right, b.height())).or_default().push(i);
             }
         }
-        columns.into_values().max_by_key(|column| (column.len(), column[0])).filter(|column| column.len() > 2).unwrap_or_default()
+        columns
+            .into_values()
+            .max_by_key(|column| (column.len(), column[0]))
+            .filter(|column| column.len() > 2)
+            .unwrap_or_default()
     }
 
-    /// Finds a row of equal controls across the screen with a gap of their width in which a text stands: the selected tab.
+    /// Finds a row of equal controls across the screen with a gap of their width in which a text stands: the selected
+    /// tab.
     fn tabs(&self, at_bottom: bool) -> Option<Tabs> {
         let mut found: Vec<(i32, Tabs)> = Vec::new();
         for ((top, bottom), row) in self.rows() {
@@ -325,9 +339,11 @@ impl<'a> Page<'a> {
                     continue;
                 }
                 let left = row.iter().map(|i| self.node(*i).bounds.right).filter(|r| *r <= centre).max().unwrap_or(0);
-                let right = row.iter().map(|i| self.node(*i).bounds.left).filter(|l| *l >= centre).min().unwrap_or(self.size.0);
+                let right =
+                    row.iter().map(|i| self.node(*i).bounds.left).filter(|l| *l >= centre).min().unwrap_or(self.size.0);
                 let gap = right - left;
-                let is_tab = gap * 10 >= mean * 7 && gap * 100 <= mean * 135 && ((left + right) / 2 - centre).abs() * 5 <= mean;
+                let is_tab =
+                    gap * 10 >= mean * 7 && gap * 100 <= mean * 135 && ((left + right) / 2 - centre).abs() * 5 <= mean;
                 let across = (widths().sum::<i32>() + gap) * 10 >= self.size.0 * 8;
                 if is_tab && across {
                     let selected = row.iter().filter(|i| self.node(**i).bounds.right <= centre).count();
@@ -344,7 +360,8 @@ impl<'a> Page<'a> {
         let heading = plain(heading);
         let rows = self.rows().into_iter().filter(|((top, _), row)| row.len() > 2 && *top > self.part(800));
         let (_, row) = rows.max_by_key(|((top, _), row)| (row.len(), *top))?;
-        let is_heading = |label: &String| !heading.is_empty() && (*label == heading || label.starts_with(&format!("{heading} ")));
+        let is_heading =
+            |label: &String| !heading.is_empty() && (*label == heading || label.starts_with(&format!("{heading} ")));
         let labels: Vec<String> = row.iter().map(|i| short_label(self.snapshot, *i).unwrap_or_default()).collect();
         let selected = labels.iter().position(is_heading)?;
         Some(Tabs { at_bottom: true, count: row.len(), selected, label: heading })
@@ -352,7 +369,9 @@ impl<'a> Page<'a> {
 
     /// Returns whether the page has a field that is not in its bar.
     fn is_form(&self) -> bool {
-        self.nodes.iter().any(|i| self.node(*i).is(Flag::Editable) && self.shown(*i).top - self.extent.top >= self.part(BAR))
+        self.nodes
+            .iter()
+            .any(|i| self.node(*i).is(Flag::Editable) && self.shown(*i).top - self.extent.top >= self.part(BAR))
     }
 
     /// Returns the label of the control at the left of the bar, such as Back or a menu.
@@ -360,7 +379,8 @@ impl<'a> Page<'a> {
         if self.dialog {
             return None;
         }
-        let in_bar = |i: &usize| self.node(*i).is(Flag::Clickable) && self.shown(*i).top - self.extent.top < self.part(100);
+        let in_bar =
+            |i: &usize| self.node(*i).is(Flag::Clickable) && self.shown(*i).top - self.extent.top < self.part(100);
         let at_left = |i: &usize| {
             let b = self.node(*i).bounds;
             b.left * 100 < self.size.0 * 15 && b.width() * 10 < self.size.0 * 3
@@ -370,8 +390,8 @@ impl<'a> Page<'a> {
         leads.into_iter().find_map(|i| short_label(self.snapshot, i))
     }
 
-    /// Describes where each element stands, in cells, and its shape without the position from top to bottom; equal ones are numbered.
-    /// The height of a paragraph depends on the language, so it is no part of its shape.
+    /// Describes where each element stands, in cells, and its shape without the position from top to bottom; equal ones
+    /// are numbered. The height of a paragraph depends on the language, so it is no part of its shape.
     fn places(&self) -> Vec<(String, String)> {
         let cell = |v: i32| i64::from(v) * 1080 / i64::from(self.size.0.max(1)) / i64::from(CELL);
         let mut met: HashMap<String, usize> = HashMap::new();
@@ -385,14 +405,16 @@ impl<'a> Page<'a> {
             let node = self.node(i);
             let b = node.bounds;
             let (place, shape) = if self.acts(i) || node.is(Flag::Scrollable) {
-                let able = [Flag::Clickable, Flag::LongClickable, Flag::Editable, Flag::Scrollable].map(|f| u8::from(node.is(f)));
+                let able = [Flag::Clickable, Flag::LongClickable, Flag::Editable, Flag::Scrollable]
+                    .map(|f| u8::from(node.is(f)));
                 let what = format!("{}{able:?}", target::role(node));
                 (
                     format!("{what}{},{},{}", cell(b.left), cell(b.top), cell(b.height())),
                     format!("{what}{},{}", cell(b.left), cell(b.height())),
                 )
             } else if self.words(i).is_some() {
-                let height = if cell(b.height()) > ONE_LINE { "lines".to_owned() } else { cell(b.height()).to_string() };
+                let height =
+                    if cell(b.height()) > ONE_LINE { "lines".to_owned() } else { cell(b.height()).to_string() };
                 let left = if self.is_centred(&b) { "centre".to_owned() } else { cell(b.left).to_string() };
                 (format!("text{},{}", cell(b.top), cell(b.height())), format!("text{left},{height}"))
             } else {

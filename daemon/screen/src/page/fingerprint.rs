@@ -1,11 +1,11 @@
 //! Page identity: a readable fingerprint, the key that pages are matched by, and hashes of the content.
 //!
-//! The fingerprint names place, mode, web view, resource ids and characteristic classes of a page. Ids that every window has
-//! and the rows of lists are left out, so that scrolling and new data do not change it. The page key is the fingerprint without
-//! the mode, which is a property of the service and not of the page.
+//! The fingerprint names place, mode, web view, resource ids and characteristic classes of a page. Ids that every
+//! window has and the rows of lists are left out, so that scrolling and new data do not change it. The page key is the
+//! fingerprint without the mode, which is a property of the service and not of the page.
 //!
-//! Two hashes answer different questions: [`exact_content`] whether anything at all changed, and [`content_hash`] whether
-//! anything moved, ignoring what changes by itself (digits, clocks, progress bars).
+//! Two hashes answer different questions: [`exact_content`] whether anything at all changed, and [`content_hash`]
+//! whether anything moved, ignoring what changes by itself (digits, clocks, progress bars).
 
 use std::collections::BTreeSet;
 
@@ -21,12 +21,22 @@ const MAX_CLASSES: usize = 6;
 /// Ids that every window has.
 const COMMON_IDS: &[&str] = &["content", "statusBarBackground", "navigationBarBackground", "action_bar_root"];
 /// Classes that characterise the kind of a page.
-const ANCHOR_CLASSES: &[&str] =
-    &["RecyclerView", "ListView", "ViewPager", "TabLayout", "Toolbar", "EditText", "WebView", "FrameLayout", "DialogTitle"];
+const ANCHOR_CLASSES: &[&str] = &[
+    "RecyclerView",
+    "ListView",
+    "ViewPager",
+    "TabLayout",
+    "Toolbar",
+    "EditText",
+    "WebView",
+    "FrameLayout",
+    "DialogTitle",
+];
 /// Classes of lists: their content scrolls in and out and says nothing about the page.
 const LIST_CLASSES: &[&str] = &["RecyclerView", "ListView", "GridView"];
 /// Classes whose content changes by itself.
-const VOLATILE_CLASSES: &[&str] = &["ProgressBar", "Chronometer", "TextClock", "DigitalClock", "AnalogClock", "ViewFlipper"];
+const VOLATILE_CLASSES: &[&str] =
+    &["ProgressBar", "Chronometer", "TextClock", "DigitalClock", "AnalogClock", "ViewFlipper"];
 
 /// Fingerprint and key of a page.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -37,25 +47,36 @@ pub struct Identity {
     pub key: String,
 }
 
-/// Computes the identity of a page; `None` while its activity is unknown. Ids and classes come from the app's own windows,
-/// without the content of lists. Where the activity can never be known, the package stands in for it.
+/// Computes the identity of a page; `None` while its activity is unknown. Ids and classes come from the app's own
+/// windows, without the content of lists. Where the activity can never be known, the package stands in for it.
 pub fn identity(snapshot: &Snapshot) -> Option<Identity> {
     let place = match (&snapshot.place, snapshot.place_knowable) {
         (Some(place), _) => place.clone(),
         (None, false) => snapshot.stand_in_place()?,
         (None, true) => return None,
     };
-    let in_list = |i: usize| snapshot.ancestors(i).any(|a| LIST_CLASSES.iter().any(|c| snapshot.nodes[a].class.contains(c)));
-    let stable = || (0..snapshot.nodes.len()).filter(|i| !in_list(*i)).map(|i| &snapshot.nodes[i]).filter(|n| snapshot.is_content(n));
+    let in_list =
+        |i: usize| snapshot.ancestors(i).any(|a| LIST_CLASSES.iter().any(|c| snapshot.nodes[a].class.contains(c)));
+    let stable = || {
+        (0..snapshot.nodes.len())
+            .filter(|i| !in_list(*i))
+            .map(|i| &snapshot.nodes[i])
+            .filter(|n| snapshot.is_content(n))
+    };
     let ids: BTreeSet<&str> = stable().filter_map(Node::id_name).filter(|n| !COMMON_IDS.contains(n)).collect();
-    let classes: BTreeSet<&str> = stable().map(|n| n.class.as_str()).filter(|c| ANCHOR_CLASSES.iter().any(|a| c.contains(a))).collect();
+    let classes: BTreeSet<&str> =
+        stable().map(|n| n.class.as_str()).filter(|c| ANCHOR_CLASSES.iter().any(|a| c.contains(a))).collect();
     let join = |set: BTreeSet<&str>, max| set.into_iter().take(max).collect::<Vec<_>>().join(",");
     let rid = if ids.is_empty() { String::new() } else { format!("|rid={}", join(ids, MAX_IDS)) };
     let structure = format!("wv={}{rid}|cls={}", u8::from(snapshot.has_web_view()), join(classes, MAX_CLASSES));
-    Some(Identity { fingerprint: format!("act={place}|mode={}|{structure}", snapshot.mode), key: format!("act={place}|{structure}") })
+    Some(Identity {
+        fingerprint: format!("act={place}|mode={}|{structure}", snapshot.mode),
+        key: format!("act={place}|{structure}"),
+    })
 }
 
-/// Returns the activity that a page key or fingerprint starts with, or the whole text if it is neither: the rest is only meant for programs.
+/// Returns the activity that a page key or fingerprint starts with, or the whole text if it is neither: the rest is
+/// only meant for programs.
 pub fn activity_of(page: &str) -> &str {
     page.strip_prefix("act=").and_then(|rest| rest.split('|').next()).unwrap_or(page)
 }
@@ -76,8 +97,8 @@ pub fn exact_content(snapshot: &Snapshot) -> String {
     afd_base::hex::encode(&hash.finalize()[..16])
 }
 
-/// Hashes everything that the app shows, typed text too: equal hashes mean that nothing on the screen changed. It is never stored, as a
-/// short text could be guessed from it.
+/// Hashes everything that the app shows, typed text too: equal hashes mean that nothing on the screen changed. It is
+/// never stored, as a short text could be guessed from it.
 pub fn screen_hash(snapshot: &Snapshot) -> u64 {
     use std::hash::{Hash, Hasher};
     let mut hash = std::hash::DefaultHasher::new();
@@ -86,7 +107,8 @@ pub fn screen_hash(snapshot: &Snapshot) -> u64 {
         (&window.app, window.layer, window.focused).hash(&mut hash);
     }
     for node in snapshot.content() {
-        (&node.class, &node.text, &node.desc, &node.res_id, node.bounds.to_string(), node.flags.text(true)).hash(&mut hash);
+        (&node.class, &node.text, &node.desc, &node.res_id, node.bounds.to_string(), node.flags.text(true))
+            .hash(&mut hash);
     }
     hash.finish()
 }

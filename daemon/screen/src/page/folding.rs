@@ -1,5 +1,5 @@
-//! Folding of labels, so that what people type is equal to what a screen shows: compatibility forms, case, spaces, quotes, dashes,
-//! ellipses, and marks that cannot be seen.
+//! Folding of labels, so that what people type is equal to what a screen shows: compatibility forms, case, spaces,
+//! quotes, dashes, ellipses, and marks that cannot be seen.
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -32,8 +32,21 @@ fn is_invisible(c: char) -> bool {
 /// Returns the plain form of a quote, an apostrophe or a dash.
 fn plain(c: char) -> char {
     match c {
-        '\u{60}' | '\u{b4}' | '\u{2b9}' | '\u{2bb}' | '\u{2bc}' | '\u{2018}'..='\u{201b}' | '\u{2032}' | '\u{2039}' | '\u{203a}' => '\'',
-        '\u{ab}' | '\u{bb}' | '\u{201c}'..='\u{201f}' | '\u{2033}' | '\u{300c}'..='\u{300f}' | '\u{301d}'..='\u{301f}' => '"',
+        '\u{60}'
+        | '\u{b4}'
+        | '\u{2b9}'
+        | '\u{2bb}'
+        | '\u{2bc}'
+        | '\u{2018}'..='\u{201b}'
+        | '\u{2032}'
+        | '\u{2039}'
+        | '\u{203a}' => '\'',
+        '\u{ab}'
+        | '\u{bb}'
+        | '\u{201c}'..='\u{201f}'
+        | '\u{2033}'
+        | '\u{300c}'..='\u{300f}'
+        | '\u{301d}'..='\u{301f}' => '"',
         '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{2e3a}' | '\u{2e3b}' | '\u{fe58}' | '\u{fe63}' => '-',
         c => c,
     }
@@ -45,14 +58,16 @@ pub fn is_icon(text: &str) -> bool {
     text.chars().all(|c| drawn(c) || c.is_whitespace() || is_invisible(c))
 }
 
-/// Undoes the escapes of a label as an outline prints it: `\u{200f}`, `\n`, `\"` and `\\`. Returns `None` if there are none.
+/// Undoes the escapes of a label as an outline prints it: `\u{200f}`, `\n`, `\"` and `\\`. Returns `None` if there are
+/// none.
 pub fn unescape(text: &str) -> Option<String> {
     let (mut rest, mut out) = (text, String::with_capacity(text.len()));
     rest.contains('\\').then_some(())?;
     while let Some((before, after)) = rest.split_once('\\') {
         out.push_str(before);
         let code = after.strip_prefix("u{").and_then(|a| a.split_once('}'));
-        let code = code.and_then(|(hex, tail)| Some((u32::from_str_radix(hex, 16).ok().and_then(char::from_u32)?, tail)));
+        let code =
+            code.and_then(|(hex, tail)| Some((u32::from_str_radix(hex, 16).ok().and_then(char::from_u32)?, tail)));
         match (code, after.chars().next()) {
             (Some((c, tail)), _) => {
                 out.push(c);
@@ -105,9 +120,11 @@ impl Wanted {
     pub fn new(text: &str) -> Self {
         let raw: Vec<String> = std::iter::once(text.trim().to_owned()).chain(unescape(text.trim())).collect();
         // A label that an outline prints is cut at some length.
-        let whole =
-            |text: &String| text.strip_suffix('\u{2026}').filter(|t| t.chars().count() >= super::outline::MAX_TEXT).map(str::to_owned);
-        let folded = raw.iter().map(|t| fold(&whole(t).unwrap_or_else(|| t.clone()))).filter(|t| !t.is_empty()).collect();
+        let whole = |text: &String| {
+            text.strip_suffix('\u{2026}').filter(|t| t.chars().count() >= super::outline::MAX_TEXT).map(str::to_owned)
+        };
+        let folded =
+            raw.iter().map(|t| fold(&whole(t).unwrap_or_else(|| t.clone()))).filter(|t| !t.is_empty()).collect();
         Self { raw, folded }
     }
 
@@ -127,8 +144,8 @@ impl Wanted {
         self.folded.iter().any(|wanted| folded.contains(wanted.as_str()))
     }
 
-    /// Returns whether a text is it, or contains it as whole words; in scripts that do not separate words, anywhere. What is written in
-    /// capitals, such as `ON`, is found inside of a longer text in capitals only.
+    /// Returns whether a text is it, or contains it as whole words; in scripts that do not separate words, anywhere.
+    /// What is written in capitals, such as `ON`, is found inside of a longer text in capitals only.
     pub fn is_words_of(&self, text: &str) -> bool {
         let folded = fold(text);
         if self.folded.contains(&folded) {
@@ -215,7 +232,9 @@ mod tests {
     fn checks_compare_whole_words() {
         let has = |text: &str, wanted: &str| Wanted::new(wanted).is_words_of(text);
         assert!(!has("No services are on.", "ser") && !has("Phone", "on") && has("No services are on.", "on"));
-        assert!(!has("No services are on.", "ON") && !has("Phone", "ON") && has("On", "ON") && has("Dark theme, ON", "ON"));
+        assert!(
+            !has("No services are on.", "ON") && !has("Phone", "ON") && has("On", "ON") && has("Dark theme, ON", "ON")
+        );
         assert!(has("Dark theme, off, OFF", "Dark theme, off") && has("3 items", "3") && !has("13 items", "3"));
         assert!(has("\u{8bbe}\u{7f6e}\u{548c}\u{9690}\u{79c1}", "\u{9690}\u{79c1}"), "no spaces between words");
         assert!(has("C++ guide", "C++") && has("#general", "#general"));
@@ -223,6 +242,12 @@ mod tests {
 
     #[test]
     fn icons_are_no_names() {
-        assert!(is_icon("\u{e8b6}") && is_icon(" \u{f015}\u{200b}") && is_icon("") && !is_icon("\u{d7}") && !is_icon("\u{1f600}"));
+        assert!(
+            is_icon("\u{e8b6}")
+                && is_icon(" \u{f015}\u{200b}")
+                && is_icon("")
+                && !is_icon("\u{d7}")
+                && !is_icon("\u{1f600}")
+        );
     }
 }

@@ -19,23 +19,24 @@ impl Label {
         std::iter::once(&self.title).chain(&self.rest).filter(|w| !w.is_empty()).cloned().collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns whether two labels are those of the same element: equal titles, and equal other texts once digits and times are
-    /// masked.
+    /// Returns whether two labels are those of the same element: equal titles, and equal other texts once digits and
+    /// times are masked.
     pub fn same_element(&self, other: &Label) -> bool {
         let masked = |l: &Label| l.rest.iter().map(|w| mask::digits(w)).collect::<Vec<_>>();
         self.title == other.title && masked(self) == masked(other)
     }
 }
 
-/// Returns the text or description of a node itself. Text typed into a field does not count, nor do characters that a font of icons draws.
+/// Returns the text or description of a node itself. Text typed into a field does not count, nor do characters that a
+/// font of icons draws.
 pub(super) fn own_words(node: &Node) -> Option<&str> {
     let text = if node.is(Flag::Editable) { None } else { node.text.as_deref() };
     let words = |text: &&str| !folding::is_icon(text);
     text.filter(words).or(node.desc.as_deref().filter(words))
 }
 
-/// Returns whether a node is a container whose rows are elements of their own although they carry no flag: a list, or something tall that
-/// takes long presses only.
+/// Returns whether a node is a container whose rows are elements of their own although they carry no flag: a list, or
+/// something tall that takes long presses only.
 fn has_rows(snapshot: &Snapshot, index: usize) -> bool {
     let node = &snapshot.nodes[index];
     if node.is(Flag::Scrollable) || structure::is_list(node) {
@@ -47,10 +48,15 @@ fn has_rows(snapshot: &Snapshot, index: usize) -> bool {
     stacks_rows(snapshot, index)
 }
 
-/// Returns whether at least three texts stand one below the other inside of a node, as far apart as rows and not as the lines of one card.
+/// Returns whether at least three texts stand one below the other inside of a node, as far apart as rows and not as the
+/// lines of one card.
 pub(super) fn stacks_rows(snapshot: &Snapshot, index: usize) -> bool {
-    let texts: Vec<Rect> =
-        snapshot.subtree(index).skip(1).filter(|i| own_words(&snapshot.nodes[*i]).is_some()).map(|i| snapshot.nodes[i].bounds).collect();
+    let texts: Vec<Rect> = snapshot
+        .subtree(index)
+        .skip(1)
+        .filter(|i| own_words(&snapshot.nodes[*i]).is_some())
+        .map(|i| snapshot.nodes[i].bounds)
+        .collect();
     let apart = |pair: &[Rect]| pair[1].top - pair[0].bottom >= pair[0].height() * 3 / 4;
     texts.len() > 2 && texts.windows(2).all(apart)
 }
@@ -115,7 +121,8 @@ fn is_counted_thing(text: &str) -> bool {
     text.split_whitespace().count() <= 2 && text.chars().all(|c| c.is_alphabetic() || c == ' ')
 }
 
-/// Splits an element's own text into its title and what is detail: conditions behind commas, a number in brackets at the end.
+/// Splits an element's own text into its title and what is detail: conditions behind commas, a number in brackets at
+/// the end.
 fn split(own: &str) -> Label {
     let mut parts = own.split(", ");
     let first = parts.next().unwrap_or_default();
@@ -126,8 +133,8 @@ fn split(own: &str) -> Label {
     Label { title: own.to_owned(), rest: Vec::new() }
 }
 
-/// Returns the label of a node: its own text or description, else the texts of the descendants that are not inside another ref.
-/// Scroll containers and fields only have their own.
+/// Returns the label of a node: its own text or description, else the texts of the descendants that are not inside
+/// another ref. Scroll containers and fields only have their own.
 pub fn of(snapshot: &Snapshot, index: usize) -> Label {
     let node = &snapshot.nodes[index];
     if let Some(own) = own_words(node) {
@@ -139,7 +146,8 @@ pub fn of(snapshot: &Snapshot, index: usize) -> Label {
     let mut words = Vec::new();
     for i in snapshot.subtree(index).skip(1) {
         let below = &snapshot.nodes[i];
-        let inside_other = below.is_ref() || snapshot.ancestors(i).take_while(|a| *a != index).any(|a| snapshot.nodes[a].is_ref());
+        let inside_other =
+            below.is_ref() || snapshot.ancestors(i).take_while(|a| *a != index).any(|a| snapshot.nodes[a].is_ref());
         if !inside_other
             && below.is(Flag::Visible)
             && let Some(word) = own_words(below)

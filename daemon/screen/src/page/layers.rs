@@ -1,7 +1,9 @@
-//! What follows from the positions of windows and nodes: which window is in front, what each node shows, and what is hidden.
+//! What follows from the positions of windows and nodes: which window is in front, what each node shows, and what is
+//! hidden.
 //!
-//! What covers what is known between windows (by their layers), between a node and its descendants, and where an overlay takes the
-//! whole window. Between other nodes the order of drawing is unknown, as the tree is in the order of reading.
+//! What covers what is known between windows (by their layers), between a node and its descendants, and where an
+//! overlay takes the whole window. Between other nodes the order of drawing is unknown, as the tree is in the order of
+//! reading.
 
 use super::snapshot::{Flag, Node, Rect, Snapshot, WindowKind};
 
@@ -19,8 +21,19 @@ const MAX_COMPARED: usize = 100;
 const OVERLAY_WORDS: &[&str] =
     &["dialog", "overlay", "modal", "popup", "interstitial", "lightbox", "paywall", "bottomsheet", "bottom_sheet"];
 /// Words of what closes an overlay, as id, text or description.
-const CLOSING_WORDS: &[&str] =
-    &["close", "dismiss", "skip", "not now", "no thanks", "schlie\u{df}en", "fermer", "cerrar", "chiudi", "\u{d7}", "\u{2715}"];
+const CLOSING_WORDS: &[&str] = &[
+    "close",
+    "dismiss",
+    "skip",
+    "not now",
+    "no thanks",
+    "schlie\u{df}en",
+    "fermer",
+    "cerrar",
+    "chiudi",
+    "\u{d7}",
+    "\u{2715}",
+];
 
 /// Side of the screen beyond which an element lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,9 +80,11 @@ impl Geometry {
         geometry.extents = extents(snapshot, &geometry.shown);
         geometry.front = front(snapshot, &geometry.extents);
         geometry.behind = (0..snapshot.windows.len()).map(|w| modal_above(snapshot, &geometry.extents, w)).collect();
-        geometry.overlay = geometry.front.and_then(|window| geometry.find_overlay(snapshot, window, geometry.extent(window)?));
+        geometry.overlay =
+            geometry.front.and_then(|window| geometry.find_overlay(snapshot, window, geometry.extent(window)?));
         let keyboard = (0..snapshot.windows.len()).find(|w| snapshot.windows[*w].kind == WindowKind::Keyboard);
-        geometry.keyboard = keyboard.and_then(|w| Some((first_node(snapshot, w)?, geometry.keyboard_area(snapshot, w)?)));
+        geometry.keyboard =
+            keyboard.and_then(|w| Some((first_node(snapshot, w)?, geometry.keyboard_area(snapshot, w)?)));
         geometry
     }
 
@@ -78,7 +93,8 @@ impl Geometry {
         self.ends.get(index).copied().unwrap_or(index + 1)
     }
 
-    /// Returns the visible part of a node: what is on the screen and inside the containers that scroll it. Its area is 0 if there is none.
+    /// Returns the visible part of a node: what is on the screen and inside the containers that scroll it. Its area is
+    /// 0 if there is none.
     pub(super) fn shown(&self, index: usize) -> Rect {
         self.shown.get(index).copied().unwrap_or_default()
     }
@@ -118,8 +134,8 @@ impl Geometry {
         self.extents.get(window).copied().flatten()
     }
 
-    /// Returns the area of a keyboard: as it may expose few of its keys, all from its top edge down. One that floats exposes them in a part
-    /// of the screen's width.
+    /// Returns the area of a keyboard: as it may expose few of its keys, all from its top edge down. One that floats
+    /// exposes them in a part of the screen's width.
     fn keyboard_area(&self, snapshot: &Snapshot, window: usize) -> Option<Rect> {
         let extent = self.extent(window)?;
         let screen = self.screen.unwrap_or(extent);
@@ -129,14 +145,16 @@ impl Geometry {
         Some(if floats { extent } else { below })
     }
 
-    /// Finds the only node of a window that takes every touch: it covers the window, there is content beside it in the tree, and it says
-    /// that it is an overlay, or can be closed and collides with what is under it.
+    /// Finds the only node of a window that takes every touch: it covers the window, there is content beside it in the
+    /// tree, and it says that it is an overlay, or can be closed and collides with what is under it.
     fn find_overlay(&self, snapshot: &Snapshot, window: usize, extent: Rect) -> Option<usize> {
         let covers = |i: usize| {
             let shown = self.shown(i);
-            shown.width() * 100 >= extent.width() * OVERLAY_PERCENT && shown.height() * 100 >= extent.height() * OVERLAY_PERCENT
+            shown.width() * 100 >= extent.width() * OVERLAY_PERCENT
+                && shown.height() * 100 >= extent.height() * OVERLAY_PERCENT
         };
-        let nodes = || (0..snapshot.nodes.len()).filter(|i| snapshot.nodes[*i].window == window && self.shown(*i).area() > 0);
+        let nodes =
+            || (0..snapshot.nodes.len()).filter(|i| snapshot.nodes[*i].window == window && self.shown(*i).area() > 0);
         let is_element = |i: &usize| snapshot.nodes[*i].is_ref() || has_words(&snapshot.nodes[*i]);
         let mut found = None;
         let mut next = 0;
@@ -166,9 +184,16 @@ impl Geometry {
         let (overlay, beside) = found?;
         let inside: Vec<usize> = (overlay..self.end(overlay)).filter(|i| self.shown(*i).area() > 0).collect();
         let says_so = inside.iter().any(|i| covers(*i) && names_overlay(&snapshot.nodes[*i]));
-        let closes = || inside.iter().any(|i| snapshot.nodes[*i].is_ref() && *i != overlay && names_closing(&snapshot.nodes[*i]));
-        let elements: Vec<usize> =
-            inside.iter().copied().filter(|i| *i != overlay && !covers(*i)).filter(is_element).take(MAX_COMPARED).collect();
+        let closes = || {
+            inside.iter().any(|i| snapshot.nodes[*i].is_ref() && *i != overlay && names_closing(&snapshot.nodes[*i]))
+        };
+        let elements: Vec<usize> = inside
+            .iter()
+            .copied()
+            .filter(|i| *i != overlay && !covers(*i))
+            .filter(is_element)
+            .take(MAX_COMPARED)
+            .collect();
         let collide = |a: &usize, b: &usize| {
             let (a, b) = (self.shown(*a), self.shown(*b));
             a.intersection(&b).area() * 2 > a.area().min(b.area())
@@ -197,9 +222,11 @@ fn names_overlay(node: &Node) -> bool {
 fn names_closing(node: &Node) -> bool {
     let words = [node.text.as_deref(), node.desc.as_deref(), node.id_name()];
     let folded = words.into_iter().flatten().map(|w| w.trim().to_lowercase());
-    folded
-        .into_iter()
-        .any(|text| CLOSING_WORDS.iter().any(|w| text == *w || text.starts_with(&format!("{w} ")) || text.ends_with(&format!("_{w}"))))
+    folded.into_iter().any(|text| {
+        CLOSING_WORDS
+            .iter()
+            .any(|w| text == *w || text.starts_with(&format!("{w} ")) || text.ends_with(&format!("_{w}")))
+    })
 }
 
 /// Returns the index after the last descendant of each node; nodes are in pre-order.
@@ -216,7 +243,9 @@ fn ends(snapshot: &Snapshot) -> Vec<usize> {
 /// Returns the screen: the reported size, with the bars and windows that reach a little beyond it.
 fn screen(snapshot: &Snapshot) -> Option<Rect> {
     let (width, height) = snapshot.size.filter(|(w, h)| *w > 0 && *h > 0)?;
-    let beyond = |size: i32, edge: i32| edge > size && i64::from(edge) * 100 <= i64::from(size) * i64::from(100 + BEYOND_PERCENT);
+    let beyond = |size: i32, edge: i32| {
+        edge > size && i64::from(edge) * 100 <= i64::from(size) * i64::from(100 + BEYOND_PERCENT)
+    };
     let mut screen = Rect { left: 0, top: 0, right: width, bottom: height };
     for node in snapshot.nodes.iter().filter(|n| n.is(Flag::Visible)) {
         let root = node.parent.is_none() && node.bounds.left <= 0 && node.bounds.top <= 0;
@@ -258,8 +287,8 @@ fn extents(snapshot: &Snapshot, shown: &[Rect]) -> Vec<Option<Rect>> {
     extents
 }
 
-/// Returns the window in front: of the pages that show something the focused one, else the topmost one of the app on top, else the
-/// topmost one.
+/// Returns the window in front: of the pages that show something the focused one, else the topmost one of the app on
+/// top, else the topmost one.
 fn front(snapshot: &Snapshot, extents: &[Option<Rect>]) -> Option<usize> {
     let shows = |w: &usize| snapshot.windows[*w].kind == WindowKind::Page && extents[*w].is_some();
     let app = snapshot.place.as_deref().and_then(|p| p.split('/').next());
@@ -273,8 +302,8 @@ fn first_node(snapshot: &Snapshot, window: usize) -> Option<usize> {
     (0..snapshot.nodes.len()).find(|i| snapshot.nodes[*i].window == window && snapshot.nodes[*i].is(Flag::Visible))
 }
 
-/// Returns a node of the modal window above a window: a focused page takes every touch, even outside its own bounds. Windows side by
-/// side do not cover each other.
+/// Returns a node of the modal window above a window: a focused page takes every touch, even outside its own bounds.
+/// Windows side by side do not cover each other.
 fn modal_above(snapshot: &Snapshot, extents: &[Option<Rect>], own: usize) -> Option<usize> {
     let own_extent = extents[own]?;
     if snapshot.windows[own].kind != WindowKind::Page {
@@ -290,8 +319,8 @@ fn modal_above(snapshot: &Snapshot, extents: &[Option<Rect>], own: usize) -> Opt
     (0..snapshot.windows.len()).find(modal).and_then(|w| first_node(snapshot, w))
 }
 
-/// Returns whether a window that does not have the focus is a bar: all of it is at one edge of the screen. `None` if it shows nothing or
-/// the size of the screen is not known.
+/// Returns whether a window that does not have the focus is a bar: all of it is at one edge of the screen. `None` if it
+/// shows nothing or the size of the screen is not known.
 pub fn is_bar(snapshot: &Snapshot, window: usize) -> Option<bool> {
     let (width, height) = snapshot.size.filter(|(w, h)| *w > 0 && *h > 0)?;
     let screen = Rect { left: 0, top: 0, right: width, bottom: height };

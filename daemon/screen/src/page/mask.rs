@@ -1,4 +1,5 @@
-//! Masking: of digits and times, which may change while an element stays the same, and of secrets, which must not be shown.
+//! Masking: of digits and times, which may change while an element stays the same, and of secrets, which must not be
+//! shown.
 
 /// Replacement for the text of a password field; it does not reveal the length.
 pub const HIDDEN: &str = "\u{2022}\u{2022}\u{2022}\u{2022}\u{2022}\u{2022}";
@@ -15,7 +16,8 @@ pub fn digits(text: &str) -> String {
             continue;
         }
         while i < chars.len()
-            && (chars[i].is_numeric() || (matches!(chars[i], '.' | ',' | ':' | '/') && chars.get(i + 1).is_some_and(|c| c.is_numeric())))
+            && (chars[i].is_numeric()
+                || (matches!(chars[i], '.' | ',' | ':' | '/') && chars.get(i + 1).is_some_and(|c| c.is_numeric())))
         {
             i += 1;
         }

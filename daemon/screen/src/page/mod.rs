@@ -1,9 +1,9 @@
 //! Pure functions over screen contents: no I/O, no clock, no database.
 //!
 //! A driver converts the output of its device into a [`Snapshot`]. Everything else is computed from it: the interactive
-//! elements ([`refs`]), their labels ([`label`]), the identity of the page ([`fingerprint`]), what its state is recognised by
-//! ([`structure`], [`site`], [`moves`]), the components to be learned ([`element`]), whether the tree can be trusted
-//! ([`reliability`]), the nodes that a selector matches ([`select`]) and touch points ([`touch`]).
+//! elements ([`refs`]), their labels ([`label`]), the identity of the page ([`fingerprint`]), what its state is
+//! recognised by ([`structure`], [`site`], [`moves`]), the components to be learned ([`element`]), whether the tree can
+//! be trusted ([`reliability`]), the nodes that a selector matches ([`select`]) and touch points ([`touch`]).
 
 pub mod element;
 pub mod element_state;

@@ -1,6 +1,8 @@
-//! Names of controls that have no label: the caption that stands in their row or right above, else their place on the screen.
+//! Names of controls that have no label: the caption that stands in their row or right above, else their place on the
+//! screen.
 //!
-//! Names are only for people and agents. What memory recognises an element by stays its label, id and position in the tree.
+//! Names are only for people and agents. What memory recognises an element by stays its label, id and position in the
+//! tree.
 
 use std::collections::HashMap;
 
@@ -22,7 +24,8 @@ pub(super) fn add_names(snapshot: &Snapshot, refs: &mut [Ref]) {
         return;
     }
     let captions = captions(snapshot);
-    let controls: Vec<usize> = refs.iter().map(|r| r.node).filter(|i| !snapshot.nodes[*i].is(Flag::Scrollable)).collect();
+    let controls: Vec<usize> =
+        refs.iter().map(|r| r.node).filter(|i| !snapshot.nodes[*i].is(Flag::Scrollable)).collect();
     for i in &nameless {
         let node = refs[*i].node;
         if takes_caption(snapshot, node)
@@ -38,13 +41,15 @@ pub(super) fn add_names(snapshot: &Snapshot, refs: &mut [Ref]) {
 /// Returns whether a control is one that has its name beside it: a field, a switch, a slider.
 fn takes_caption(snapshot: &Snapshot, index: usize) -> bool {
     let node = &snapshot.nodes[index];
-    let slides = ["SeekBar", "Slider", "RatingBar", "Spinner", "NumberPicker"].into_iter().any(|c| node.class.contains(c));
+    let slides =
+        ["SeekBar", "Slider", "RatingBar", "Spinner", "NumberPicker"].into_iter().any(|c| node.class.contains(c));
     slides || matches!(target::role(node), Role::Field | Role::Switch)
 }
 
 /// Returns the text inside of a field, such as the hint of an empty one.
 fn hint(snapshot: &Snapshot, index: usize) -> Option<String> {
-    let inside = snapshot.subtree(index).skip(1).map(|i| &snapshot.nodes[i]).filter(|n| n.is(Flag::Visible) && !n.is_ref());
+    let inside =
+        snapshot.subtree(index).skip(1).map(|i| &snapshot.nodes[i]).filter(|n| n.is(Flag::Visible) && !n.is_ref());
     inside.into_iter().find_map(|n| label::own_words(n).map(str::to_owned))
 }
 
@@ -72,14 +77,16 @@ fn captions(snapshot: &Snapshot) -> Vec<(usize, &str)> {
     texts.into_iter().filter(|(_, t)| counts[t] == 1).collect()
 }
 
-/// Returns the caption of a control: the nearest text in its row, else the one right above it, with no other control between.
+/// Returns the caption of a control: the nearest text in its row, else the one right above it, with no other control
+/// between.
 fn caption(snapshot: &Snapshot, index: usize, captions: &[(usize, &str)], controls: &[usize]) -> Option<String> {
     let geometry = snapshot.geometry();
     let own = geometry.shown(index);
     let is_field = target::role(&snapshot.nodes[index]) == Role::Field;
     let longer = geometry.screen().map_or(2400, |s| s.width().max(s.height()));
     let same_window = |i: usize| snapshot.nodes[i].window == snapshot.nodes[index].window;
-    let others = || controls.iter().copied().filter(|c| *c != index && same_window(*c) && !snapshot.is_inside(index, *c));
+    let others =
+        || controls.iter().copied().filter(|c| *c != index && same_window(*c) && !snapshot.is_inside(index, *c));
     let between = |area: Rect| others().any(|c| geometry.shown(c).overlaps(&area) && !area.encloses(&own));
     let in_row = |text: &Rect| {
         let shared = own.bottom.min(text.bottom) - own.top.max(text.top);
@@ -89,10 +96,17 @@ fn caption(snapshot: &Snapshot, index: usize, captions: &[(usize, &str)], contro
         apart && side && shared * 2 >= own.height().min(text.height())
     };
     let gap = |text: &Rect| (own.left - text.right).max(text.left - own.right);
-    let near = captions.iter().filter(|(i, _)| same_window(*i) && !snapshot.is_inside(*i, index)).map(|(i, t)| (geometry.shown(*i), *t));
+    let near = captions
+        .iter()
+        .filter(|(i, _)| same_window(*i) && !snapshot.is_inside(*i, index))
+        .map(|(i, t)| (geometry.shown(*i), *t));
     let row = near.clone().filter(|(r, _)| in_row(r)).min_by_key(|(r, _)| gap(r)).filter(|(r, _)| {
-        let span =
-            Rect { left: own.right.min(r.right), right: own.left.max(r.left), top: own.top.max(r.top), bottom: own.bottom.min(r.bottom) };
+        let span = Rect {
+            left: own.right.min(r.right),
+            right: own.left.max(r.left),
+            top: own.top.max(r.top),
+            bottom: own.bottom.min(r.bottom),
+        };
         !others().any(|c| geometry.shown(c).overlaps(&span) && !is_control_of_row(snapshot, c, index))
     });
     let above = || {
@@ -102,10 +116,9 @@ fn caption(snapshot: &Snapshot, index: usize, captions: &[(usize, &str)], contro
                 && r.left < own.right
                 && own.top - r.bottom <= longer / ABOVE_DIVISOR
         };
-        near.clone()
-            .filter(|(r, _)| is_above(r))
-            .max_by_key(|(r, _)| r.bottom)
-            .filter(|(r, _)| !between(Rect { left: own.left.max(r.left), right: own.right.min(r.right), top: r.bottom, bottom: own.top }))
+        near.clone().filter(|(r, _)| is_above(r)).max_by_key(|(r, _)| r.bottom).filter(|(r, _)| {
+            !between(Rect { left: own.left.max(r.left), right: own.right.min(r.right), top: r.bottom, bottom: own.top })
+        })
     };
     row.or_else(above).map(|(_, text)| text.to_owned())
 }
@@ -138,7 +151,8 @@ fn add_places(snapshot: &Snapshot, refs: &mut [Ref], nameless: &[usize]) {
         // A container needs no name.
         target::role(node) != Role::List && snapshot.geometry().shown(refs[i].node).area() > 0
     };
-    let placed: Vec<(usize, &str)> = nameless.iter().copied().filter(|i| is_placed(*i)).map(|i| (i, place(refs[i].node))).collect();
+    let placed: Vec<(usize, &str)> =
+        nameless.iter().copied().filter(|i| is_placed(*i)).map(|i| (i, place(refs[i].node))).collect();
     let mut met: HashMap<&str, usize> = HashMap::new();
     for (i, place) in &placed {
         let nth = met.entry(place).or_default();

@@ -1,8 +1,8 @@
 //! Outlines: what is on a screen as short text, one line per element in one tree, for agents that pay by the token.
 //!
-//! A line has the alias, the role, the label and the value of a field, indented by what the element lies in. Texts that a label
-//! already contains are left out, as are system bars, the keyboard, and what lies behind a modal dialog. Everything that the screen
-//! says is quoted on its line ([`quoted`]), so that no text can pass for a line of its own.
+//! A line has the alias, the role, the label and the value of a field, indented by what the element lies in. Texts that
+//! a label already contains are left out, as are system bars, the keyboard, and what lies behind a modal dialog.
+//! Everything that the screen says is quoted on its line ([`quoted`]), so that no text can pass for a line of its own.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
@@ -46,8 +46,8 @@ pub enum Name {
     Place(String),
 }
 
-/// Returns the elements of a screen in the order of its tree. `refs` are those of the snapshot; `title` is left out where it
-/// stands as plain text, as the outline begins with it.
+/// Returns the elements of a screen in the order of its tree. `refs` are those of the snapshot; `title` is left out
+/// where it stands as plain text, as the outline begins with it.
 pub fn items(snapshot: &Snapshot, refs: &[Ref], title: Option<&str>) -> Vec<Item> {
     let at: HashMap<usize, usize> = refs.iter().enumerate().map(|(at, r)| (r.node, at)).collect();
     // Depth and label of what encloses a node, for every node that is told.
@@ -58,7 +58,10 @@ pub fn items(snapshot: &Snapshot, refs: &[Ref], title: Option<&str>) -> Vec<Item
     let mut items = Vec::new();
     for (index, node) in snapshot.nodes.iter().enumerate() {
         let told_of = matches!(snapshot.kind_of(node), WindowKind::Page | WindowKind::Banner);
-        if !told_of || snapshot.geometry().shown(index).area() == 0 || snapshot.geometry().hidden_by(snapshot, index).is_some() {
+        if !told_of
+            || snapshot.geometry().shown(index).area() == 0
+            || snapshot.geometry().hidden_by(snapshot, index).is_some()
+        {
             continue;
         }
         let enclosing = snapshot.ancestors(index).find_map(|a| told.get(&a));
@@ -95,7 +98,11 @@ fn element(snapshot: &Snapshot, r: &Ref, at: usize, depth: usize) -> Item {
     let role = target::role(node);
     // A container that scrolls needs no name.
     let id = node.id_name().filter(|_| r.label.title.is_empty() && role != Role::List).map(str::to_owned);
-    let name = r.name.clone().filter(|_| r.is_caption || id.is_none()).map(if r.is_caption { Name::Caption } else { Name::Place });
+    let name = r.name.clone().filter(|_| r.is_caption || id.is_none()).map(if r.is_caption {
+        Name::Caption
+    } else {
+        Name::Place
+    });
     Item { depth, at: Some(at), role, label: r.label.text(), id, name, value, disabled: false }
 }
 
@@ -105,12 +112,22 @@ fn plain_text(snapshot: &Snapshot, index: usize, depth: usize, enclosing: Option
     let own = label::own_words(node).map(str::trim).filter(|t| !t.is_empty())?;
     let able = [Flag::Clickable, Flag::Editable].into_iter().any(|f| node.is(f)) || target::role(node) == Role::Button;
     let disabled = able && !node.is(Flag::Enabled);
-    // What cannot be acted on is told even where a label has its text: a card with a disabled button is not one with a button.
+    // What cannot be acted on is told even where a label has its text: a card with a disabled button is not one with a
+    // button.
     if !disabled && enclosing.is_some_and(|label| label.contains(own)) {
         return None;
     }
     let role = if disabled { target::role(node) } else { Role::Text };
-    Some(Item { depth, at: None, role, label: label::of(snapshot, index).text(), id: None, name: None, value: None, disabled })
+    Some(Item {
+        depth,
+        at: None,
+        role,
+        label: label::of(snapshot, index).text(),
+        id: None,
+        name: None,
+        value: None,
+        disabled,
+    })
 }
 
 /// Returns the number of elements behind a dialog or an overlay that could be acted on without it.
@@ -153,7 +170,8 @@ impl Item {
     }
 }
 
-/// Quotes a text on one line: control and bidirectional characters are escaped, and what is longer than `max` characters is cut.
+/// Quotes a text on one line: control and bidirectional characters are escaped, and what is longer than `max`
+/// characters is cut.
 pub fn quoted(text: &str, max: usize) -> String {
     let text = text.trim();
     let mut out = String::with_capacity(text.len() + 2);
@@ -175,15 +193,16 @@ pub fn quoted(text: &str, max: usize) -> String {
     out
 }
 
-/// Whether a character changes how a line is displayed: controls, line separators, and marks that turn the direction of text.
+/// Whether a character changes how a line is displayed: controls, line separators, and marks that turn the direction of
+/// text.
 fn is_steering(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}' | '\u{2060}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}' | '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{061c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Finds the numbers of aliases for the current refs: a ref that was shown before keeps its number, others get new ones above all
-/// that were used. Refs are paired by what they are and their titles; where several are alike and their count changed, none keeps its
-/// number.
+/// Finds the numbers of aliases for the current refs: a ref that was shown before keeps its number, others get new ones
+/// above all that were used. Refs are paired by what they are and their titles; where several are alike and their count
+/// changed, none keeps its number.
 pub fn carried_numbers(now: &[Ref], before: &[(u32, &Ref)]) -> Vec<u32> {
     fn what(r: &Ref) -> (&str, &str, &str) {
         (&r.identity, &r.label.title, &r.context)
@@ -200,7 +219,10 @@ pub fn carried_numbers(now: &[Ref], before: &[(u32, &Ref)]) -> Vec<u32> {
         .map(|r| {
             let nth = met.entry(what(r)).or_default();
             *nth += 1;
-            let kept = known.get(&what(r)).filter(|numbers| numbers.len() == counts[&what(r)]).map(|numbers| numbers[*nth - 1]);
+            let kept = known
+                .get(&what(r))
+                .filter(|numbers| numbers.len() == counts[&what(r)])
+                .map(|numbers| numbers[*nth - 1]);
             kept.unwrap_or_else(|| {
                 next += 1;
                 next
@@ -223,7 +245,15 @@ mod tests {
 
     fn r(title: &str) -> Ref {
         let label = label::Label { title: title.to_owned(), rest: Vec::new() };
-        Ref { node: 0, label, exact: String::new(), identity: "row".to_owned(), context: String::new(), name: None, is_caption: false }
+        Ref {
+            node: 0,
+            label,
+            exact: String::new(),
+            identity: "row".to_owned(),
+            context: String::new(),
+            name: None,
+            is_caption: false,
+        }
     }
 
     #[test]

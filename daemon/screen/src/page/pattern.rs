@@ -1,14 +1,14 @@
-//! Page patterns: names of pages in which variable parts are replaced by placeholders, so that `/users/1` and `/users/2` are
-//! one page.
+//! Page patterns: names of pages in which variable parts are replaced by placeholders, so that `/users/1` and
+//! `/users/2` are one page.
 
 use url::Url;
 
 /// Maximum length of a page name, characters.
 pub const MAX_LENGTH: usize = 2_000;
 
-/// Returns the pattern of a page. That of an HTTP URL consists of scheme, host, port and path with placeholders; credentials
-/// and query are dropped, and a fragment is kept only if it is a route. Anything else (page keys, activities, codes of states)
-/// is its own pattern.
+/// Returns the pattern of a page. That of an HTTP URL consists of scheme, host, port and path with placeholders;
+/// credentials and query are dropped, and a fragment is kept only if it is a route. Anything else (page keys,
+/// activities, codes of states) is its own pattern.
 pub fn of(page: &str) -> String {
     let page = page.trim();
     let Some(url) = parse(page) else { return page.to_owned() };
@@ -39,7 +39,8 @@ fn path(path: &str) -> String {
     format!("/{joined}")
 }
 
-/// Returns a path segment, or the placeholder that replaces it. Only whole segments are replaced, so `2fa` stays as it is.
+/// Returns a path segment, or the placeholder that replaces it. Only whole segments are replaced, so `2fa` stays as it
+/// is.
 fn segment(text: &str) -> String {
     let digits = text.chars().filter(char::is_ascii_digit).count();
     let length = text.chars().count();
@@ -100,9 +101,15 @@ mod tests {
             ("https://Shop.Example:443/users/123/profile?tab=2#top", "https://shop.example/users/:id/profile"),
             ("https://me:secret@shop.example/cart/", "https://shop.example/cart"),
             ("https://shop.example/auth/2fa", "https://shop.example/auth/2fa"),
-            ("https://shop.example/v2/orders/9f8b1c2d-1111-4222-8333-abcdefabcdef", "https://shop.example/v2/orders/:id"),
+            (
+                "https://shop.example/v2/orders/9f8b1c2d-1111-4222-8333-abcdefabcdef",
+                "https://shop.example/v2/orders/:id",
+            ),
             ("https://shop.example/o/5f2b9c7e8a", "https://shop.example/o/:id"),
-            ("https://shop.example/news/2026-11-22/top-10-phones-of-2026", "https://shop.example/news/:date/top-10-phones-of-2026"),
+            (
+                "https://shop.example/news/2026-11-22/top-10-phones-of-2026",
+                "https://shop.example/news/:date/top-10-phones-of-2026",
+            ),
             ("https://shop.example/p/dQw4w9WgXcQ1a2b", "https://shop.example/p/:id"),
             ("http://localhost:8080/#/users/7?x=1", "http://localhost:8080/#/users/:id"),
             ("http://localhost:8080/#section", "http://localhost:8080/"),

@@ -1,9 +1,10 @@
-//! Refs: the interactive elements of a screen, in the order in which aliases (`@n1`, `@n2` and so on) are assigned, and finding
-//! a ref again on a later screen.
+//! Refs: the interactive elements of a screen, in the order in which aliases (`@n1`, `@n2` and so on) are assigned, and
+//! finding a ref again on a later screen.
 //!
-//! Each ref has two tokens: the exact one is equal for the same element at the same place, the identity token for the same kind
-//! of element anywhere. Neither is enough alone, as the rows of a list may change under an unchanged place: a ref is found
-//! again only if its label still matches, and only if there is exactly one candidate or the page did not change at all.
+//! Each ref has two tokens: the exact one is equal for the same element at the same place, the identity token for the
+//! same kind of element anywhere. Neither is enough alone, as the rows of a list may change under an unchanged place: a
+//! ref is found again only if its label still matches, and only if there is exactly one candidate or the page did not
+//! change at all.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -23,8 +24,8 @@ pub struct Ref {
     pub exact: String,
     /// Token that is equal for the same kind of element anywhere.
     pub identity: String,
-    /// What it belongs to: the title of the row or card that it lies in, or the text before it among equal elements; empty if there is
-    /// none.
+    /// What it belongs to: the title of the row or card that it lies in, or the text before it among equal elements;
+    /// empty if there is none.
     pub context: String,
     /// Name of an element without a label, see [`naming`].
     pub name: Option<String>,
@@ -37,8 +38,8 @@ fn coarse(v: i32) -> i32 {
     (v / 8) * 8
 }
 
-/// Returns all refs in sight, without those behind a dialog or an overlay: the focused window first, then by descending layer; within a
-/// window from the top left, larger before smaller.
+/// Returns all refs in sight, without those behind a dialog or an overlay: the focused window first, then by descending
+/// layer; within a window from the top left, larger before smaller.
 pub fn all(snapshot: &Snapshot) -> Vec<Ref> {
     let geometry = snapshot.geometry();
     let mut found: Vec<usize> = (0..snapshot.nodes.len())
@@ -68,7 +69,10 @@ fn add_contexts(snapshot: &Snapshot, refs: &mut [Ref]) {
     refs.iter().for_each(|r| alike.entry(what(r)).or_default().push(r.node));
     let titles: HashMap<usize, String> = refs.iter().map(|r| (r.node, r.label.title.clone())).collect();
     for r in refs.iter_mut() {
-        let row = snapshot.ancestors(r.node).take_while(|a| !snapshot.nodes[*a].is(Flag::Scrollable)).find_map(|a| titles.get(&a));
+        let row = snapshot
+            .ancestors(r.node)
+            .take_while(|a| !snapshot.nodes[*a].is(Flag::Scrollable))
+            .find_map(|a| titles.get(&a));
         let twins = &alike[&what(r)];
         r.context = match row {
             Some(title) => title.clone(),
@@ -81,8 +85,8 @@ fn add_contexts(snapshot: &Snapshot, refs: &mut [Ref]) {
 /// Maximum number of nodes among which the text before an element is looked for.
 const MAX_BEFORE: usize = 100;
 
-/// Returns the nearest text between an element and the one of its twins before it; empty if there is none. Texts of other elements do
-/// not count.
+/// Returns the nearest text between an element and the one of its twins before it; empty if there is none. Texts of
+/// other elements do not count.
 fn text_before(snapshot: &Snapshot, index: usize, twins: &[usize]) -> String {
     let twin = twins.iter().filter(|twin| **twin < index).max().map_or(0, |twin| twin + 1);
     let text = |i: usize| {
@@ -99,7 +103,12 @@ fn make(snapshot: &Snapshot, index: usize) -> Ref {
     let node = &snapshot.nodes[index];
     let window = &snapshot.windows[node.window];
     let text = if node.is(Flag::Editable) { "" } else { node.text.as_deref().unwrap_or("") };
-    let words = format!("{}|{}|{text}|{}", node.res_id.as_deref().unwrap_or(""), node.class, node.desc.as_deref().unwrap_or(""));
+    let words = format!(
+        "{}|{}|{text}|{}",
+        node.res_id.as_deref().unwrap_or(""),
+        node.class,
+        node.desc.as_deref().unwrap_or("")
+    );
     let place = format!("{}|{}", window.layer, window.focused);
     let b = &node.bounds;
     let able: String = [Flag::Clickable, Flag::LongClickable, Flag::Editable, Flag::Scrollable]
@@ -132,7 +141,9 @@ pub struct Recorded {
 
 /// Returns for each ref whether another one differs from it in the digits of its label only.
 pub fn differing_in_digits(all: &[Ref]) -> Vec<bool> {
-    let masked = |r: &Ref| (r.identity.clone(), r.label.title.clone(), r.label.rest.iter().map(|w| mask::digits(w)).collect::<Vec<_>>());
+    let masked = |r: &Ref| {
+        (r.identity.clone(), r.label.title.clone(), r.label.rest.iter().map(|w| mask::digits(w)).collect::<Vec<_>>())
+    };
     let mut labels: HashMap<_, HashSet<&[String]>> = HashMap::new();
     all.iter().for_each(|r| _ = labels.entry(masked(r)).or_default().insert(&r.label.rest));
     all.iter().map(|r| labels[&masked(r)].len() > 1).collect()
@@ -152,10 +163,10 @@ pub struct Found {
     pub moved: bool,
 }
 
-/// Finds a recorded ref among the current ones: by its exact token, else by its identity token. In both cases its label must
-/// still match, and it must be the only such ref, unless nothing on the page changed at all. Where its title was unique and still is,
-/// the rest of the label may differ: a subtitle or the position of a switch changes. `content` is the
-/// [`exact_content`](super::fingerprint::exact_content) of the current screen.
+/// Finds a recorded ref among the current ones: by its exact token, else by its identity token. In both cases its label
+/// must still match, and it must be the only such ref, unless nothing on the page changed at all. Where its title was
+/// unique and still is, the rest of the label may differ: a subtitle or the position of a switch changes. `content` is
+/// the [`exact_content`](super::fingerprint::exact_content) of the current screen.
 ///
 /// # Errors
 /// The number of candidates, when there was not exactly one.
@@ -167,7 +178,8 @@ pub fn find(recorded: &Recorded, now: &[Ref], content: &str) -> Result<Found, us
     let named = |r: &Ref| r.context == recorded.what.context && labelled(r);
     let same = |r: &Ref| r.identity == recorded.what.identity && named(r);
     let alike: Vec<usize> = (0..now.len()).filter(|i| same(&now[*i])).collect();
-    let exact: Vec<usize> = (0..now.len()).filter(|i| now[*i].exact == recorded.what.exact && named(&now[*i])).collect();
+    let exact: Vec<usize> =
+        (0..now.len()).filter(|i| now[*i].exact == recorded.what.exact && named(&now[*i])).collect();
     if let [index] = exact.as_slice()
         && (alike.len() <= 1 || *recorded.content == *content)
     {

@@ -44,7 +44,8 @@ const MAX_NAME: usize = 40;
 /// Returns whether the window in front has an element that can be named or acted on, other than itself.
 fn has_elements(snapshot: &Snapshot, front: usize) -> bool {
     let geometry = snapshot.geometry();
-    let nodes = || (0..snapshot.nodes.len()).filter(|i| snapshot.nodes[*i].window == front && geometry.shown(*i).area() > 0);
+    let nodes =
+        || (0..snapshot.nodes.len()).filter(|i| snapshot.nodes[*i].window == front && geometry.shown(*i).area() > 0);
     let window = nodes().map(|i| geometry.shown(i)).reduce(|a, b| a.union(&b)).unwrap_or_default().area();
     let is_whole = |i: usize| geometry.shown(i).area() * 100 >= window * WHOLE_PERCENT;
     let words = |i: usize| [&snapshot.nodes[i].text, &snapshot.nodes[i].desc].into_iter().flatten();

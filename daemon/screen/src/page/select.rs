@@ -1,8 +1,8 @@
 //! Selectors: which elements of a screen a value means.
 //!
-//! One language serves all verbs: a label, a title, the beginning of a label, `#id`, or the place of an element without a name, as an
-//! outline prints them. A label only means what is on the page: no system bar, no keyboard, nothing behind a dialog. An exact match wins
-//! over a folded one, and a whole one over a partial one.
+//! One language serves all verbs: a label, a title, the beginning of a label, `#id`, or the place of an element without
+//! a name, as an outline prints them. A label only means what is on the page: no system bar, no keyboard, nothing
+//! behind a dialog. An exact match wins over a folded one, and a whole one over a partial one.
 
 use afd_proto::vocabulary::{By, Role};
 
@@ -42,7 +42,8 @@ impl Selector<'_> {
             By::Ref => None,
         };
         // An exact match may leave out the package: `title` matches `android:id/title`.
-        let by_name = self.by == By::ResId && node.id_name().is_some_and(|name| name == self.value.trim_start_matches('#'));
+        let by_name =
+            self.by == By::ResId && node.id_name().is_some_and(|name| name == self.value.trim_start_matches('#'));
         by_name || value.is_some_and(|v| compare(v, self.value, self.exact))
     }
 }
@@ -111,7 +112,9 @@ pub fn find(snapshot: &Snapshot, refs: &[Ref], selector: &Selector<'_>, gesture:
         }
         found.count += 1;
         if !node.is(Flag::Visible) || snapshot.geometry().shown(index).area() == 0 {
-            found.off_screen.extend(touch::side(snapshot, index).filter(|_| fit <= Fit::Word).map(|side| (index, side)));
+            found
+                .off_screen
+                .extend(touch::side(snapshot, index).filter(|_| fit <= Fit::Word).map(|side| (index, side)));
         } else if snapshot.geometry().hidden_by(snapshot, index).is_some() {
             found.hidden.extend((fit <= Fit::Word).then_some(index));
         } else {
@@ -149,17 +152,25 @@ fn own_fit(node: &Node, selector: &Selector<'_>, wanted: &Wanted) -> Option<Fit>
     texts.iter().copied().flatten().filter_map(|text| wanted.fit(text)).min()
 }
 
-/// Returns how closely what an outline prints of a ref fits: its label or the beginning of it, its title, the caption beside it, its id,
-/// or its place.
+/// Returns how closely what an outline prints of a ref fits: its label or the beginning of it, its title, the caption
+/// beside it, its id, or its place.
 fn label_fit(r: &Ref, node: &Node, by: By, wanted: &Wanted) -> Option<Fit> {
     let at_most = |text: &str, least: Fit| wanted.fit(text).filter(|fit| *fit <= least);
     let label = r.label.text();
     let whole = (!label.is_empty()).then(|| at_most(&label, Fit::Start)).flatten();
-    let title = (!r.label.title.is_empty()).then(|| at_most(&r.label.title, Fit::Whole).map(|fit| fit.max(Fit::Title))).flatten();
-    let name =
-        r.name.as_deref().filter(|_| by == By::Label).and_then(|name| at_most(name, if r.is_caption { Fit::Start } else { Fit::Whole }));
-    let id =
-        node.id_name().filter(|_| by == By::Label).and_then(|id| at_most(&format!("#{id}"), Fit::Whole)).map(|fit| fit.max(Fit::Whole));
+    let title = (!r.label.title.is_empty())
+        .then(|| at_most(&r.label.title, Fit::Whole).map(|fit| fit.max(Fit::Title)))
+        .flatten();
+    let name = r
+        .name
+        .as_deref()
+        .filter(|_| by == By::Label)
+        .and_then(|name| at_most(name, if r.is_caption { Fit::Start } else { Fit::Whole }));
+    let id = node
+        .id_name()
+        .filter(|_| by == By::Label)
+        .and_then(|id| at_most(&format!("#{id}"), Fit::Whole))
+        .map(|fit| fit.max(Fit::Whole));
     [whole, title, name.map(|fit| fit.max(Fit::Title)), id].into_iter().flatten().min()
 }
 
@@ -175,8 +186,8 @@ fn is_on_page(snapshot: &Snapshot, node: &Node) -> bool {
 /// Share of its window from which a node that takes a gesture is no element, but what everything lies in, percent.
 const WHOLE_PERCENT: i64 = 60;
 
-/// Returns the element that a text belongs to: what takes the gesture, which is the node itself or its nearest ancestor that does; else the
-/// text itself.
+/// Returns the element that a text belongs to: what takes the gesture, which is the node itself or its nearest ancestor
+/// that does; else the text itself.
 fn element_of(snapshot: &Snapshot, refs: &[Ref], index: usize, fit: Fit, gesture: Gesture) -> Match {
     let geometry = snapshot.geometry();
     let window = geometry.extent(snapshot.nodes[index].window).unwrap_or_default().area();
@@ -185,7 +196,8 @@ fn element_of(snapshot: &Snapshot, refs: &[Ref], index: usize, fit: Fit, gesture
         let node = &snapshot.nodes[i];
         i != index && (target::role(node) == Role::List || structure::is_list(node) || label::stacks_rows(snapshot, i))
     };
-    let takes = std::iter::once(index).chain(snapshot.ancestors(index)).find(|i| gesture.is_taken_by(&snapshot.nodes[*i]));
+    let takes =
+        std::iter::once(index).chain(snapshot.ancestors(index)).find(|i| gesture.is_taken_by(&snapshot.nodes[*i]));
     let Some(element) = takes.filter(|i| !is_whole(*i) && !is_list(*i)) else {
         return Match { fit, element: index, text: None, marked: false };
     };
@@ -202,8 +214,8 @@ fn element_of(snapshot: &Snapshot, refs: &[Ref], index: usize, fit: Fit, gesture
     Match { fit, element, text: (element != index).then_some(index), marked: true }
 }
 
-/// Returns the matches that fit best, each element once. Elements that take the gesture come before texts that merely stand on the page,
-/// unless they fit only in part while the text is exactly what was asked for.
+/// Returns the matches that fit best, each element once. Elements that take the gesture come before texts that merely
+/// stand on the page, unless they fit only in part while the text is exactly what was asked for.
 fn best(snapshot: &Snapshot, all: Vec<Match>) -> Vec<Match> {
     let least = |marked: bool| all.iter().filter(|m| m.marked == marked).map(|m| m.fit).min();
     let names_page = |fit: Fit| {
@@ -237,8 +249,8 @@ pub enum Compare {
     Exact,
 }
 
-/// Returns the nodes in sight on the page that say something: those whose text or description has it, and the refs whose printed label,
-/// name or `#id` is or begins with it.
+/// Returns the nodes in sight on the page that say something: those whose text or description has it, and the refs
+/// whose printed label, name or `#id` is or begins with it.
 pub fn saying(snapshot: &Snapshot, refs: &[Ref], value: &str, compare: Compare) -> Vec<usize> {
     let wanted = Wanted::new(value);
     let has = |text: &str| match compare {
@@ -290,8 +302,8 @@ pub fn visible(snapshot: &Snapshot, selector: &Selector<'_>) -> Vec<usize> {
         .collect()
 }
 
-/// Returns the nodes that a tap on the matching nodes could be meant for: each match itself, or its nearest ancestor that takes
-/// taps; each once.
+/// Returns the nodes that a tap on the matching nodes could be meant for: each match itself, or its nearest ancestor
+/// that takes taps; each once.
 pub fn tappable(snapshot: &Snapshot, matches: &[usize]) -> Vec<usize> {
     let takes_taps = |i: &usize| {
         let node = &snapshot.nodes[*i];

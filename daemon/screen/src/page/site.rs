@@ -15,16 +15,22 @@ pub struct Site {
 }
 
 /// Id names of the address bars of browsers.
-const ADDRESS_BARS: &[&str] =
-    &["url_bar", "mozac_browser_toolbar_url_view", "location_bar_edit_text", "url_field", "omnibarTextInput", "address_bar"];
+const ADDRESS_BARS: &[&str] = &[
+    "url_bar",
+    "mozac_browser_toolbar_url_view",
+    "location_bar_edit_text",
+    "url_field",
+    "omnibarTextInput",
+    "address_bar",
+];
 
 /// Returns whether a node with this id name is an address bar, whose text is treated as typed.
 pub fn is_address_bar(id_name: Option<&str>) -> bool {
     id_name.is_some_and(|name| ADDRESS_BARS.contains(&name))
 }
 
-/// Parses a URL, a host, or the text of a browser's address bar. Returns `None` when it names no site: a file, an internal page
-/// of the browser, or something that cannot be a host.
+/// Parses a URL, a host, or the text of a browser's address bar. Returns `None` when it names no site: a file, an
+/// internal page of the browser, or something that cannot be a host.
 pub fn parse(url: &str) -> Option<Site> {
     let url = url.trim();
     let rest = match url.split_once("://") {
@@ -55,8 +61,8 @@ pub fn parse(url: &str) -> Option<Site> {
     Some(Site { name, domain, host, port })
 }
 
-/// Returns the hash of the path pattern of an address (`/item/123` and `/item/456` are one), 8 hexadecimal digits; `None` if the path is
-/// empty or the address cannot be parsed.
+/// Returns the hash of the path pattern of an address (`/item/123` and `/item/456` are one), 8 hexadecimal digits;
+/// `None` if the path is empty or the address cannot be parsed.
 pub fn path_hash(address: &str) -> Option<String> {
     let address = address.trim();
     let whole = if address.contains("://") { address.to_owned() } else { format!("https://{address}") };
@@ -91,14 +97,19 @@ mod tests {
 
     #[test]
     fn a_site_is_its_registrable_domain() {
-        for url in ["https://www.united.com/en/us", "united.com", "UNITED.COM.", "https://u:p@Book.United.com:8443/x?y@z"] {
+        for url in
+            ["https://www.united.com/en/us", "united.com", "UNITED.COM.", "https://u:p@Book.United.com:8443/x?y@z"]
+        {
             assert_eq!(name(url).as_deref(), Some("united_com"), "{url}");
         }
         assert_eq!(name("https://kyfw.12306.cn/otn").as_deref(), Some("12306_cn"));
         assert_eq!(name("http://shop.example.co.uk").as_deref(), Some("example_co_uk"));
         assert_eq!(name("https://me.github.io/").as_deref(), Some("me_github_io"), "a public suffix");
         let site = parse("https://User:pw@Shop.Example.COM:8443/a").expect("a site");
-        assert_eq!((site.domain.as_str(), site.host.as_str(), site.port), ("example.com", "shop.example.com", Some(8443)));
+        assert_eq!(
+            (site.domain.as_str(), site.host.as_str(), site.port),
+            ("example.com", "shop.example.com", Some(8443))
+        );
         assert!(!format!("{site:?}").contains("pw"));
     }
 
@@ -122,9 +133,18 @@ mod tests {
 
     #[test]
     fn non_sites_are_rejected() {
-        for url in
-            ["", "about:blank", "chrome://settings/x", "file:///tmp/a.html", "cheap flights", "united", "a b.com", "x:99999", "[zz]:1", "["]
-        {
+        for url in [
+            "",
+            "about:blank",
+            "chrome://settings/x",
+            "file:///tmp/a.html",
+            "cheap flights",
+            "united",
+            "a b.com",
+            "x:99999",
+            "[zz]:1",
+            "[",
+        ] {
             assert_eq!(name(url), None, "{url}");
         }
     }

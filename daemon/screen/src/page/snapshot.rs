@@ -155,7 +155,8 @@ impl Flags {
     /// Returns the names of the flags, `on` or `off` first, joined by commas; `focusable` is left out for refs.
     pub fn text(self, with_focusable: bool) -> String {
         let first = if self.has(Flag::Visible) { "on" } else { "off" };
-        let rest = NAMES.iter().filter(|(f, _)| self.has(*f) && (with_focusable || *f != Flag::Focusable)).map(|(_, n)| *n);
+        let rest =
+            NAMES.iter().filter(|(f, _)| self.has(*f) && (with_focusable || *f != Flag::Focusable)).map(|(_, n)| *n);
         std::iter::once(first).chain(rest).collect::<Vec<_>>().join(",")
     }
 
@@ -206,7 +207,8 @@ pub struct Window {
     pub layer: i64,
     /// Whether it has the input focus.
     pub focused: bool,
-    /// `package/activity` or a URL of its page, where that is known of the window itself, as while a dialog of another app is over it.
+    /// `package/activity` or a URL of its page, where that is known of the window itself, as while a dialog of another
+    /// app is over it.
     pub place: Option<String>,
 }
 
@@ -245,7 +247,8 @@ impl Node {
 
     /// Returns whether the node can be interacted with now.
     pub fn is_ref(&self) -> bool {
-        let able = [Flag::Clickable, Flag::LongClickable, Flag::Editable, Flag::Scrollable].into_iter().any(|f| self.is(f));
+        let able =
+            [Flag::Clickable, Flag::LongClickable, Flag::Editable, Flag::Scrollable].into_iter().any(|f| self.is(f));
         able && self.is(Flag::Enabled) && self.is(Flag::Visible) && self.bounds.area() > 0
     }
 
@@ -262,7 +265,8 @@ pub struct Snapshot {
     pub app: Option<String>,
     /// `package/activity` or a URL of the page in front; `None` while it is unknown.
     pub place: Option<String>,
-    /// Activity that the device reports to be on top, if it is not that of the window in front: the system may show a dialog over it.
+    /// Activity that the device reports to be on top, if it is not that of the window in front: the system may show a
+    /// dialog over it.
     pub activity_below: Option<String>,
     /// Whether the place can be known at all in this mode. Where it cannot, the package stands in for it.
     pub place_knowable: bool,
@@ -270,8 +274,8 @@ pub struct Snapshot {
     pub site: Option<String>,
     /// Host of the site, with its port if it has one.
     pub host: Option<String>,
-    /// Hash of the path pattern of the address, 8 hexadecimal digits; `None` for the start page. The path itself is not kept, as it
-    /// may have been typed.
+    /// Hash of the path pattern of the address, 8 hexadecimal digits; `None` for the start page. The path itself is not
+    /// kept, as it may have been typed.
     pub path: Option<String>,
     /// Mode in which the device's service reads the screen.
     pub mode: String,
@@ -287,7 +291,8 @@ pub struct Snapshot {
     pub geometry: Lazy<Geometry>,
 }
 
-/// A value that is computed at most once. It is not part of the identity of what contains it, and copies compute their own.
+/// A value that is computed at most once. It is not part of the identity of what contains it, and copies compute their
+/// own.
 #[derive(Debug)]
 pub struct Lazy<T>(std::sync::OnceLock<T>);
 
@@ -343,11 +348,15 @@ impl Snapshot {
         self.geometry.get(|| Geometry::of(self))
     }
 
-    /// Takes the visibility from nodes of which nothing is on the screen or inside the containers that scroll them, whatever the device
-    /// says. Drivers call it once their snapshot is complete.
+    /// Takes the visibility from nodes of which nothing is on the screen or inside the containers that scroll them,
+    /// whatever the device says. Drivers call it once their snapshot is complete.
     pub fn hide_what_is_off_screen(&mut self) {
         let hidden: Vec<usize> = (0..self.nodes.len())
-            .filter(|i| self.nodes[*i].is(Flag::Visible) && self.nodes[*i].bounds.area() > 0 && self.geometry().shown(*i).area() == 0)
+            .filter(|i| {
+                self.nodes[*i].is(Flag::Visible)
+                    && self.nodes[*i].bounds.area() > 0
+                    && self.geometry().shown(*i).area() == 0
+            })
             .collect();
         hidden.into_iter().for_each(|i| self.nodes[i].flags = self.nodes[i].flags.without(Flag::Visible));
         self.geometry = Lazy::default();

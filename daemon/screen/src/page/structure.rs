@@ -1,14 +1,14 @@
 //! Page structures: what states are recognised by.
 //!
-//! A structure consists of the place of a page (activity or URL), its title, and the set of resource ids and classes of its
-//! visible nodes. Everything that changes by itself is left out: positions, counts, texts other than the title, and digits in
-//! the title. A dialog has no place, as it may open anywhere in its app. The place of a website's page includes the pattern of its
-//! address. Nodes inside web pages are identified by role and title. For pages with few ids, [`evidence`]
-//! collects more.
+//! A structure consists of the place of a page (activity or URL), its title, and the set of resource ids and classes of
+//! its visible nodes. Everything that changes by itself is left out: positions, counts, texts other than the title, and
+//! digits in the title. A dialog has no place, as it may open anywhere in its app. The place of a website's page
+//! includes the pattern of its address. Nodes inside web pages are identified by role and title. For pages with few
+//! ids, [`evidence`] collects more.
 //!
-//! The readable fingerprint ([`super::fingerprint`]) lists at most eight ids. A structure has all of them, so that two pages of
-//! one activity can be told apart, and a page of which a node is missing can still be recognised by similarity. The rules were
-//! measured on recordings of real apps, see the program `ui-traces` in `tests/`.
+//! The readable fingerprint ([`super::fingerprint`]) lists at most eight ids. A structure has all of them, so that two
+//! pages of one activity can be told apart, and a page of which a node is missing can still be recognised by
+//! similarity. The rules were measured on recordings of real apps, see the program `ui-traces` in `tests/`.
 
 use std::collections::BTreeSet;
 
@@ -81,13 +81,15 @@ pub fn front_nodes(snapshot: &Snapshot) -> Vec<usize> {
 
 /// Returns the indices of the visible nodes of a window, without what an overlay of it hides.
 fn visible_nodes(snapshot: &Snapshot, window: usize) -> Vec<usize> {
-    let hidden = |i: usize| snapshot.geometry().front() == Some(window) && snapshot.geometry().hidden_by(snapshot, i).is_some();
+    let hidden =
+        |i: usize| snapshot.geometry().front() == Some(window) && snapshot.geometry().hidden_by(snapshot, i).is_some();
     (0..snapshot.nodes.len())
         .filter(|i| snapshot.nodes[*i].window == window && snapshot.nodes[*i].is(Flag::Visible) && !hidden(*i))
         .collect()
 }
 
-/// Returns the window of the page under the one in front: the topmost one that it overlaps. Halves of a split screen lie side by side.
+/// Returns the window of the page under the one in front: the topmost one that it overlaps. Halves of a split screen
+/// lie side by side.
 fn under(snapshot: &Snapshot, front: usize) -> Option<usize> {
     let geometry = snapshot.geometry();
     let own = geometry.extent(front)?;
@@ -124,7 +126,8 @@ fn place(snapshot: &Snapshot) -> Option<String> {
     }
 }
 
-/// Returns the structure of a browser's own bars around the page of a website, which belong to the browser; `None` elsewhere.
+/// Returns the structure of a browser's own bars around the page of a website, which belong to the browser; `None`
+/// elsewhere.
 pub fn of_bars(snapshot: &Snapshot) -> Option<Structure> {
     let (place, front) = (place(snapshot)?, snapshot.geometry().front()?);
     let outside = |i: &usize| !in_web(snapshot, *i) && !snapshot.nodes[*i].class.contains("WebView");
@@ -158,8 +161,8 @@ pub fn of(snapshot: &Snapshot) -> Option<Structures> {
     Some(Structures { front: of_window(snapshot, front, &place, under.is_some()), below })
 }
 
-/// Returns the place of the page under a dialog; `None` if it is not known, as that of an app over which another app shows a dialog with an
-/// activity of its own.
+/// Returns the place of the page under a dialog; `None` if it is not known, as that of an app over which another app
+/// shows a dialog with an activity of its own.
 fn place_below(snapshot: &Snapshot, window: usize, place: &str) -> Option<String> {
     let own = &snapshot.windows[window].app;
     let is_of = |place: &str| own.is_empty() || place.split('/').next() == Some(own);
@@ -213,8 +216,8 @@ fn app(snapshot: &Snapshot, window: usize) -> String {
     }
 }
 
-/// Returns the feature of an element that has no id: its role and title, if it can be acted on, is not a row of a list, and has a
-/// title that is short and without digits.
+/// Returns the feature of an element that has no id: its role and title, if it can be acted on, is not a row of a list,
+/// and has a title that is short and without digits.
 fn told_by_title(snapshot: &Snapshot, index: usize) -> Option<u64> {
     let node = &snapshot.nodes[index];
     if !node.is_ref() || node.res_id.is_some() || node.is(Flag::Editable) || in_list(snapshot, index) {
@@ -238,11 +241,16 @@ fn title(snapshot: &Snapshot, nodes: &[usize]) -> Option<String> {
             && node.class.contains("TextView");
         // The upper third of the window rather than a fixed height, as dialogs are low.
         let high = (i64::from(node.bounds.top) - i64::from(top)) * 3 < i64::from(height) - i64::from(top);
-        if !still || !high || in_list(snapshot, *i) || !(names_title(node) || snapshot.ancestors(*i).any(|a| is_bar(&snapshot.nodes[a]))) {
+        if !still
+            || !high
+            || in_list(snapshot, *i)
+            || !(names_title(node) || snapshot.ancestors(*i).any(|a| is_bar(&snapshot.nodes[a])))
+        {
             return None;
         }
         let text = mask::digits(node.text.as_deref()?.trim());
-        let is_title = text.chars().any(char::is_alphabetic) && text.chars().count() <= MAX_TITLE && !text.contains("://");
+        let is_title =
+            text.chars().any(char::is_alphabetic) && text.chars().count() <= MAX_TITLE && !text.contains("://");
         is_title.then_some(text)
     })
 }
@@ -259,5 +267,6 @@ fn names_title(node: &Node) -> bool {
 }
 
 fn is_bar(node: &Node) -> bool {
-    node.class.contains("Toolbar") || node.id_name().is_some_and(|name| name.contains("toolbar") || name.contains("action_bar"))
+    node.class.contains("Toolbar")
+        || node.id_name().is_some_and(|name| name.contains("toolbar") || name.contains("action_bar"))
 }

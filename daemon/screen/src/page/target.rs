@@ -57,8 +57,8 @@ pub fn title(target: &Target) -> Option<&str> {
     target.title.as_deref().or_else(first)
 }
 
-/// Returns the index of the ref that a description is about, if there is exactly one: equal in role, title, resource id, class and
-/// place in the hierarchy, and in its number among equals.
+/// Returns the index of the ref that a description is about, if there is exactly one: equal in role, title, resource
+/// id, class and place in the hierarchy, and in its number among equals.
 pub fn locate(snapshot: &Snapshot, refs: &[super::Ref], wanted: &Target) -> Option<usize> {
     let node = |r: &super::Ref| &snapshot.nodes[r.node];
     let titled = |r: &super::Ref| match title(wanted) {
@@ -68,7 +68,8 @@ pub fn locate(snapshot: &Snapshot, refs: &[super::Ref], wanted: &Target) -> Opti
     // Descriptions of other tools have fewer properties.
     let given = |a: &Option<String>, b: &Option<String>| a.is_none() || a == b;
     let is_id = |r: &super::Ref| {
-        given(&wanted.res_id, &node(r).res_id) && (wanted.res_id.is_some() || wanted.class.is_none() || node(r).res_id.is_none())
+        given(&wanted.res_id, &node(r).res_id)
+            && (wanted.res_id.is_some() || wanted.class.is_none() || node(r).res_id.is_none())
     };
     let alike = |r: &super::Ref| is_id(r) && (wanted.role == Role::Any || role(node(r)) == wanted.role) && titled(r);
     let candidates: Vec<usize> = (0..refs.len()).filter(|i| alike(&refs[*i])).collect();
@@ -89,7 +90,9 @@ pub fn selector(snapshot: &Snapshot, refs: &[super::Ref], index: usize) -> Optio
     let (title, text) = (&own.label.title, own.label.text());
     let only = |is: &dyn Fn(&super::Ref) -> bool| refs.iter().filter(|r| is(r)).count() == 1;
     let folded = |text: &str| text.to_lowercase();
-    if !title.is_empty() && only(&|r| folded(&r.label.title) == folded(title) || folded(&r.label.text()) == folded(title)) {
+    if !title.is_empty()
+        && only(&|r| folded(&r.label.title) == folded(title) || folded(&r.label.text()) == folded(title))
+    {
         return of(By::Label, title.clone());
     }
     if !text.is_empty() && only(&|r| folded(&r.label.text()) == folded(&text)) {
@@ -99,12 +102,16 @@ pub fn selector(snapshot: &Snapshot, refs: &[super::Ref], index: usize) -> Optio
     if only(&|r| snapshot.nodes[r.node].res_id.as_deref() == Some(&id)) { of(By::ResId, id) } else { None }
 }
 
-/// Returns whether a described element, which is not in sight, can lie further along in something on the screen that scrolls: a
-/// list or container that is part of its place in the hierarchy.
+/// Returns whether a described element, which is not in sight, can lie further along in something on the screen that
+/// scrolls: a list or container that is part of its place in the hierarchy.
 pub fn may_scroll_to(snapshot: &Snapshot, wanted: &Target) -> bool {
     let Some(path) = &wanted.path else { return false };
     let scrolls = |n: &Node| n.is(Flag::Scrollable) && n.is(Flag::Visible);
-    snapshot.nodes.iter().filter(|n| scrolls(n)).any(|n| path.split('/').any(|part| part == n.id_name().unwrap_or(&n.class)))
+    snapshot
+        .nodes
+        .iter()
+        .filter(|n| scrolls(n))
+        .any(|n| path.split('/').any(|part| part == n.id_name().unwrap_or(&n.class)))
 }
 
 /// Returns the description of a node. Nodes that are equal in all else are numbered.
@@ -113,7 +120,10 @@ pub fn describe(snapshot: &Snapshot, index: usize) -> Target {
     let twins: Vec<usize> = (0..snapshot.nodes.len())
         .filter(|i| {
             let (a, b) = (&snapshot.nodes[*i], &snapshot.nodes[index]);
-            a.class == b.class && a.res_id == b.res_id && a.is_ref() == b.is_ref() && is_twin(&without_ordinal(snapshot, *i), &target)
+            a.class == b.class
+                && a.res_id == b.res_id
+                && a.is_ref() == b.is_ref()
+                && is_twin(&without_ordinal(snapshot, *i), &target)
         })
         .collect();
     if twins.len() > 1 {
@@ -131,7 +141,8 @@ fn without_ordinal(snapshot: &Snapshot, index: usize) -> Target {
     let node = &snapshot.nodes[index];
     let words = label::of(snapshot, index);
     let label = words.text();
-    let mut path: Vec<&str> = snapshot.ancestors(index).map(|a| &snapshot.nodes[a]).map(|n| n.id_name().unwrap_or(&n.class)).collect();
+    let mut path: Vec<&str> =
+        snapshot.ancestors(index).map(|a| &snapshot.nodes[a]).map(|n| n.id_name().unwrap_or(&n.class)).collect();
     path.reverse();
     Target {
         role: role(node),
@@ -145,8 +156,8 @@ fn without_ordinal(snapshot: &Snapshot, index: usize) -> Target {
     }
 }
 
-/// Returns a key that is equal for descriptions of the same target: title and stable properties, without the part of the label
-/// that changes.
+/// Returns a key that is equal for descriptions of the same target: title and stable properties, without the part of
+/// the label that changes.
 pub fn key(target: &Target) -> String {
     let title = title(target).unwrap_or_default();
     let part = |v: &Option<String>| v.clone().unwrap_or_default();
@@ -154,7 +165,8 @@ pub fn key(target: &Target) -> String {
     format!("{}|{title}|{}|{}|{}|{ordinal}", target.role, part(&target.res_id), part(&target.class), part(&target.path))
 }
 
-/// Returns a key that is equal for actions that do the same. A point counts only without a target, rounded to 32 pixels.
+/// Returns a key that is equal for actions that do the same. A point counts only without a target, rounded to 32
+/// pixels.
 pub fn action_key(action: &Action) -> String {
     let what = match (&action.target, &action.point) {
         (Some(target), _) => key(target),
@@ -173,13 +185,17 @@ pub fn sentence(action: &Action) -> String {
         other => other.word(),
     };
     let role = |t: &Target| if t.role == Role::Any { String::new() } else { format!(" {}", t.role) };
-    let what = action.target.as_ref().map(|t| match (title(t), t.res_id.as_deref().and_then(|id| id.rsplit('/').next())) {
-        (Some(title), _) => format!("{} {title:?}", role(t)),
-        (None, Some(id)) => format!("{} #{id}", role(t)),
-        (None, None) => role(t),
-    });
-    let params: Vec<String> =
-        action.params.iter().map(|(k, v)| format!(" {k}={}", v.as_str().map_or_else(|| v.to_string(), str::to_owned))).collect();
+    let what =
+        action.target.as_ref().map(|t| match (title(t), t.res_id.as_deref().and_then(|id| id.rsplit('/').next())) {
+            (Some(title), _) => format!("{} {title:?}", role(t)),
+            (None, Some(id)) => format!("{} #{id}", role(t)),
+            (None, None) => role(t),
+        });
+    let params: Vec<String> = action
+        .params
+        .iter()
+        .map(|(k, v)| format!(" {k}={}", v.as_str().map_or_else(|| v.to_string(), str::to_owned)))
+        .collect();
     let point = match (&action.target, &action.point) {
         (None, Some(p)) => format!(" at {},{}", p.x, p.y),
         _ => String::new(),

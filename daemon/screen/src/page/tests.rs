@@ -31,7 +31,16 @@ fn node(id: usize, parent: Option<usize>, class: &str, text: &str, bounds: [i32;
 
 /// Returns a window of the app `a.b`.
 fn window(kind: WindowKind, layer: i64, focused: bool) -> Window {
-    Window { id: layer, kind, type_name: "APPLICATION".into(), app: "a.b".into(), title: String::new(), layer, focused, place: None }
+    Window {
+        id: layer,
+        kind,
+        type_name: "APPLICATION".into(),
+        app: "a.b".into(),
+        title: String::new(),
+        layer,
+        focused,
+        place: None,
+    }
 }
 
 /// A list whose rows have no text of their own, scrolled by some pixels. Only visible rows are in the tree.
@@ -44,7 +53,14 @@ fn list(rows: &[(String, String)], scroll: i32) -> Snapshot {
             continue;
         }
         let row = nodes.len();
-        nodes.push(node(row, Some(0), "LinearLayout", "", [0, top.max(300), 1080, (top + 200).min(2300)], &[Flag::Clickable]));
+        nodes.push(node(
+            row,
+            Some(0),
+            "LinearLayout",
+            "",
+            [0, top.max(300), 1080, (top + 200).min(2300)],
+            &[Flag::Clickable],
+        ));
         nodes.push(node(row + 1, Some(row), "TextView", title, [100, top + 20, 500, top + 80], &[]));
         nodes.push(node(row + 2, Some(row), "TextView", rest, [100, top + 100, 500, top + 150], &[]));
     }
@@ -87,8 +103,8 @@ proptest! {
         let current = refs::all(&now);
         if let Ok(found) = refs::find(&wanted, &current, &fingerprint::exact_content(&now)) {
             prop_assert_eq!(&current[found.index].label.title, &wanted.what.label.title);
-            // With duplicates, a ref is found only if nothing else changed. What is found by its exact token may be the only one of its title
-            // although a cut edge gives it another identity.
+            // With duplicates, a ref is found only if nothing else changed. What is found by its exact token may be the
+            // only one of its title although a cut edge gives it another identity.
             let twins = current.iter().filter(|r| r.label.title == wanted.what.label.title && r.identity == wanted.what.identity).count();
             prop_assert!(twins <= 1 || current.len() == all.len());
         }
@@ -129,7 +145,14 @@ fn equal_icons_are_not_confused_after_scrolling() {
         for row in 0..5 {
             let top = 300 + i32::try_from(row).expect("few") * 200;
             let at = page.nodes.len();
-            page.nodes.push(node(at, Some(0), "TextView", &format!("Item {}", first + row), [0, top, 800, top + 200], &[]));
+            page.nodes.push(node(
+                at,
+                Some(0),
+                "TextView",
+                &format!("Item {}", first + row),
+                [0, top, 800, top + 200],
+                &[],
+            ));
             page.nodes.push(node(at + 1, Some(0), "ImageView", "", [900, top, 1080, top + 200], &[Flag::Clickable]));
             page.nodes[at + 1].desc = Some("Delete".into());
         }
@@ -157,7 +180,8 @@ fn labels_come_from_the_subtree_but_not_from_other_refs() {
     page.nodes[3].flags = flags(&[Flag::Clickable]);
     assert_eq!(label::of(&page, 1).text(), "Wi-Fi", "texts inside another ref belong to that ref");
     let mut field = list(&pairs(&[("x", "y")]), 0);
-    field.nodes[1] = node(1, Some(0), "EditText", "typed text", [0, 300, 1080, 500], &[Flag::Editable, Flag::Clickable]);
+    field.nodes[1] =
+        node(1, Some(0), "EditText", "typed text", [0, 300, 1080, 500], &[Flag::Editable, Flag::Clickable]);
     field.nodes[1].desc = Some("Name".into());
     assert_eq!(label::of(&field, 1).text(), "Name", "typed text is not a label");
 }
@@ -285,7 +309,8 @@ fn only_row_of_a_title_is_found_when_its_edge_is_cut() {
     // The first visible row is a little shorter, which its exact token does not tell, but its identity does.
     let now = list(&rows(&["A", "A", "A", "A", "D"]), 801);
     let current = refs::all(&now);
-    let found = refs::find(&recorded(&before, 1), &current, &fingerprint::exact_content(&now)).expect("it is the only one");
+    let found =
+        refs::find(&recorded(&before, 1), &current, &fingerprint::exact_content(&now)).expect("it is the only one");
     assert_eq!(current[found.index].label.title, "D");
 }
 

@@ -1,8 +1,9 @@
 //! Touch points: where to touch a node so that the touch reaches it and nothing else.
 //!
-//! A node is touched inside its visible part, at the centre or in the middle of the largest piece that nothing covers. A higher window
-//! covers it, and so does a descendant that takes touches itself. Which of two other nodes that overlap is in front is unknown: a piece
-//! that is free of both is preferred; otherwise a node that comes later in the tree is assumed to be in front.
+//! A node is touched inside its visible part, at the centre or in the middle of the largest piece that nothing covers.
+//! A higher window covers it, and so does a descendant that takes touches itself. Which of two other nodes that overlap
+//! is in front is unknown: a piece that is free of both is preferred; otherwise a node that comes later in the tree is
+//! assumed to be in front.
 
 use afd_proto::vocabulary::Point;
 
@@ -13,7 +14,8 @@ use super::snapshot::{Flag, Node, Rect, Snapshot, WindowKind};
 const MAX_BLOCKERS: usize = 200;
 /// Minimum width and height of a free part, device pixels: a finger needs some room.
 const MIN_FREE: i32 = 4;
-/// A visible edge of a target is too small to be touched if it is narrower than the screen's shorter side divided by this.
+/// A visible edge of a target is too small to be touched if it is narrower than the screen's shorter side divided by
+/// this.
 const EDGE_DIVISOR: i32 = 45;
 /// Padding of a banner around what it shows, device pixels.
 const BANNER_MARGIN: i32 = 40;
@@ -40,8 +42,8 @@ pub struct Touch {
     pub receiver: usize,
 }
 
-/// Returns where to touch a node so that the touch reaches it. With `text`, a node inside the target by which it was named, the touch goes
-/// to the place of that text.
+/// Returns where to touch a node so that the touch reaches it. With `text`, a node inside the target by which it was
+/// named, the touch goes to the place of that text.
 ///
 /// # Errors
 /// What prevents it.
@@ -73,7 +75,9 @@ pub fn touch(snapshot: &Snapshot, index: usize, text: Option<usize>) -> Result<T
     }
     let mut covered = index;
     for order in [Order::Unknown, Order::Tree] {
-        let Some(over) = blocker(snapshot, index, &middle, order) else { return Ok(Touch { point: middle, receiver: index }) };
+        let Some(over) = blocker(snapshot, index, &middle, order) else {
+            return Ok(Touch { point: middle, receiver: index });
+        };
         covered = over;
         let blockers = blockers(snapshot, index, order);
         if let Some(free) = largest_free(&area, &blockers) {
@@ -99,15 +103,16 @@ fn middle(r: &Rect) -> Point {
     Point { x: f64::midpoint(r.left.into(), r.right.into()), y: f64::midpoint(r.top.into(), r.bottom.into()) }
 }
 
-/// Returns the side of the screen beyond which a node lies, or of the container that scrolls it; `None` if some of it is in sight or its
-/// position is unknown.
+/// Returns the side of the screen beyond which a node lies, or of the container that scrolls it; `None` if some of it
+/// is in sight or its position is unknown.
 pub fn side(snapshot: &Snapshot, index: usize) -> Option<Side> {
     let geometry = snapshot.geometry();
     let bounds = snapshot.nodes[index].bounds;
     if bounds.area() == 0 || geometry.shown(index).area() > 0 {
         return None;
     }
-    let containers = snapshot.ancestors(index).filter(|a| snapshot.nodes[*a].is(Flag::Scrollable)).map(|a| snapshot.nodes[a].bounds);
+    let containers =
+        snapshot.ancestors(index).filter(|a| snapshot.nodes[*a].is(Flag::Scrollable)).map(|a| snapshot.nodes[a].bounds);
     containers.chain(geometry.screen()).filter(|r| r.area() > 0).find_map(|r| {
         let beyond = [
             (bounds.top >= r.bottom, Side::Below),
@@ -119,14 +124,17 @@ pub fn side(snapshot: &Snapshot, index: usize) -> Option<Side> {
     })
 }
 
-/// Returns how many pixels of a node are in sight if that is only an edge: most of it lies outside of what scrolls it or of the screen, or
-/// it is cut off there.
+/// Returns how many pixels of a node are in sight if that is only an edge: most of it lies outside of what scrolls it
+/// or of the screen, or it is cut off there.
 pub fn edge_in_sight(snapshot: &Snapshot, index: usize) -> Option<i32> {
     let geometry = snapshot.geometry();
     let (bounds, shown) = (snapshot.nodes[index].bounds, geometry.shown(index));
     let screen = geometry.screen()?;
     let least = screen.width().min(screen.height()) / EDGE_DIVISOR;
-    let clip = snapshot.ancestors(index).find(|a| snapshot.nodes[*a].is(Flag::Scrollable)).map_or(screen, |a| geometry.shown(a));
+    let clip = snapshot
+        .ancestors(index)
+        .find(|a| snapshot.nodes[*a].is(Flag::Scrollable))
+        .map_or(screen, |a| geometry.shown(a));
     // The device may report the bounds cut to what scrolls the node.
     let cut = |low: i32, high: i32, from: i32, to: i32| low <= from || high >= to;
     let narrow = |shown: i32, whole: i32, at_edge: bool| shown < least && (shown < whole || at_edge);
@@ -164,7 +172,8 @@ enum Order {
 fn filler(snapshot: &Snapshot, index: usize) -> Option<usize> {
     let geometry = snapshot.geometry();
     let own = geometry.shown(index);
-    let mut inside = snapshot.subtree(index).skip(1).filter(|i| takes_touches(&snapshot.nodes[*i]) && geometry.shown(*i).area() > 0);
+    let mut inside =
+        snapshot.subtree(index).skip(1).filter(|i| takes_touches(&snapshot.nodes[*i]) && geometry.shown(*i).area() > 0);
     let first = inside.next()?;
     let fills = geometry.shown(first).intersection(&own).area() * 100 >= own.area() * FILLS_PERCENT;
     let inside_first = |i: usize| snapshot.is_inside(i, first);
@@ -173,8 +182,8 @@ fn filler(snapshot: &Snapshot, index: usize) -> Option<usize> {
 
 /// Returns the free part of a rectangle whose shorter side is longest; among equal ones the largest.
 ///
-/// Each blocker splits every free part into what lies left, right, above and below of it, at full length. The parts overlap, so
-/// the largest is always among them.
+/// Each blocker splits every free part into what lies left, right, above and below of it, at full length. The parts
+/// overlap, so the largest is always among them.
 fn largest_free(target: &Rect, blockers: &[Rect]) -> Option<Rect> {
     let mut free = vec![*target];
     for b in blockers {
@@ -184,8 +193,12 @@ fn largest_free(target: &Rect, blockers: &[Rect]) -> Option<Rect> {
                 rest.push(f);
                 continue;
             }
-            let parts =
-                [Rect { right: b.left, ..f }, Rect { left: b.right, ..f }, Rect { bottom: b.top, ..f }, Rect { top: b.bottom, ..f }];
+            let parts = [
+                Rect { right: b.left, ..f },
+                Rect { left: b.right, ..f },
+                Rect { bottom: b.top, ..f },
+                Rect { top: b.bottom, ..f },
+            ];
             for part in parts {
                 if part.width() >= MIN_FREE && part.height() >= MIN_FREE && !rest.contains(&part) {
                     rest.push(part);
@@ -218,14 +231,16 @@ fn blocker(snapshot: &Snapshot, index: usize, p: &Point, order: Order) -> Option
     node.or_else(|| covering_windows(snapshot, index).find(|(area, _)| area.contains(p.x, p.y)).map(|(_, node)| node))
 }
 
-/// Returns the areas of the banners and pages in higher windows, each with a node of it: devices leave out the frames that nodes lie in.
+/// Returns the areas of the banners and pages in higher windows, each with a node of it: devices leave out the frames
+/// that nodes lie in.
 fn covering_windows(snapshot: &Snapshot, index: usize) -> impl Iterator<Item = (Rect, usize)> + '_ {
     let windows = (0..snapshot.windows.len()).filter(move |w| {
         let (window, own) = (&snapshot.windows[*w], snapshot.windows.get(snapshot.nodes[index].window));
         matches!(window.kind, WindowKind::Page | WindowKind::Banner) && own.is_some_and(|own| window.layer > own.layer)
     });
     windows.filter_map(|w| {
-        let node = (0..snapshot.nodes.len()).find(|i| snapshot.nodes[*i].window == w && snapshot.geometry().shown(*i).area() > 0)?;
+        let node = (0..snapshot.nodes.len())
+            .find(|i| snapshot.nodes[*i].window == w && snapshot.geometry().shown(*i).area() > 0)?;
         let margin = if snapshot.windows[w].kind == WindowKind::Banner { BANNER_MARGIN } else { 0 };
         Some((snapshot.geometry().extent(w)?.grown(margin), node))
     })
@@ -236,7 +251,8 @@ fn blockers(snapshot: &Snapshot, index: usize, order: Order) -> Vec<Rect> {
     let geometry = snapshot.geometry();
     let own = geometry.shown(index);
     let keyboard = geometry.keyboard().filter(|(node, _)| is_below(snapshot, index, *node)).map(|(_, area)| area);
-    let near = (0..snapshot.nodes.len()).filter(|i| geometry.shown(*i).overlaps(&own) && blocks(snapshot, index, *i, order));
+    let near =
+        (0..snapshot.nodes.len()).filter(|i| geometry.shown(*i).overlaps(&own) && blocks(snapshot, index, *i, order));
     let windows = covering_windows(snapshot, index).map(|(area, _)| area).filter(|area| area.overlaps(&own));
     keyboard.into_iter().chain(windows).chain(near.map(|i| geometry.shown(i))).take(MAX_BLOCKERS).collect()
 }
@@ -247,8 +263,8 @@ fn is_below(snapshot: &Snapshot, index: usize, other: usize) -> bool {
     layer(index) < layer(other)
 }
 
-/// Returns whether another node takes touches that are meant for a node: anything in a higher window, or a node of the same window that
-/// takes touches itself, be it enabled or not. Nodes that only show something let touches through.
+/// Returns whether another node takes touches that are meant for a node: anything in a higher window, or a node of the
+/// same window that takes touches itself, be it enabled or not. Nodes that only show something let touches through.
 fn blocks(snapshot: &Snapshot, index: usize, other: usize, order: Order) -> bool {
     let node = &snapshot.nodes[other];
     if other == index || !node.is(Flag::Visible) || snapshot.kind_of(node) == WindowKind::Overlay {
@@ -258,7 +274,8 @@ fn blocks(snapshot: &Snapshot, index: usize, other: usize, order: Order) -> bool
         return is_below(snapshot, index, other);
     }
     // A text that is touched where it stands has to be in sight there.
-    let hides = takes_touches(node) || (!takes_touches(&snapshot.nodes[index]) && has_words(node) && !snapshot.is_inside(other, index));
+    let hides = takes_touches(node)
+        || (!takes_touches(&snapshot.nodes[index]) && has_words(node) && !snapshot.is_inside(other, index));
     if !hides || snapshot.is_inside(index, other) {
         return false;
     }
@@ -297,8 +314,10 @@ mod tests {
     const TARGET: Rect = Rect { left: 0, top: 0, right: 100, bottom: 100 };
 
     fn free(blockers: &[[i32; 4]]) -> Option<Rect> {
-        let blockers: Vec<Rect> =
-            blockers.iter().map(|[left, top, right, bottom]| Rect { left: *left, top: *top, right: *right, bottom: *bottom }).collect();
+        let blockers: Vec<Rect> = blockers
+            .iter()
+            .map(|[left, top, right, bottom]| Rect { left: *left, top: *top, right: *right, bottom: *bottom })
+            .collect();
         largest_free(&TARGET, &blockers)
     }
 
@@ -326,7 +345,10 @@ mod tests {
                 })
                 .collect();
             let Some(found) = free(&blockers) else { continue };
-            let (x, y) = (f64::midpoint(found.left.into(), found.right.into()), f64::midpoint(found.top.into(), found.bottom.into()));
+            let (x, y) = (
+                f64::midpoint(found.left.into(), found.right.into()),
+                f64::midpoint(found.top.into(), found.bottom.into()),
+            );
             assert!(TARGET.contains(x, y));
             for [left, top, right, bottom] in &blockers {
                 let covered = Rect { left: *left, top: *top, right: *right, bottom: *bottom }.contains(x, y);

@@ -1,4 +1,5 @@
-//! Annotations on screenshots: a box around each element and its label, in letters that are legible at any size of the picture.
+//! Annotations on screenshots: a box around each element and its label, in letters that are legible at any size of the
+//! picture.
 
 use std::convert::Infallible;
 
@@ -81,7 +82,8 @@ fn plate_size(font: &MonoFont<'_>, zoom: u32, text: &str) -> (i64, i64) {
     ((letters * i64::from(size.width) + 4) * zoom, (i64::from(size.height) + 2) * zoom)
 }
 
-/// Returns where a label goes: in a corner of its element, else beside it, wherever it covers the least of other labels.
+/// Returns where a label goes: in a corner of its element, else beside it, wherever it covers the least of other
+/// labels.
 fn place(area: &Area, (width, height): (i64, i64), taken: &[Area], (w, h): (u32, u32)) -> Area {
     let [left, top, right, bottom] = *area;
     let spots = [
@@ -176,7 +178,11 @@ mod tests {
 
     fn marks() -> Vec<Mark> {
         let of = |bounds, label: &str| Mark { bounds, label: Some(label.to_owned()) };
-        vec![of([10.0, 10.0, 290.0, 390.0], "@n1"), of([10.0, 10.0, 60.0, 30.0], "@n2"), of([-50.0, 380.0, 900.0, 2000.0], "@n12")]
+        vec![
+            of([10.0, 10.0, 290.0, 390.0], "@n1"),
+            of([10.0, 10.0, 60.0, 30.0], "@n2"),
+            of([-50.0, 380.0, 900.0, 2000.0], "@n12"),
+        ]
     }
 
     #[test]

@@ -97,10 +97,10 @@ pub struct Relation {
     pub screen: (u32, u32),
 }
 
-/// Computes how a screenshot maps to the screen; `None` when that needs a screen size and none is known. The service shrinks
-/// screenshots so that neither side is longer than `max_dim`, and never enlarges them. The reported screen size may leave out
-/// the system bars, which affects the longer side only: that side gives the more precise scale, but is used only if it agrees
-/// with the shorter one.
+/// Computes how a screenshot maps to the screen; `None` when that needs a screen size and none is known. The service
+/// shrinks screenshots so that neither side is longer than `max_dim`, and never enlarges them. The reported screen size
+/// may leave out the system bars, which affects the longer side only: that side gives the more precise scale, but is
+/// used only if it agrees with the shorter one.
 pub fn relate((width, height): (u32, u32), max_dim: u32, screen: Option<(i32, i32)>) -> Option<Relation> {
     if width.max(height) < max_dim {
         return Some(Relation { scale: 1.0, screen: (width, height) });

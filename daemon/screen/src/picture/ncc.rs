@@ -1,15 +1,17 @@
 //! Template matching by normalised cross-correlation (NCC) of brightness.
 //!
-//! The score of a place is the correlation between the template and the pixels there, from -1 to 1, where 1 means equal up to
-//! brightness and contrast. Integral images give the mean and the variance of any place in constant time, so only the sum of
-//! products has to visit every pixel.
+//! The score of a place is the correlation between the template and the pixels there, from -1 to 1, where 1 means equal
+//! up to brightness and contrast. Integral images give the mean and the variance of any place in constant time, so only
+//! the sum of products has to visit every pixel.
 //!
-//! A search begins around the last known place. Unless the match there is certain, the whole area is searched too, at the coarsest of
-//! three sizes (full, half, quarter) and, if that finds nothing, at the next finer one; the best match wins. The best candidates of a
-//! reduced size are refined level by level up to the full size, whose score decides. A match is sure if it is certain or clearly
-//! better than the second best place; two templates are never both found in one place.
+//! A search begins around the last known place. Unless the match there is certain, the whole area is searched too, at
+//! the coarsest of three sizes (full, half, quarter) and, if that finds nothing, at the next finer one; the best match
+//! wins. The best candidates of a reduced size are refined level by level up to the full size, whose score decides. A
+//! match is sure if it is certain or clearly better than the second best place; two templates are never both found in
+//! one place.
 //!
-//! The correlation with an area of uniform brightness is not defined: flat templates are rejected, and flat places score 0.
+//! The correlation with an area of uniform brightness is not defined: flat templates are rejected, and flat places
+//! score 0.
 
 use std::num::NonZero;
 
@@ -52,7 +54,9 @@ impl Gray {
     /// Converts a picture to greyscale.
     pub fn of(picture: &RgbImage) -> Self {
         let (width, height) = (picture.width() as usize, picture.height() as usize);
-        let bright = |p: &image::Rgb<u8>| ((u32::from(p[0]) * 299 + u32::from(p[1]) * 587 + u32::from(p[2]) * 114 + 500) / 1000) as i16;
+        let bright = |p: &image::Rgb<u8>| {
+            ((u32::from(p[0]) * 299 + u32::from(p[1]) * 587 + u32::from(p[2]) * 114 + 500) / 1000) as i16
+        };
         Self { width, height, pixels: picture.pixels().map(bright).collect() }
     }
 
@@ -67,7 +71,9 @@ impl Gray {
         let mut pixels = Vec::with_capacity(width * height);
         for y in 0..height {
             let (upper, lower) = (&self.pixels[2 * y * self.width..], &self.pixels[(2 * y + 1) * self.width..]);
-            pixels.extend((0..width).map(|x| (upper[2 * x] + upper[2 * x + 1] + lower[2 * x] + lower[2 * x + 1] + 2) / 4));
+            pixels.extend(
+                (0..width).map(|x| (upper[2 * x] + upper[2 * x + 1] + lower[2 * x] + lower[2 * x + 1] + 2) / 4),
+            );
         }
         Self { width, height, pixels }
     }
@@ -108,7 +114,8 @@ impl IntegralImage {
     /// Returns the sum of an integral image over a rectangle.
     fn area(&self, table: &[i64], x: usize, y: usize, w: usize, h: usize) -> i64 {
         let stride = self.gray.width + 1;
-        table[(y + h) * stride + x + w] - table[y * stride + x + w] - table[(y + h) * stride + x] + table[y * stride + x]
+        table[(y + h) * stride + x + w] - table[y * stride + x + w] - table[(y + h) * stride + x]
+            + table[y * stride + x]
     }
 
     /// Returns the score of a template whose top left corner is at this place, -1 to 1.
@@ -120,7 +127,8 @@ impl IntegralImage {
     /// score.
     fn score_if(&self, t: &Level, x: usize, y: usize, wanted: f64) -> f64 {
         let n = (t.width * t.height) as f64;
-        let (sum, square) = (self.area(&self.sums, x, y, t.width, t.height), self.area(&self.squares, x, y, t.width, t.height));
+        let (sum, square) =
+            (self.area(&self.sums, x, y, t.width, t.height), self.area(&self.squares, x, y, t.width, t.height));
         let variance = square as f64 - (sum as f64) * (sum as f64) / n;
         if variance < FLAT * FLAT * n {
             return 0.0;
@@ -130,7 +138,9 @@ impl IntegralImage {
             let ground = &self.gray.pixels[start..start + t.width];
             let line = &t.deviations[row * t.width..(row + 1) * t.width];
             // In pieces, as the products of a very wide row could overflow 32 bits.
-            let piece = |(a, b): (&[i16], &[i16])| i64::from(a.iter().zip(b).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum::<i32>());
+            let piece = |(a, b): (&[i16], &[i16])| {
+                i64::from(a.iter().zip(b).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum::<i32>())
+            };
             line.chunks(PIECE).zip(ground.chunks(PIECE)).map(piece).sum::<i64>()
         };
         let scale = t.norm * variance.sqrt();
@@ -175,7 +185,15 @@ impl Level {
         let (sparse_residue, sparse_square) = (sparse().sum::<f64>(), sparse().map(|d| d * d).sum::<f64>());
         let sparse_share = if sparse_square > 0.0 { square / sparse_square } else { 0.0 };
         let (width, height, norm) = (gray.width, gray.height, square.sqrt());
-        (n > 0.0 && spread >= FLAT).then_some(Self { width, height, deviations, residue, norm, sparse_residue, sparse_share })
+        (n > 0.0 && spread >= FLAT).then_some(Self {
+            width,
+            height,
+            deviations,
+            residue,
+            norm,
+            sparse_residue,
+            sparse_share,
+        })
     }
 }
 
@@ -260,7 +278,12 @@ impl Scene {
         let (width, height) = self.levels[level].gray.size();
         let shrink = 1 << level;
         let most = |size: usize, own: usize, end: i32| (end / shrink).min(size as i32) - own as i32 + 1;
-        ((bounds.0 / shrink).max(0), (bounds.1 / shrink).max(0), most(width, t.width, bounds.2), most(height, t.height, bounds.3))
+        (
+            (bounds.0 / shrink).max(0),
+            (bounds.1 / shrink).max(0),
+            most(width, t.width, bounds.2),
+            most(height, t.height, bounds.3),
+        )
     }
 
     /// Returns the best score in an area at a level, and its place.
@@ -327,7 +350,10 @@ impl Scene {
                 0 => Some((score, x, y)),
                 _ => self.refine(t, level, (x, y), bounds),
             });
-            refined.filter(|f| f.0 >= MATCH_SCORE).map(|(score, x, y)| Match { x, y, score, how, sure: false }).collect()
+            refined
+                .filter(|f| f.0 >= MATCH_SCORE)
+                .map(|(score, x, y)| Match { x, y, score, how, sure: false })
+                .collect()
         };
         // The coarsest size first, then the next finer one, at which no relevant detail is blurred away.
         let mut found = look(coarsest, SearchStep::Coarsely);
@@ -365,7 +391,13 @@ impl Scene {
         let found = if level == 0 { Some((score, cx, cy)) } else { self.refine(t, level, (cx, cy), bounds) };
         let better = found.filter(|f| f.0 > here).unwrap_or((here, x, y));
         let sure = better.0 >= CERTAIN_SCORE;
-        (better.0 >= MATCH_SCORE).then_some(Match { x: better.1, y: better.2, score: better.0, how: SearchStep::InPlace, sure })
+        (better.0 >= MATCH_SCORE).then_some(Match {
+            x: better.1,
+            y: better.2,
+            score: better.0,
+            how: SearchStep::InPlace,
+            sure,
+        })
     }
 }
 
@@ -424,8 +456,8 @@ fn is_one_place(a: Area, b: Area) -> bool {
     common * 100 > (size(a) + size(b) - common) * ONE_PLACE_PERCENT
 }
 
-/// Returns the score of two pictures after scaling both to a common size, -1 to 1. It is 0 when one of them is more than twice
-/// as wide or high as the other, narrower than five pixels, or flat.
+/// Returns the score of two pictures after scaling both to a common size, -1 to 1. It is 0 when one of them is more
+/// than twice as wide or high as the other, narrower than five pixels, or flat.
 pub fn similarity(a: &RgbImage, b: &RgbImage) -> f64 {
     let (a, b) = (Gray::of(a), Gray::of(b));
     let far = |x: usize, y: usize| x > 2 * y || y > 2 * x;

@@ -34,7 +34,8 @@ const MAX_PARTS: usize = 1_000;
 
 /// Validates the message at index `i` of a call.
 fn check(i: usize, message: &Message) -> Result<()> {
-    let bad = |field: &str, expected: &str, got: String| Err(Error::param(&format!("messages[{i}].{field}"), expected, got));
+    let bad =
+        |field: &str, expected: &str, got: String| Err(Error::param(&format!("messages[{i}].{field}"), expected, got));
     // A result may be empty, and so may a model's answer; blocks that mean nothing here are kept beside the content.
     let says_nothing = message.content.is_empty() && message.tool_calls.is_empty() && message.extra.is_empty();
     if says_nothing && !matches!(message.role, Role::Tool | Role::Assistant) {
@@ -59,7 +60,8 @@ fn check(i: usize, message: &Message) -> Result<()> {
     Ok(())
 }
 
-/// `conversation.append`: records messages, creating the session if needed, and compacts the context if it has become too full.
+/// `conversation.append`: records messages, creating the session if needed, and compacts the context if it has become
+/// too full.
 ///
 /// # Errors
 /// If a message is invalid or cannot be recorded; then none of them is recorded.
@@ -136,9 +138,15 @@ async fn record(core: &Arc<Core>, name: String, params: AppendParams) -> Result<
 }
 
 /// Gives ids to calls and results that have none.
-async fn complete_ids(core: &Arc<Core>, session: i64, conversation: Option<&str>, messages: &mut [Message]) -> Result<()> {
+async fn complete_ids(
+    core: &Arc<Core>,
+    session: i64,
+    conversation: Option<&str>,
+    messages: &mut [Message],
+) -> Result<()> {
     let lacks = |m: &Message| {
-        m.tool_calls.iter().any(|call| call.id.is_empty()) || (m.role == Role::Tool && m.tool_call_id.as_deref().is_none_or(str::is_empty))
+        m.tool_calls.iter().any(|call| call.id.is_empty())
+            || (m.role == Role::Tool && m.tool_call_id.as_deref().is_none_or(str::is_empty))
     };
     if !messages.iter().any(lacks) {
         return Ok(());
@@ -209,7 +217,8 @@ const KINDS: &[(&str, &str)] = &[
     ("application/octet-stream", "bin"),
 ];
 
-/// Returns the size of a picture, if it is measured, and its media type: by its first bytes, else as the client named it.
+/// Returns the size of a picture, if it is measured, and its media type: by its first bytes, else as the client named
+/// it.
 fn measured(bytes: &[u8], named: Option<&str>) -> (Option<(u32, u32)>, &'static str) {
     if let Ok((size, png)) = picture::size_any(bytes)
         && size.0.max(size.1) <= MAX_SIDE
@@ -234,8 +243,8 @@ fn extension_of(media_type: &str) -> &'static str {
     KINDS.iter().find(|(known, _)| *known == media_type).map_or("bin", |(_, extension)| extension)
 }
 
-/// Decodes and checks the inline pictures of messages before anything is saved. A picture that already is an artifact gets its size and
-/// media type from the artifact's file.
+/// Decodes and checks the inline pictures of messages before anything is saved. A picture that already is an artifact
+/// gets its size and media type from the artifact's file.
 async fn pictures(core: &Arc<Core>, messages: &mut [Message]) -> Result<Vec<Picture>> {
     let mut found = Vec::new();
     for (i, message) in messages.iter_mut().enumerate() {
@@ -259,7 +268,9 @@ async fn pictures(core: &Arc<Core>, messages: &mut [Message]) -> Result<Vec<Pict
             } else if let Some(uid) = kept_as {
                 let uid = uid.clone();
                 let file = core.store.read_all(move |c| artifact::file_of(c, &uid)).await?;
-                let file = file.ok_or_else(|| Error::param(&field("artifact"), "the uid of an existing artifact", "an unknown uid"))?;
+                let file = file.ok_or_else(|| {
+                    Error::param(&field("artifact"), "the uid of an existing artifact", "an unknown uid")
+                })?;
                 let bytes = run_blocking(move || std::fs::read(&file)).await?.unwrap_or_default();
                 let (size, kind) = measured(&bytes, media_type.as_deref());
                 (*width, *height) = size.unzip();
@@ -273,7 +284,12 @@ async fn pictures(core: &Arc<Core>, messages: &mut [Message]) -> Result<Vec<Pict
 }
 
 /// Saves inline pictures as artifacts; the recorded messages refer to them by uid and do not contain the bytes.
-async fn save_pictures(core: &Arc<Core>, session: &str, messages: &mut [Message], pictures: Vec<Picture>) -> Result<()> {
+async fn save_pictures(
+    core: &Arc<Core>,
+    session: &str,
+    messages: &mut [Message],
+    pictures: Vec<Picture>,
+) -> Result<()> {
     for found in pictures {
         let (mime_type, extension) = (found.media_type, extension_of(found.media_type));
         let file = File { kind: "message_image", mime_type, extension, op: "conversation.append", bytes: found.bytes };
@@ -306,14 +322,18 @@ struct Work {
 }
 
 impl Work {
-    /// Appends the messages and compacts if necessary. Returns the updated conversation, the context keys that were set, what was
-    /// compacted, and the tokens of the messages that no context has.
-    fn execute(self, c: &Connection) -> Stored<(Conversation, BTreeMap<String, String>, compaction::CompactionOutcome, i64)> {
+    /// Appends the messages and compacts if necessary. Returns the updated conversation, the context keys that were
+    /// set, what was compacted, and the tokens of the messages that no context has.
+    fn execute(
+        self,
+        c: &Connection,
+    ) -> Stored<(Conversation, BTreeMap<String, String>, compaction::CompactionOutcome, i64)> {
         let mut conversation = conversation::named(c, self.session, &self.name)?;
         conversation::create(c, &self.origin, &mut conversation)?;
         let (s, at) = (&self.settings, now_ms());
         let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
-        let sizes = Sizes { lines: size(s.summary_lines), request: size(s.brief_request), answer: size(s.brief_answer) };
+        let sizes =
+            Sizes { lines: size(s.summary_lines), request: size(s.brief_request), answer: size(s.brief_answer) };
         let mut set = keys::named(self.given);
         let mut seen = kept::TermCounts::default();
         for prepared in &self.prepared {
@@ -324,7 +344,9 @@ impl Work {
             set.extend(learned_keys(c, &conversation, &prepared.message, s)?);
         }
         seen.save(c, conversation.id)?;
-        conversation.context.extend(set.iter().map(|(key, value)| (key.clone(), ContextValue { value: value.clone(), at })));
+        conversation
+            .context
+            .extend(set.iter().map(|(key, value)| (key.clone(), ContextValue { value: value.clone(), at })));
         let limits = Limits::of(&conversation, s);
         let mut done = compaction::CompactionOutcome::default();
         if limits.exceeded(&conversation) {
@@ -344,8 +366,14 @@ impl Work {
     }
 }
 
-/// Returns the context keys confirmed by a tool result: empty unless the call is one of the configured `context_calls` and succeeded.
-fn learned_keys(c: &Connection, conversation: &Conversation, message: &Message, settings: &Settings) -> Stored<BTreeMap<String, String>> {
+/// Returns the context keys confirmed by a tool result: empty unless the call is one of the configured `context_calls`
+/// and succeeded.
+fn learned_keys(
+    c: &Connection,
+    conversation: &Conversation,
+    message: &Message,
+    settings: &Settings,
+) -> Stored<BTreeMap<String, String>> {
     let (Role::Tool, Some(id)) = (message.role, &message.tool_call_id) else { return Ok(BTreeMap::new()) };
     let Some(call) = messages::call(c, conversation.id, conversation.position, id)? else { return Ok(BTreeMap::new()) };
     if !settings.context_calls.contains(&call.name) || keys::failed(message) {

@@ -1,4 +1,5 @@
-//! What a context holds apart from the conversation: rules, goal and tasks, knowledge of the app, and what is true right now.
+//! What a context holds apart from the conversation: rules, goal and tasks, knowledge of the app, and what is true
+//! right now.
 
 use afd_proto::findings::BugStatus;
 use afd_proto::memory::{Scope, SessionContext};
@@ -42,7 +43,13 @@ fn day(at: i64) -> String {
 }
 
 /// Loads the background of a context. `asked` is what is being asked now.
-pub(super) fn load(recall: &Recall, c: &Connection, session: &Session, conversation: &Conversation, asked: &str) -> Stored<Background> {
+pub(super) fn load(
+    recall: &Recall,
+    c: &Connection,
+    session: &Session,
+    conversation: &Conversation,
+    asked: &str,
+) -> Stored<Background> {
     let (id, cleared) = (conversation.id, conversation.cleared_to);
     let mut context = context_of(c, conversation, &session.name)?;
     let seen = log::context(c, &session.name, None)?;
@@ -50,7 +57,8 @@ pub(super) fn load(recall: &Recall, c: &Connection, session: &Session, conversat
     let page = context.remove("page");
     let rules = messages::rules(c, id, cleared)?;
     let (count, tokens) = messages::count_rules(c, id, cleared)?;
-    let omitted_rules = (count - i64::try_from(rules.len()).unwrap_or(0), tokens - rules.iter().map(|r| r.tokens).sum::<i64>());
+    let omitted_rules =
+        (count - i64::try_from(rules.len()).unwrap_or(0), tokens - rules.iter().map(|r| r.tokens).sum::<i64>());
     let (knowledge, omitted_bugs) = knowledge(c, session, &app)?;
     let mut now = now(c, session, &app, page, seen, asked)?;
     now.extend(for_request(recall, c, cut::head(asked, MAX_QUERY_CHARS), &app, session.id)?.iter().map(remembered));
@@ -58,8 +66,8 @@ pub(super) fn load(recall: &Recall, c: &Connection, session: &Session, conversat
     Ok(Background { rules, omitted_rules, task, recorded, knowledge, omitted_bugs, now, context })
 }
 
-/// Returns the goal and tasks of this store for the system part. The second list is recorded data: progress, blockers, next steps, and the goal and
-/// tasks of another memory. Both lists start with the most important item.
+/// Returns the goal and tasks of this store for the system part. The second list is recorded data: progress, blockers,
+/// next steps, and the goal and tasks of another memory. Both lists start with the most important item.
 fn task(c: &Connection, session: &Session) -> Stored<(Vec<Item>, Vec<Item>)> {
     let (mut instructions, mut recorded) = (Vec::new(), Vec::new());
     let mut put = |kind, origin: &Option<String>, text: String| match origin {
@@ -77,14 +85,18 @@ fn task(c: &Connection, session: &Session) -> Stored<(Vec<Item>, Vec<Item>)> {
         put("tasks", &task.origin, format!("Then: {}", task.description));
     }
     let mark = session.origin.as_ref().map_or("", |_| " (of another memory)");
-    recorded.extend(current.and_then(|task| task.progress).map(|progress| item("tasks", format!("Current task so far: {progress}"))));
+    recorded.extend(
+        current
+            .and_then(|task| task.progress)
+            .map(|progress| item("tasks", format!("Current task so far: {progress}"))),
+    );
     recorded.extend(session.blockers.iter().map(|blocker| item("blockers", format!("Blocked: {blocker}{mark}"))));
     recorded.extend(session.next_steps.iter().map(|step| item("next steps", format!("Next step: {step}{mark}"))));
     Ok((instructions, recorded))
 }
 
-/// Returns what is known about the app regardless of the current request and page: open bugs, worst first, then patterns and the newest
-/// notes. The second value is the number of open bugs left out.
+/// Returns what is known about the app regardless of the current request and page: open bugs, worst first, then
+/// patterns and the newest notes. The second value is the number of open bugs left out.
 fn knowledge(c: &Connection, session: &Session, app: &str) -> Stored<(Vec<Item>, i64)> {
     let reader = Reader::Session(session.id);
     let mut own = bugs::Filter { status: Some(BugStatus::Open), reader, ..bugs::Filter::default() };
@@ -100,7 +112,14 @@ fn knowledge(c: &Connection, session: &Session, app: &str) -> Stored<(Vec<Item>,
         .map(|b| {
             item(
                 "bugs",
-                format!("Open {} bug: {} (session {}{}, {})", b.severity.word(), b.title, b.session, from(&b.origin), day(b.created_at)),
+                format!(
+                    "Open {} bug: {} (session {}{}, {})",
+                    b.severity.word(),
+                    b.title,
+                    b.session,
+                    from(&b.origin),
+                    day(b.created_at)
+                ),
             )
         })
         .collect();
@@ -148,22 +167,37 @@ fn remembered(entry: &RecallEntry) -> Item {
 
 /// Makes an item of a pattern: what it says, who learned it, and when.
 fn learned(pattern: &Pattern) -> Item {
-    let said = pattern.source.as_ref().map_or(String::new(), |source| format!("said by {}, ", text::cut::one_line(source)));
+    let said =
+        pattern.source.as_ref().map_or(String::new(), |source| format!("said by {}, ", text::cut::one_line(source)));
     let from = pattern.session.as_ref().map_or(String::new(), |session| format!("session {session}, "));
     item("patterns", format!("{} ({said}{from}{})", pattern.text, day(pattern.created_at)))
 }
 
-/// Returns what holds right now: the page, patterns, page models and experience for it, and notes that match the request.
-fn now(c: &Connection, session: &Session, app: &str, page: Option<String>, seen: SessionContext, asked: &str) -> Stored<Vec<Item>> {
+/// Returns what holds right now: the page, patterns, page models and experience for it, and notes that match the
+/// request.
+fn now(
+    c: &Connection,
+    session: &Session,
+    app: &str,
+    page: Option<String>,
+    seen: SessionContext,
+    asked: &str,
+) -> Stored<Vec<Item>> {
     let mut items: Vec<Item> = page.iter().map(|page| item("page", format!("Page: {page}"))).collect();
     let state = seen.observation_id.as_deref().map(|uid| observations::structure_of(c, uid)).transpose()?.flatten();
     let state = state.map(|key| states::of_structure(c, &key)).transpose()?.flatten().and_then(|s| s.code);
-    let mut names: Vec<String> = [seen.page_key.clone(), page, state].into_iter().flatten().map(|name| pattern::of(&name)).collect();
+    let mut names: Vec<String> =
+        [seen.page_key.clone(), page, state].into_iter().flatten().map(|name| pattern::of(&name)).collect();
     names.dedup();
     let reader = Reader::Session(session.id);
     for name in &names {
-        let wanted =
-            patterns::Filter { page: Some(name.clone()), least: MIN_CONFIDENCE, limit: MAX_PATTERNS, reader, ..Default::default() };
+        let wanted = patterns::Filter {
+            page: Some(name.clone()),
+            least: MIN_CONFIDENCE,
+            limit: MAX_PATTERNS,
+            reader,
+            ..Default::default()
+        };
         items.extend(patterns::find(c, &wanted)?.iter().filter(|p| p.page.is_some()).map(learned));
         let models = page_models::find(c, Some(name), None, 1)?.into_iter().filter(|m| m.page == *name);
         items.extend(models.map(|m| {
@@ -172,15 +206,23 @@ fn now(c: &Connection, session: &Session, app: &str, page: Option<String>, seen:
         }));
     }
     if seen.found {
-        let structure = seen.observation_id.as_deref().map(|uid| observations::structure_of(c, uid)).transpose()?.flatten();
-        let place = Place { app: seen.app, activity: seen.activity, page_key: seen.page_key, structure, ..Place::default() };
+        let structure =
+            seen.observation_id.as_deref().map(|uid| observations::structure_of(c, uid)).transpose()?.flatten();
+        let place =
+            Place { app: seen.app, activity: seen.activity, page_key: seen.page_key, structure, ..Place::default() };
         let known = experience::find(c, Query { place, limit: MAX_EXPERIENCE, ..Query::default() })?;
         let on = |scope: Scope, name: Option<String>, activity: String| {
             let which = if scope == Scope::State { "this page" } else { "another page" };
             format!("on {which}, {:?}", name.unwrap_or(activity))
         };
-        let done = known.transitions.into_iter().map(|t| format!("{}: {}", on(t.match_scope, t.pre_name, t.pre_activity), t.text));
-        let recovered = known.recoveries.into_iter().map(|r| format!("{}: {}", on(r.match_scope, r.pre_name, r.pre_activity), r.text));
+        let done = known
+            .transitions
+            .into_iter()
+            .map(|t| format!("{}: {}", on(t.match_scope, t.pre_name, t.pre_activity), t.text));
+        let recovered = known
+            .recoveries
+            .into_iter()
+            .map(|r| format!("{}: {}", on(r.match_scope, r.pre_name, r.pre_activity), r.text));
         items.extend(done.chain(recovered).map(|text| item("experience", text)));
     }
     // Without an app, those that are about none.

@@ -20,7 +20,8 @@ pub async fn compact(core: &Arc<Core>, params: &CompactParams) -> Result<Compact
     if params.keep.is_some_and(|keep| keep > 1_000_000) {
         return Err(Error::param("keep", "0 to 1000000", params.keep.unwrap_or(0)));
     }
-    let how = How { keep: params.keep.map(i64::from), learn: params.learn.unwrap_or(PatternScope::Session), drop: true };
+    let how =
+        How { keep: params.keep.map(i64::from), learn: params.learn.unwrap_or(PatternScope::Session), drop: true };
     compacted(core, params.session(), params.conversation.as_deref(), how).await
 }
 
@@ -55,7 +56,15 @@ async fn compacted(core: &Arc<Core>, name: &str, which: Option<&str>, how: How) 
         let mut limits = Limits::of(&conversation, &settings.conversation);
         limits.keep = how.keep.unwrap_or(limits.keep);
         let tokens_before = conversation.used;
-        let done = compaction::compact(c, &origin, &mut conversation, limits, &counter, (session.app.as_deref(), how.learn), has_model)?;
+        let done = compaction::compact(
+            c,
+            &origin,
+            &mut conversation,
+            limits,
+            &counter,
+            (session.app.as_deref(), how.learn),
+            has_model,
+        )?;
         if how.drop && done.messages > 0 {
             conversation.dropped_to = conversation.compacted_to;
         }

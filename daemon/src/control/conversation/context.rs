@@ -1,8 +1,8 @@
 //! `conversation.context`: the messages for the model's next turn.
 //!
-//! This module loads what a context is made of; `assemble` fits it into the token budget. What is known apart from the conversation comes
-//! first (`background`), because it decides how many tokens are left; then the recent turns, the statements that stand for older ones,
-//! and what matches the current question.
+//! This module loads what a context is made of; `assemble` fits it into the token budget. What is known apart from the
+//! conversation comes first (`background`), because it decides how many tokens are left; then the recent turns, the
+//! statements that stand for older ones, and what matches the current question.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -55,7 +55,11 @@ pub async fn context(core: &Arc<Core>, params: &ConversationContextParams) -> Re
     let allocation = budget::allocate(budget, &settings);
     let tools_tokens = tools_tokens(params.tools.as_deref(), &counter)?;
     if tools_tokens >= budget {
-        return Err(Error::param("tools", "definitions that leave room in the budget", format!("{tools_tokens} of {budget} tokens")));
+        return Err(Error::param(
+            "tools",
+            "definitions that leave room in the budget",
+            format!("{tools_tokens} of {budget} tokens"),
+        ));
     }
     let format = params.format.unwrap_or(Format::Afd);
     let request = Request { budget: budget - tools_tokens, allocation, keep: as_i64(settings.keep_recent) };
@@ -213,7 +217,9 @@ pub(super) fn build(
     let mut loaded = conversation.position + 1;
     for attempt in 1.. {
         let first = select(c, conversation, &plan, request, spare, &mut history)?;
-        if history.fill.is_empty() && assemble::memory_wanted(&history.facts) < plan.memory + plan.step * 2 + plan.reserve {
+        if history.fill.is_empty()
+            && assemble::memory_wanted(&history.facts) < plan.memory + plan.step * 2 + plan.reserve
+        {
             history.fill = fill(c, conversation, first, request.budget)?;
         }
         // Each attempt begins earlier than the one before.
@@ -226,7 +232,11 @@ pub(super) fn build(
         history.request = request_of_turns(c, conversation, first, &history)?;
         let made = draft.clone().finish(&history, &plan);
         let unused = request.budget - made.tokens;
-        if !history.fills || unused * 100 <= request.budget * MAX_UNUSED || attempt == MAX_ATTEMPTS || first <= begin + 1 {
+        if !history.fills
+            || unused * 100 <= request.budget * MAX_UNUSED
+            || attempt == MAX_ATTEMPTS
+            || first <= begin + 1
+        {
             return match made.dropped_to {
                 dropped if dropped < first => Ok(Assembled { first, ..made }),
                 dropped => after_dropped(c, conversation, request.budget, dropped + 1, (history, &plan), &draft),
@@ -238,8 +248,8 @@ pub(super) fn build(
     Ok(Assembled::default())
 }
 
-/// Builds a context again whose turns begin later than planned, because long messages did not fit: what was said before is stood for by
-/// the memory.
+/// Builds a context again whose turns begin later than planned, because long messages did not fit: what was said before
+/// is stood for by the memory.
 fn after_dropped(
     c: &Connection,
     conversation: &Conversation,
@@ -265,7 +275,12 @@ fn after_dropped(
 }
 
 /// Returns the request that turns belong to which do not begin with one.
-fn request_of_turns(c: &Connection, conversation: &Conversation, first: i64, history: &History) -> Stored<Option<RecordedMessage>> {
+fn request_of_turns(
+    c: &Connection,
+    conversation: &Conversation,
+    first: i64,
+    history: &History,
+) -> Stored<Option<RecordedMessage>> {
     let starts_inside = history.recent.first().is_some_and(|m| m.message.role != Role::User);
     if starts_inside { messages::request_of(c, conversation.id, conversation.begins_after(), first) } else { Ok(None) }
 }
@@ -282,7 +297,8 @@ fn stand_in(c: &Connection, conversation: &Conversation, first: i64, history: &m
 
 /// The next turn is expected to be no longer than the longest of this number of turns before.
 const ANSWERS: i64 = 8;
-/// A context that leaves more than this share of its budget free takes in more turns, per cent; and how often that is tried.
+/// A context that leaves more than this share of its budget free takes in more turns, per cent; and how often that is
+/// tried.
 const MAX_UNUSED: i64 = 5;
 const MAX_ATTEMPTS: usize = 5;
 /// How often what the memory cannot use is given to the turns.
@@ -296,9 +312,16 @@ fn asked(c: &Connection, session: &Session, conversation: &Conversation) -> Stor
     Ok(format!("{}\n{}", cut::head(&text, MAX_QUERY_REQUEST), cut::head(&task, MAX_QUERY_TASK)))
 }
 
-/// Selects the turns of a conversation that does not fit, and loads the statements that stand for older ones. `spare` tokens are left for
-/// more turns than planned. Returns the position of the first turn.
-fn select(c: &Connection, conversation: &Conversation, plan: &Plan, request: &Request, spare: i64, history: &mut History) -> Stored<i64> {
+/// Selects the turns of a conversation that does not fit, and loads the statements that stand for older ones. `spare`
+/// tokens are left for more turns than planned. Returns the position of the first turn.
+fn select(
+    c: &Connection,
+    conversation: &Conversation,
+    plan: &Plan,
+    request: &Request,
+    spare: i64,
+    history: &mut History,
+) -> Stored<i64> {
     let (id, begin) = (conversation.id, conversation.begins_after());
     let step = Step::of(c, conversation, plan, request.keep)?;
     let mut at_start = plan.at_start(0);
@@ -315,8 +338,11 @@ fn select(c: &Connection, conversation: &Conversation, plan: &Plan, request: &Re
         history.facts.retain(|fact| fact.position < first);
     }
     // While all turns are there, they are only cut as far as it takes.
-    history.start =
-        if first > begin + 1 { Start { upto: step.newest, settled_to: step.kept_after, tokens: at_start } } else { Start::default() };
+    history.start = if first > begin + 1 {
+        Start { upto: step.newest, settled_to: step.kept_after, tokens: at_start }
+    } else {
+        Start::default()
+    };
     stand_in(c, conversation, first, history)?;
     Ok(first)
 }
@@ -345,13 +371,14 @@ impl Step {
         // Results whose call is older are cut with it.
         let kept_from = messages::next_step_start(c, id, fits.max(newest - keep) + 1)?.unwrap_or(newest + 1);
         let kept_after = (kept_from - 1).min(newest);
-        let last = messages::last_matching(c, id, "role NOT IN ('tool', 'system')", (begin + 1, conversation.position))?;
+        let last =
+            messages::last_matching(c, id, "role NOT IN ('tool', 'system')", (begin + 1, conversation.position))?;
         let last = last.unwrap_or(conversation.position);
         Ok(Self { newest, last, kept_after, kept: total - messages::running(c, id, kept_after)? })
     }
 
-    /// Returns the position of the first turn, if turns have at most `tokens` tokens when the step begins. The request that the first turn
-    /// belongs to counts as one of them.
+    /// Returns the position of the first turn, if turns have at most `tokens` tokens when the step begins. The request
+    /// that the first turn belongs to counts as one of them.
     fn first(&self, c: &Connection, id: i64, begin: i64, tokens: i64) -> Stored<i64> {
         let first = self.first_of(c, id, begin, tokens)?;
         let request = messages::request_of(c, id, begin, first + 1)?.filter(|m| m.position < first);
@@ -369,7 +396,8 @@ impl Step {
     }
 }
 
-/// Returns how many statements to read of the user, and of each other role, which count less: more than could fit into the budget.
+/// Returns how many statements to read of the user, and of each other role, which count less: more than could fit into
+/// the budget.
 fn max_facts(budget: i64) -> (usize, usize) {
     let of_user = usize::try_from(budget / 20).unwrap_or(0).clamp(100, 600);
     (of_user, of_user / 2)

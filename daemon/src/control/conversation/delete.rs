@@ -14,7 +14,8 @@ use afd_experience::memory::requests;
 use afd_store::artifact;
 use afd_workspace::conversation::erase;
 
-/// `conversation.delete`: erases a message, its statements, its search entry, the summaries that may quote it, and its pictures.
+/// `conversation.delete`: erases a message, its statements, its search entry, the summaries that may quote it, and its
+/// pictures.
 ///
 /// # Errors
 /// `NOT_FOUND` if there is no such session, conversation or message.

@@ -46,7 +46,9 @@ fn no_conversation(name: Option<&str>) -> Error {
 
 /// Checks the name of a conversation.
 fn check_name(name: Option<&str>) -> Result<()> {
-    name.map_or(Ok(()), |name| check_session(name).map_err(|_| Error::param("conversation", "1 to 128 printable characters", name)))
+    name.map_or(Ok(()), |name| {
+        check_session(name).map_err(|_| Error::param("conversation", "1 to 128 printable characters", name))
+    })
 }
 
 /// Returns the name of the lock that orders the writes to a conversation.
@@ -59,7 +61,8 @@ fn model_of(core: &Core, conversation: &Conversation) -> String {
     conversation.model.clone().unwrap_or_else(|| core.config.get().conversation.model.clone())
 }
 
-/// Returns the token counter of a conversation. Its tokenizer tables are dropped again once they have been idle for a while.
+/// Returns the token counter of a conversation. Its tokenizer tables are dropped again once they have been idle for a
+/// while.
 async fn counter(core: &Arc<Core>, conversation: &Conversation) -> Result<Counter> {
     let (tokenizers, model) = (core.tokenizers.clone(), model_of(core, conversation));
     let counter = run_blocking(move || tokenizers.counter(&model)).await?;

@@ -46,13 +46,17 @@ pub async fn list(core: &Arc<Core>, params: &ConversationListParams) -> Result<M
     Ok(listed.await?)
 }
 
-/// Returns the request for a context at the limit of a conversation, less the tokens of tool definitions, and the counter for it.
+/// Returns the request for a context at the limit of a conversation, less the tokens of tool definitions, and the
+/// counter for it.
 async fn at_limit(core: &Arc<Core>, conversation: &Conversation, tools: i64) -> Result<(Request, Counter)> {
     Recall::read_first(core, None).await?;
     let settings = &core.config.get().conversation;
     let limit = Limits::of(conversation, settings).tokens;
-    let request =
-        Request { budget: (limit - tools).max(1), allocation: budget::allocate(limit, settings), keep: as_i64(settings.keep_recent) };
+    let request = Request {
+        budget: (limit - tools).max(1),
+        allocation: budget::allocate(limit, settings),
+        keep: as_i64(settings.keep_recent),
+    };
     Ok((request, counter(core, conversation).await?))
 }
 
@@ -67,7 +71,12 @@ struct Sent {
 }
 
 /// Returns what the context of a conversation at its limit consists of.
-async fn sent(core: &Arc<Core>, session: &Session, conversation: &Conversation, tools: Option<&[Value]>) -> Result<Sent> {
+async fn sent(
+    core: &Arc<Core>,
+    session: &Session,
+    conversation: &Conversation,
+    tools: Option<&[Value]>,
+) -> Result<Sent> {
     let tools = tools_tokens(tools, &counter(core, conversation).await?)?;
     let (request, counter) = at_limit(core, conversation, tools).await?;
     let (session, conversation) = (session.clone(), conversation.clone());
@@ -116,8 +125,10 @@ pub async fn summary(core: &Arc<Core>, params: &SummaryParams) -> Result<Summary
     let keep = usize::try_from(core.config.get().conversation.recent_messages).unwrap_or(2);
     let summed = core.store.read_all(move |c| {
         let id = conversation.id;
-        // Two extra: one for a request that has not been answered yet, one to find out whether there are older messages.
-        let mut said: Vec<RecordedMessage> = messages::last_requests_and_answers(c, id, conversation.cleared_to, keep + 2)?;
+        // Two extra: one for a request that has not been answered yet, one to find out whether there are older
+        // messages.
+        let mut said: Vec<RecordedMessage> =
+            messages::last_requests_and_answers(c, id, conversation.cleared_to, keep + 2)?;
         let open = usize::from(said.last().is_some_and(|m| m.message.role == Role::User));
         let more = said.len() > keep + open;
         said.drain(..said.len().saturating_sub(keep + open));
@@ -146,7 +157,8 @@ pub async fn summary(core: &Arc<Core>, params: &SummaryParams) -> Result<Summary
 /// Maximum number of recent observations returned.
 const MAX_OBSERVATIONS: usize = 10;
 
-/// `conversation.working`: returns the agent's working memory: current task, recent observations, elements with an alias, context keys.
+/// `conversation.working`: returns the agent's working memory: current task, recent observations, elements with an
+/// alias, context keys.
 ///
 /// # Errors
 /// `NOT_FOUND` if there is no such session.
@@ -168,7 +180,10 @@ pub async fn working(core: &Arc<Core>, params: &WorkingParams) -> Result<Working
     if let Some(shown) = &shown {
         elements.extend(shown.refs.iter().map(|(alias, found)| {
             let target = target::describe(&shown.snapshot, found.what.node);
-            (alias.trim_start_matches("@n").parse().unwrap_or(usize::MAX), ActiveElement { alias: alias.clone(), target })
+            (
+                alias.trim_start_matches("@n").parse().unwrap_or(usize::MAX),
+                ActiveElement { alias: alias.clone(), target },
+            )
         }));
     }
     elements.sort_by_key(|(number, _)| *number);
@@ -208,7 +223,8 @@ pub async fn search(core: &Arc<Core>, params: &SearchParams) -> Result<FoundMess
     if params.everywhere && params.conversation.is_some() {
         return Err(Error::param("conversation", "no conversation with everywhere", "both"));
     }
-    let mut filter = search::Filter { role: params.role, since: params.since, until: params.until, ..search::Filter::default() };
+    let mut filter =
+        search::Filter { role: params.role, since: params.since, until: params.until, ..search::Filter::default() };
     let session = if params.everywhere { None } else { Some(known(core, params.session()).await?.id) };
     if let (Some(id), Some(name)) = (session, params.conversation.clone()) {
         filter.conversations = vec![core.store.read_all(move |c| conversation_of(c, id, Some(&name))).await??.id];

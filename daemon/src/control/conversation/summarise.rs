@@ -1,4 +1,5 @@
-//! The background job that has a language model write better summaries. Until one is written, the extractive summary is used.
+//! The background job that has a language model write better summaries. Until one is written, the extractive summary is
+//! used.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -60,7 +61,8 @@ pub(in crate::control) async fn run(core: &Arc<Core>) -> afd_store::job::Outcome
     Ok(format!("{written} summaries written, {failed} failed"))
 }
 
-/// Records a failed attempt. A failure that may be temporary is retried with exponential backoff, up to the configured attempts.
+/// Records a failed attempt. A failure that may be temporary is retried with exponential backoff, up to the configured
+/// attempts.
 async fn record_failure(
     core: &Arc<Core>,
     settings: &LanguageModelSettings,
@@ -106,7 +108,11 @@ async fn improve(
     let max_tokens = u32::try_from(settings.max_output_tokens).unwrap_or(u32::MAX);
     // A long range is summarised in batches, each together with the summary of the previous ones.
     while from < upto {
-        let said = core.store.read_all(move |c| messages::between(c, id, from, upto.min(from + BATCH))).await.map_err(later)?;
+        let said = core
+            .store
+            .read_all(move |c| messages::between(c, id, from, upto.min(from + BATCH)))
+            .await
+            .map_err(later)?;
         let (material, last) = material(&text, &said, usize::try_from(settings.max_input_chars).unwrap_or(usize::MAX));
         text = model.ask(&Request { system: SUMMARISE.to_owned(), input: material.clone(), max_tokens }).await?;
         // A failure to extract facts must not cost the summary.
@@ -147,8 +153,8 @@ async fn improve(
     stored.await.map_err(later)
 }
 
-/// Renders the earlier summary and as many messages as fit into `most` bytes, but at least one. Also returns the position of the last
-/// message included.
+/// Renders the earlier summary and as many messages as fit into `most` bytes, but at least one. Also returns the
+/// position of the last message included.
 fn material(earlier: &str, said: &[RecordedMessage], most: usize) -> (String, Option<i64>) {
     let role = |role: Role| match role {
         Role::System => "rules",
@@ -164,7 +170,8 @@ fn material(earlier: &str, said: &[RecordedMessage], most: usize) -> (String, Op
     let mut last = None;
     for recorded in said {
         let message = &recorded.message;
-        let calls: String = message.tool_calls.iter().map(|c| format!(" [calls {} {}]", c.name, session::json(&c.arguments))).collect();
+        let calls: String =
+            message.tool_calls.iter().map(|c| format!(" [calls {} {}]", c.name, session::json(&c.arguments))).collect();
         let line = format!(
             "{}: {}{}",
             role(message.role),
@@ -184,7 +191,8 @@ fn material(earlier: &str, said: &[RecordedMessage], most: usize) -> (String, Op
 
 /// Returns the strings of the JSON array in a response, wherever it is in the text; empty if there is none.
 fn parse_facts(answer: &str) -> Vec<String> {
-    let array = answer.find('[').zip(answer.rfind(']')).and_then(|(from, to)| answer.get(from..=to)).unwrap_or_default();
+    let array =
+        answer.find('[').zip(answer.rfind(']')).and_then(|(from, to)| answer.get(from..=to)).unwrap_or_default();
     let texts: Vec<String> = serde_json::from_str(array).unwrap_or_default();
     let fits = |text: &String| !text.trim().is_empty() && text.chars().count() <= MAX_FACT_CHARS;
     texts.into_iter().filter(fits).take(MAX_FACTS).collect()

@@ -15,7 +15,8 @@ use afd_workspace::{self as session, patterns};
 /// `recall.used`
 ///
 /// # Errors
-/// `NOT_FOUND` if there is no such entry that the session may be told, `INVALID_PARAMS` if its confidence does not follow uses.
+/// `NOT_FOUND` if there is no such entry that the session may be told, `INVALID_PARAMS` if its confidence does not
+/// follow uses.
 pub async fn used(core: &Arc<Core>, params: &RecallUsedParams) -> Result<RecallEntry> {
     let name = params.session.clone().unwrap_or_else(|| DEFAULT_SESSION.to_owned());
     check_session(&name)?;
@@ -28,8 +29,12 @@ pub async fn used(core: &Arc<Core>, params: &RecallUsedParams) -> Result<RecallE
             "pattern" => drop(patterns::used(c, source.row, held)?),
             "memory" => drop(memories::used(c, &uid, held)?),
             kind => {
-                return Err(Error::param("uid", "a pattern, or an entry that `recall.store` stored", format!("a {kind}"))
-                    .details(json!({"uid": uid, "kind": kind})));
+                return Err(Error::param(
+                    "uid",
+                    "a pattern, or an entry that `recall.store` stored",
+                    format!("a {kind}"),
+                )
+                .details(json!({"uid": uid, "kind": kind})));
             }
         }
         show::told(c, &source, asking)?.ok_or_else(|| no_entry(&uid))

@@ -1,5 +1,5 @@
-//! `recall.context`: what is known for a task, from the layers of memory: what the session is doing, what was said in it, and what is
-//! remembered from others, within a budget of tokens.
+//! `recall.context`: what is known for a task, from the layers of memory: what the session is doing, what was said in
+//! it, and what is remembered from others, within a budget of tokens.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -42,9 +42,9 @@ pub async fn context(core: &Arc<Core>, params: &RecallContextParams) -> Result<R
         Ok(Some((session, current, queue)))
     });
     let of_session = of_session.await?;
-    let said = of_session
-        .as_ref()
-        .and_then(|(session, current, _)| current.as_ref().map(|task| task.description.clone()).or_else(|| session.goal.clone()));
+    let said = of_session.as_ref().and_then(|(session, current, _)| {
+        current.as_ref().map(|task| task.description.clone()).or_else(|| session.goal.clone())
+    });
     let task = params
         .task
         .clone()
@@ -52,10 +52,17 @@ pub async fn context(core: &Arc<Core>, params: &RecallContextParams) -> Result<R
         .ok_or_else(|| Error::param("task", "a task, because the session has neither task nor goal", "none"))?;
     check_text("task", &task, MAX_QUERY)?;
     let app = params.app.clone().or_else(|| of_session.as_ref().and_then(|(session, _, _)| session.app.clone()));
-    let query = RecallSearchParams { query: task.clone(), app, session: Some(name), limit: Some(ENTRIES), ..RecallSearchParams::default() };
+    let query = RecallSearchParams {
+        query: task.clone(),
+        app,
+        session: Some(name),
+        limit: Some(ENTRIES),
+        ..RecallSearchParams::default()
+    };
     let found = search(core, &query).await?;
     let counter = core.counter().await?;
-    let mut draft = Draft { counter: &counter, budget: i64::from(budget), text: DATA.to_owned(), spent: counter.count(DATA) };
+    let mut draft =
+        Draft { counter: &counter, budget: i64::from(budget), text: DATA.to_owned(), spent: counter.count(DATA) };
     if let Some((session, current, queue)) = &of_session {
         draft.session(session, current.as_ref().map(|t| t.description.as_str()), queue);
     }
@@ -115,7 +122,9 @@ impl Draft<'_> {
         ];
         for (heading, of_session, weak, most) in parts {
             let mut heading = Some(heading);
-            for entry in found.iter().filter(|e| (e.kind == EntryType::Message) == of_session && e.weak == weak).take(most) {
+            for entry in
+                found.iter().filter(|e| (e.kind == EntryType::Message) == of_session && e.weak == weak).take(most)
+            {
                 if self.add(heading, &line(entry)) {
                     heading = None;
                     shown.push(entry.uid.clone());

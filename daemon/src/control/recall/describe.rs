@@ -76,7 +76,9 @@ fn is_own(scope: Option<RecordScope>) -> bool {
 
 /// Returns the host of a page that is a URL; empty for others.
 fn site_of(page: Option<&str>) -> String {
-    let host = page.and_then(|page| page.split_once("://")).map(|(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or_default());
+    let host = page
+        .and_then(|page| page.split_once("://"))
+        .map(|(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or_default());
     host.map(|host| host.strip_prefix("www.").unwrap_or(host).to_owned()).unwrap_or_default()
 }
 
@@ -96,7 +98,11 @@ fn parts(parts: &[(&str, Option<&str>)]) -> String {
 fn note(c: &Connection, id: i64) -> Result<Option<Described>> {
     let Some(note) = notes::one(c, id)? else { return Ok(None) };
     let session = session::find(c, &note.session)?;
-    let of = Described { private: is_own(note.scope), source: recorded(note.origin), ..blank(EntryType::Note, note.created_at) };
+    let of = Described {
+        private: is_own(note.scope),
+        source: recorded(note.origin),
+        ..blank(EntryType::Note, note.created_at)
+    };
     Ok(Some(Described { title: note.topic, text: note.content, app: note.app.unwrap_or_default(), session, ..of }))
 }
 
@@ -191,7 +197,14 @@ fn of_session(c: &Connection, source: &Source) -> Result<Option<Described>> {
         .into_iter()
         .filter(|task| private || !is_own(task.scope))
         .take(MAX_TASKS)
-        .map(|task| format!("{} ({}{})", task.description, task.status.word(), task.summary.map_or(String::new(), |s| format!(", {s}"))))
+        .map(|task| {
+            format!(
+                "{} ({}{})",
+                task.description,
+                task.status.word(),
+                task.summary.map_or(String::new(), |s| format!(", {s}"))
+            )
+        })
         .collect();
     let text = parts(&[
         ("", session.goal.as_deref()),
@@ -205,7 +218,13 @@ fn of_session(c: &Connection, source: &Source) -> Result<Option<Described>> {
     let at = session.ended_at.unwrap_or(session.began());
     let source = recorded(session.origin);
     let of = Described { is_current: session.ended_at.is_none(), private, source, ..blank(EntryType::Session, at) };
-    Ok(Some(Described { title: session.name, text, app: session.app.unwrap_or_default(), session: Some(session.id), ..of }))
+    Ok(Some(Described {
+        title: session.name,
+        text,
+        app: session.app.unwrap_or_default(),
+        session: Some(session.id),
+        ..of
+    }))
 }
 
 fn state(c: &Connection, id: i64) -> Result<Option<Described>> {

@@ -1,4 +1,5 @@
-//! Makes the vectors of the model of the settings in the background: of entries that are new or have changed, and of all when the model has.
+//! Makes the vectors of the model of the settings in the background: of entries that are new or have changed, and of
+//! all when the model has.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -89,14 +90,20 @@ fn lacking(c: &afd_store::Connection, identity: &str, after: i64) -> Result<Lack
 /// Maximum length of a text that is embedded, characters: models read no more, and endpoints refuse more.
 const MAX_TEXT: usize = 6_000;
 
-async fn write(core: &Arc<Core>, model: &Arc<dyn Embedder>, lacking: Vec<(i64, String)>) -> std::result::Result<(), ModelError> {
+async fn write(
+    core: &Arc<Core>,
+    model: &Arc<dyn Embedder>,
+    lacking: Vec<(i64, String)>,
+) -> std::result::Result<(), ModelError> {
     let short = |text: &str| cut::head(text, MAX_TEXT).to_owned();
     let made = match model.embed(lacking.iter().map(|(_, text)| short(text)).collect()).await {
         Err(ModelError::Permanent(why)) if lacking.len() > 1 => {
             // One text that the model refuses must not keep the others from their vectors.
             let mut made = Vec::new();
             for (_, text) in &lacking {
-                made.push(model.embed(vec![short(text)]).await.ok().and_then(|mut vectors| vectors.pop()).unwrap_or_default());
+                made.push(
+                    model.embed(vec![short(text)]).await.ok().and_then(|mut vectors| vectors.pop()).unwrap_or_default(),
+                );
             }
             if made.iter().all(Vec::is_empty) {
                 return Err(ModelError::Permanent(why));
@@ -110,7 +117,10 @@ async fn write(core: &Arc<Core>, model: &Arc<dyn Embedder>, lacking: Vec<(i64, S
         let dimensions = made.iter().map(Vec::len).max().unwrap_or(0) as i64;
         let row = vectors::model(c, &identity, dimensions)?;
         if row.dimensions != dimensions {
-            return Ok(Err(format!("the model made vectors of {} components before, and of {dimensions} now", row.dimensions)));
+            return Ok(Err(format!(
+                "the model made vectors of {} components before, and of {dimensions} now",
+                row.dimensions
+            )));
         }
         for ((entry, text), vector) in lacking.iter().zip(&made) {
             if vectors::put_current(c, row.id, *entry, text::hash(text), vector)? {

@@ -88,7 +88,10 @@ fn read(directory: &Path) -> std::result::Result<Vec<Set>, String> {
     let mut directories: Vec<PathBuf> = vec![directory.to_owned()];
     if !directory.join("queries.jsonl").exists() {
         let inside = std::fs::read_dir(directory).map_err(|e| format!("{}: {e}", directory.display()))?;
-        directories = inside.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| path.join("queries.jsonl").exists()).collect();
+        directories = inside
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .filter(|path| path.join("queries.jsonl").exists())
+            .collect();
         directories.sort();
     }
     if directories.is_empty() {
@@ -96,7 +99,8 @@ fn read(directory: &Path) -> std::result::Result<Vec<Set>, String> {
     }
     let set = |dir: &PathBuf| {
         let name = dir.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
-        let set = Set { entries: lines(&dir.join("entries.jsonl"))?, queries: lines(&dir.join("queries.jsonl"))?, name };
+        let set =
+            Set { entries: lines(&dir.join("entries.jsonl"))?, queries: lines(&dir.join("queries.jsonl"))?, name };
         let ids: std::collections::HashSet<&str> = set.entries.iter().map(|e| e.id.as_str()).collect();
         if ids.len() < set.entries.len() {
             return Err(format!("{}: two entries have the same id", dir.join("entries.jsonl").display()));
@@ -109,7 +113,11 @@ fn read(directory: &Path) -> std::result::Result<Vec<Set>, String> {
         }
         for query in &set.queries {
             if let Some(unknown) = query.expected.iter().find(|id| !ids.contains(id.as_str())) {
-                return Err(format!("{}: the query {:?} expects {unknown:?}, which is no entry", dir.display(), query.query));
+                return Err(format!(
+                    "{}: the query {:?} expects {unknown:?}, which is no entry",
+                    dir.display(),
+                    query.query
+                ));
             }
         }
         Ok(set)
@@ -156,7 +164,9 @@ impl Bench {
                 while indexer::some(&bench.connection, 100, &Piece::whole())? > 0 {}
                 if let Some(source) = entries::find(&bench.connection, &uid)? {
                     bench.rows.insert(format!("{}/{}", set.name, entry.id), source.id);
-                    bench.texts.insert(source.id, format!("{}\n{}", entry.title.as_deref().unwrap_or_default(), entry.text));
+                    bench
+                        .texts
+                        .insert(source.id, format!("{}\n{}", entry.title.as_deref().unwrap_or_default(), entry.text));
                 }
             }
         }
@@ -192,7 +202,8 @@ impl Bench {
         })
     }
 
-    /// The baseline: entries in whose text the words of the query occur, those with more of them first, then the newest.
+    /// The baseline: entries in whose text the words of the query occur, those with more of them first, then the
+    /// newest.
     fn like(&self, query: &Query) -> Stored<Vec<i64>> {
         let folded = query.query.to_lowercase();
         let words: Vec<&str> = folded.split_whitespace().filter(|word| !text::is_stop(word)).take(16).collect();
@@ -244,7 +255,8 @@ struct Outcome {
 pub async fn evaluate(core: &Arc<Core>, params: &RecallEvaluateParams) -> Result<RecallEvaluated> {
     let directory = absolute("directory", &params.directory)?;
     let read = run_blocking(move || read(&directory)).await?;
-    let sets = read.map_err(|why| Error::param("directory", "entries.jsonl and queries.jsonl, a JSON object on each line", why))?;
+    let sets = read
+        .map_err(|why| Error::param("directory", "entries.jsonl and queries.jsonl, a JSON object on each line", why))?;
     let current = core.recall.model(&core.config.get().recall.clone()).await;
     if let Some(error) = current.error {
         return Err(Error::param("directory", "a model that can be used (recall.model_dir)", error));
@@ -294,7 +306,8 @@ type NameOf = fn(&Outcome) -> &str;
 
 fn groups(outcomes: &[Outcome]) -> Vec<EvaluationGroup> {
     let mut groups = vec![group("all".to_owned(), &outcomes.iter().collect::<Vec<_>>())];
-    let by: [(&str, NameOf); 3] = [("", |o| &o.set), ("language ", |o| &o.query.language), ("kind ", |o| &o.query.kind)];
+    let by: [(&str, NameOf); 3] =
+        [("", |o| &o.set), ("language ", |o| &o.query.language), ("kind ", |o| &o.query.kind)];
     for (prefix, name) in by {
         let mut parts: BTreeMap<&str, Vec<&Outcome>> = BTreeMap::new();
         outcomes.iter().filter(|o| !name(o).is_empty()).for_each(|o| parts.entry(name(o)).or_default().push(o));
@@ -309,19 +322,26 @@ fn group(name: String, outcomes: &[&Outcome]) -> EvaluationGroup {
     let count = outcomes.len().max(1) as f64;
     let ways = WAYS.iter().enumerate().map(|(i, way)| {
         let recall = |outcome: &Outcome, depth: usize| {
-            let found = outcome.expected.iter().filter(|id| outcome.ways[i].0.iter().take(depth).any(|found| found == *id)).count();
+            let found = outcome
+                .expected
+                .iter()
+                .filter(|id| outcome.ways[i].0.iter().take(depth).any(|found| found == *id))
+                .count();
             found as f64 / outcome.expected.len().max(1) as f64
         };
         let rank = |outcome: &Outcome| outcome.ways[i].0.iter().position(|id| outcome.expected.contains(id));
         let mut times: Vec<f64> = outcomes.iter().map(|o| o.ways[i].1).collect();
         times.sort_by(f64::total_cmp);
-        let at = |share: f64| times.get(((times.len().max(1) - 1) as f64 * share).round() as usize).copied().unwrap_or(0.0);
+        let at =
+            |share: f64| times.get(((times.len().max(1) - 1) as f64 * share).round() as usize).copied().unwrap_or(0.0);
         let rounded = |n: f64| (n * 10_000.0).round() / 10_000.0 + 0.0;
         Evaluation {
             way: (*way).to_owned(),
             recall_at5: rounded(outcomes.iter().map(|o| recall(o, 5)).sum::<f64>() / count),
             recall_at10: rounded(outcomes.iter().map(|o| recall(o, 10)).sum::<f64>() / count),
-            mrr: rounded(outcomes.iter().filter_map(|o| rank(o)).map(|rank| 1.0 / (rank + 1) as f64).sum::<f64>() / count),
+            mrr: rounded(
+                outcomes.iter().filter_map(|o| rank(o)).map(|rank| 1.0 / (rank + 1) as f64).sum::<f64>() / count,
+            ),
             p50_ms: (at(0.5) * 100.0).round() / 100.0,
             p99_ms: (at(0.99) * 100.0).round() / 100.0,
         }

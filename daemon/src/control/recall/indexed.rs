@@ -1,4 +1,5 @@
-//! The index in memory as it is used: up to date for who asked, and only as far as it is at hand for what is offered beside other answers.
+//! The index in memory as it is used: up to date for who asked, and only as far as it is at hand for what is offered
+//! beside other answers.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -34,9 +35,9 @@ pub struct AtHand<T> {
 }
 
 impl Recall {
-    /// Runs work on an index that is up to date with the connection of a reader: it must not follow what a write may take back. `identity` is
-    /// that of the model whose vectors are searched beside those of the built-in one; `work` gets the row ids of both, if they have made
-    /// vectors.
+    /// Runs work on an index that is up to date with the connection of a reader: it must not follow what a write may
+    /// take back. `identity` is that of the model whose vectors are searched beside those of the built-in one; `work`
+    /// gets the row ids of both, if they have made vectors.
     ///
     /// # Errors
     /// If the database cannot be read.
@@ -72,7 +73,8 @@ impl Recall {
         }
     }
 
-    /// Lets the index follow the database. If that is broken off, as when a caller leaves, it is read again behind the next call.
+    /// Lets the index follow the database. If that is broken off, as when a caller leaves, it is read again behind the
+    /// next call.
     fn follow(&self, index: &mut Index, c: &Connection, models: &[i64]) -> Result<()> {
         let followed = index.follow(c, models);
         if followed.is_err() {
@@ -81,12 +83,16 @@ impl Recall {
         followed
     }
 
-    /// Runs work beside another answer, which must not wait: on the index with vectors of the built-in model, as far as it can be used at once.
-    /// One that has much to follow is read behind.
+    /// Runs work beside another answer, which must not wait: on the index with vectors of the built-in model, as far as
+    /// it can be used at once. One that has much to follow is read behind.
     ///
     /// # Errors
     /// If the database cannot be read.
-    pub fn with_index_at_hand<T: Default>(&self, c: &Connection, work: impl FnOnce(&Index, Option<i64>) -> Result<T>) -> Result<AtHand<T>> {
+    pub fn with_index_at_hand<T: Default>(
+        &self,
+        c: &Connection,
+        work: impl FnOnce(&Index, Option<i64>) -> Result<T>,
+    ) -> Result<AtHand<T>> {
         let builtin = vectors::find_model(c, BUILTIN)?.map(|m| m.id);
         let models: Vec<i64> = builtin.into_iter().collect();
         let until = Instant::now() + PATIENCE;
@@ -94,7 +100,8 @@ impl Recall {
         let not_read = || AtHand { missing: Some(NOT_READ), ..AtHand::default() };
         // Recursive, so that it does not wait for who waits to follow.
         let Some(index) = self.index.try_read_recursive_until(until) else { return Ok(not_read()) };
-        let is_much = |index: &Index, behind: i64| behind > if index.is_loaded(&models) { FOLLOWED_ASIDE } else { READ_ASIDE };
+        let is_much =
+            |index: &Index, behind: i64| behind > if index.is_loaded(&models) { FOLLOWED_ASIDE } else { READ_ASIDE };
         let behind = index.behind(c, &models)?;
         if behind == 0 {
             return found(&index, None);
@@ -117,8 +124,8 @@ impl Recall {
         index.map_or_else(|| Ok(not_read()), |index| found(&index, Some(NOT_FOLLOWED)))
     }
 
-    /// Waits until the index was read, if it was dropped, with the vectors of a model: not on the threads that read, of which there are few.
-    /// `identity` is that of the model, if it is not the built-in one.
+    /// Waits until the index was read, if it was dropped, with the vectors of a model: not on the threads that read, of
+    /// which there are few. `identity` is that of the model, if it is not the built-in one.
     ///
     /// # Errors
     /// If the database cannot be read.

@@ -1,7 +1,8 @@
 //! Keeps entries in step with their rows.
 //!
-//! The writer derives the entries of the rows that a group of writes changed before it commits them, so that what was answered with success
-//! is found at once. More than a few, as after an import or an upgrade, are derived behind, some at a time.
+//! The writer derives the entries of the rows that a group of writes changed before it commits them, so that what was
+//! answered with success is found at once. More than a few, as after an import or an upgrade, are derived behind, some
+//! at a time.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
@@ -14,8 +15,8 @@ use super::describe::describe;
 use afd_recall::entries::{self, Source};
 use afd_store::{Connection, Piece, Result, all_or_nothing};
 
-/// Maximum number of entries that are derived within the group of writes that changed their rows, while many others are due, and within a write of
-/// their own.
+/// Maximum number of entries that are derived within the group of writes that changed their rows, while many others are
+/// due, and within a write of their own.
 const WITH_WRITES: i64 = 32;
 const WHILE_BEHIND: i64 = 8;
 const BEHIND: i64 = 200;
@@ -38,7 +39,8 @@ pub fn some(c: &Connection, limit: i64, piece: &Piece) -> Result<i64> {
     Ok(done)
 }
 
-/// Derives an entry. One whose row cannot be understood is given up, so that it does not keep the others from being found.
+/// Derives an entry. One whose row cannot be understood is given up, so that it does not keep the others from being
+/// found.
 fn derive(c: &Connection, source: &Source) -> Result<()> {
     let derived = all_or_nothing(c, |c| {
         let described = if source.gone { None } else { describe(c, source)? };
@@ -130,8 +132,8 @@ async fn check(core: Weak<Core>, more: Arc<Notify>) {
     }
 }
 
-/// Checks some entries after one, the first time also whether all are there. Returns the last one, and how many are derived again; `None` if
-/// there are no more.
+/// Checks some entries after one, the first time also whether all are there. Returns the last one, and how many are
+/// derived again; `None` if there are no more.
 async fn check_some(core: &Core, after: i64) -> Result<Option<(i64, usize)>> {
     let mut found = 0;
     if after == 0 && core.store.read_all(entries::some_are_lost).await? {

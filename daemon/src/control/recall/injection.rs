@@ -1,7 +1,7 @@
 //! What is offered at the moment when it can be used, without being asked for: beside the answer of another call.
 //!
-//! These use full text, the built-in features and stored vectors, read little, and offer only what is clearly about the same. They do not
-//! wait: an answer says what was not searched.
+//! These use full text, the built-in features and stored vectors, read little, and offer only what is clearly about the
+//! same. They do not wait: an answer says what was not searched.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -26,7 +26,8 @@ use afd_recall::terms::Effort;
 use afd_store::{Connection, Result, StoreError, now_ms};
 use afd_workspace as session;
 
-/// Cosine of the built-in model from which on an entry is offered, and the lower one for entries that have most of what is asked.
+/// Cosine of the built-in model from which on an entry is offered, and the lower one for entries that have most of what
+/// is asked.
 const CLEAR: f64 = 0.5;
 const BOTH: f64 = 0.28;
 /// Share of the words of what is asked, by their rarity, that such an entry has.
@@ -168,7 +169,11 @@ pub async fn with_remembered(core: &Arc<Core>, mut error: Error, app: Option<Str
     }
     let found = core.store.read(move |c| {
         let types = [EntryType::Pattern, EntryType::Note, EntryType::Procedure, EntryType::Fact, EntryType::Bug];
-        about(&own.recall, c, &Wanted { text: &text, types: &types, app: app.as_deref(), session: Some(session), limit: LOOKED_AT })
+        about(
+            &own.recall,
+            c,
+            &Wanted { text: &text, types: &types, app: app.as_deref(), session: Some(session), limit: LOOKED_AT },
+        )
     });
     let (mut found, missing) = match found.await {
         Ok(AtHand { found, missing }) => (found, missing.map(str::to_owned)),
@@ -215,16 +220,25 @@ const SAME: f64 = 0.72;
 /// Row ids of entries, with how much each says the same.
 type Near = Vec<(i64, f64)>;
 
-/// Returns entries of a type that a session may be told and that say much the same as a text, about the same app or about none.
+/// Returns entries of a type that a session may be told and that say much the same as a text, about the same app or
+/// about none.
 ///
 /// # Errors
 /// If the database cannot be read.
-pub fn near_rows(recall: &Recall, c: &Connection, text: &str, kind: EntryType, app: &str, session: i64) -> Result<AtHand<Near>> {
+pub fn near_rows(
+    recall: &Recall,
+    c: &Connection,
+    text: &str,
+    kind: EntryType,
+    app: &str,
+    session: i64,
+) -> Result<AtHand<Near>> {
     recall.with_index_at_hand(c, |index, builtin| {
         let Some(model) = builtin else { return Ok(Vec::new()) };
         let (app, now) = (name_hash(app), now_ms());
         let scope = Scope { types: vec![kind], session: Some(session), now, ..Scope::default() };
-        let near = index.nearest(c, model, &Builtin::vector(text), FOR_TASK, |f| scope.allows(f) && (f.app == app || f.app == 0))?;
+        let near = index
+            .nearest(c, model, &Builtin::vector(text), FOR_TASK, |f| scope.allows(f) && (f.app == app || f.app == 0))?;
         let mut rows = Vec::new();
         for (entry, cosine) in near.into_iter().filter(|(_, cosine)| *cosine >= SAME) {
             rows.extend(entries::source_of(c, entry)?.map(|source| (source.row, (cosine * 100.0).round() / 100.0)));

@@ -48,7 +48,8 @@ use afd_recall::qdrant::Qdrant;
 #[derive(Default)]
 pub struct Recall {
     index: RwLock<Index>,
-    /// Wakes what reads the index before it is needed; who reads it; and with the vectors of which models it was read since it was dropped.
+    /// Wakes what reads the index before it is needed; who reads it; and with the vectors of which models it was read
+    /// since it was dropped.
     unread: Arc<Notify>,
     reading: tokio::sync::Mutex<()>,
     was_read: Mutex<HashSet<String>>,
@@ -124,7 +125,10 @@ impl Recall {
     pub async fn model(&self, settings: &RecallSettings) -> Current {
         let mut configured = self.model.lock().await;
         let changed = configured.sentence.as_ref().is_some_and(|sentence| sentence.has_changed());
-        if changed && configured.by.as_ref() == Some(settings) && configured.sentence.as_ref().is_some_and(|s| s.is_changing()) {
+        if changed
+            && configured.by.as_ref() == Some(settings)
+            && configured.sentence.as_ref().is_some_and(|s| s.is_changing())
+        {
             return Current { model: None, error: Some("the files of the sentence model are changing".to_owned()) };
         }
         let failed = configured.error.is_some() && configured.tried.is_none_or(|at| at.elapsed() > RETRIED);

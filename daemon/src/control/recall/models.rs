@@ -31,8 +31,9 @@ pub async fn add(core: &Arc<Core>, params: &ModelAddParams) -> Result<ModelAdded
     let directory = absolute("directory", &params.directory)?;
     let dir = directory.clone();
     let tried = run_blocking(move || trial::in_child(&dir)).await?;
-    let Trial { identity, dimensions, sentence_ms } =
-        tried.map_err(|why| Error::param("directory", "a sentence model (config.json, tokenizer.json, model.safetensors)", why))?;
+    let Trial { identity, dimensions, sentence_ms } = tried.map_err(|why| {
+        Error::param("directory", "a sentence model (config.json, tokenizer.json, model.safetensors)", why)
+    })?;
     config::unset(core, KeyParams { key: ENDPOINT.to_owned() }).await?;
     let value = Secret::from(directory.display().to_string());
     config::set(core, SetParams { key: SETTING.to_owned(), value }).await?;

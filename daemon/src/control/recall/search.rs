@@ -32,7 +32,8 @@ use afd_workspace::conversation::{self, search as messages};
 pub const MAX_QUERY: usize = 4_000;
 /// Maximum number of results.
 const MAX_LIMIT: u32 = 100;
-/// What the lists of vectors count beside full text: of the model of the settings, of the built-in one beside it, and of that alone.
+/// What the lists of vectors count beside full text: of the model of the settings, of the built-in one beside it, and
+/// of that alone.
 const MODEL_WEIGHT: f64 = 2.0;
 const BUILTIN_BESIDE_WEIGHT: f64 = 0.3;
 const BUILTIN_ALONE_WEIGHT: f64 = 0.6;
@@ -59,7 +60,9 @@ impl Embedded {
         let late = || ModelError::Temporary(format!("that of the query was not made within {} ms", wait.as_millis()));
         match made.unwrap_or_else(|_| Err(late())) {
             Ok((vector, known)) => (Self { builtin, other: Some((model.identity().to_owned(), vector)), known }, None),
-            Err(error) => (Self { builtin, other: None, known: 0.0 }, Some(format!("vectors of {}: {error}", model.identity()))),
+            Err(error) => {
+                (Self { builtin, other: None, known: 0.0 }, Some(format!("vectors of {}: {error}", model.identity())))
+            }
         }
     }
 
@@ -71,9 +74,10 @@ impl Embedded {
         let Some((identity, vector)) = &self.other else { return Ok((self, None)) };
         let size = vectors::find_model(c, identity)?.map(|model| model.dimensions);
         let why = match size {
-            Some(size) if usize::try_from(size).ok() != Some(vector.len()) => {
-                Some(format!("vectors of {identity}: it made {} components for the query, and {size} for the entries", vector.len()))
-            }
+            Some(size) if usize::try_from(size).ok() != Some(vector.len()) => Some(format!(
+                "vectors of {identity}: it made {} components for the query, and {size} for the entries",
+                vector.len()
+            )),
             _ => None,
         };
         if why.is_some() {
@@ -106,7 +110,12 @@ impl Embedded {
     pub fn lists(&self, builtin: Option<i64>, other: Option<i64>) -> Vec<QueryVector> {
         let mut lists = Vec::new();
         if let Some((model, (_, vector))) = other.zip(self.other.as_ref()) {
-            lists.push(QueryVector { model, vector: vector.clone(), weight: MODEL_WEIGHT * self.known, list: List::Vectors });
+            lists.push(QueryVector {
+                model,
+                vector: vector.clone(),
+                weight: MODEL_WEIGHT * self.known,
+                list: List::Vectors,
+            });
         }
         if let Some(model) = builtin {
             let weight = if lists.is_empty() { BUILTIN_ALONE_WEIGHT } else { BUILTIN_BESIDE_WEIGHT };
@@ -142,8 +151,10 @@ pub async fn search(core: &Arc<Core>, params: &RecallSearchParams) -> Result<Rec
     let mode = params.mode.unwrap_or(SearchMode::Hybrid);
     let wait = Duration::from_millis(settings.search_wait_ms);
     let current = current_model(core, &settings, wait).await;
-    let (embedded, failed) = Embedded::of(&params.query, current.model.as_ref().filter(|_| mode != SearchMode::Text), wait).await;
-    // Vectors of the built-in model stand in for those of one that cannot be used, but are not what an index outside has.
+    let (embedded, failed) =
+        Embedded::of(&params.query, current.model.as_ref().filter(|_| mode != SearchMode::Text), wait).await;
+    // Vectors of the built-in model stand in for those of one that cannot be used, but are not what an index outside
+    // has.
     let usable = mode != SearchMode::Text && current.error.is_none() && failed.is_none();
     let mut missing: Vec<String> = current.error.into_iter().chain(failed).collect();
     let model = embedded.identity().unwrap_or(BUILTIN).to_owned();
@@ -263,12 +274,13 @@ pub fn site_name(site: &str) -> String {
 
 /// Returns whether messages of the asking session can be found.
 fn wants_messages(p: &RecallSearchParams, mode: SearchMode) -> bool {
-    let filtered = p.app.is_some() || p.site.is_some() || p.tag.is_some() || p.of_session.is_some() || p.expires_until.is_some();
+    let filtered =
+        p.app.is_some() || p.site.is_some() || p.tag.is_some() || p.of_session.is_some() || p.expires_until.is_some();
     mode != SearchMode::Vector && (p.types.contains(&EntryType::Message) || p.types.is_empty() && !filtered)
 }
 
-/// A message says less than what was recorded on purpose: the score of one that has all words of the query, if it has several, and if it
-/// has one.
+/// A message says less than what was recorded on purpose: the score of one that has all words of the query, if it has
+/// several, and if it has one.
 const MESSAGE_OF_WORDS: f64 = 0.85;
 const MESSAGE_OF_WORD: f64 = 0.45;
 
@@ -277,7 +289,8 @@ const FEW: f64 = 0.34;
 
 /// Returns messages of a session that have the words of a query.
 fn said(c: &Connection, session: i64, p: &RecallSearchParams, limit: usize) -> Stored<Vec<RecallEntry>> {
-    let terms: Vec<String> = messages::terms(&p.query).into_iter().filter(|term| !afd_base::text::is_stop(term)).collect();
+    let terms: Vec<String> =
+        messages::terms(&p.query).into_iter().filter(|term| !afd_base::text::is_stop(term)).collect();
     if terms.is_empty() {
         return Ok(Vec::new());
     }
@@ -288,11 +301,14 @@ fn said(c: &Connection, session: i64, p: &RecallSearchParams, limit: usize) -> S
     for (rank, message) in found.into_iter().enumerate() {
         let mut entry = of_message(message);
         let folded = afd_base::text::fold(&entry.text);
-        if let Some(same) = entries.iter_mut().find(|e| afd_base::text::fold(&e.text) == folded && e.source == entry.source) {
+        if let Some(same) =
+            entries.iter_mut().find(|e| afd_base::text::fold(&e.text) == folded && e.source == entry.source)
+        {
             same.duplicates.push(entry.uid);
             continue;
         }
-        let words: Vec<String> = terms.iter().filter(|term| folded.contains(afd_base::text::stem(term))).cloned().collect();
+        let words: Vec<String> =
+            terms.iter().filter(|term| folded.contains(afd_base::text::stem(term))).cloned().collect();
         // Some of many words say little.
         let share = words.len() as f64 / terms.len() as f64;
         let most = if terms.len() > 1 { MESSAGE_OF_WORDS } else { MESSAGE_OF_WORD };

@@ -25,7 +25,21 @@ pub fn whole(c: &Connection, source: &Source) -> Result<Option<(RecallEntry, Opt
         (false, false) => PatternScope::App,
         (false, true) => PatternScope::Everybody,
     };
-    let Described { kind, title, text, app, site, session, confidence, at, expires_at, tags, source: said_by, related, .. } = described;
+    let Described {
+        kind,
+        title,
+        text,
+        app,
+        site,
+        session,
+        confidence,
+        at,
+        expires_at,
+        tags,
+        source: said_by,
+        related,
+        ..
+    } = described;
     let entry = RecallEntry {
         uid: source.uid.clone(),
         kind,
@@ -65,7 +79,12 @@ pub struct Asked<'a> {
 }
 
 /// Returns found entries, their texts cut to what matters for the query. `foreign` has those of other stores.
-pub fn found(c: &Connection, ranked: &[Ranked], asked: &Asked<'_>, foreign: &HashMap<i64, RecallEntry>) -> Result<Vec<RecallEntry>> {
+pub fn found(
+    c: &Connection,
+    ranked: &[Ranked],
+    asked: &Asked<'_>,
+    foreign: &HashMap<i64, RecallEntry>,
+) -> Result<Vec<RecallEntry>> {
     let parsed = Query::parse(asked.query);
     let terms: Vec<&str> = parsed.iter().flat_map(Query::terms).filter(|term| !text::is_stop(term)).collect();
     let mut shown = Vec::with_capacity(ranked.len());
@@ -120,9 +139,11 @@ fn excerpt(entry: &mut RecallEntry, terms: &[&str]) {
     longest.sort_by_key(|term| std::cmp::Reverse(term.chars().count()));
     let first = longest.into_iter().find_map(|term| folded.find(*term)).unwrap_or(0);
     // Folding changes lengths little, and where exactly an excerpt begins does not matter.
-    let from = entry.text.char_indices().map(|(at, _)| at).take_while(|at| *at + EXCERPT / 3 <= first).last().unwrap_or(0);
+    let from =
+        entry.text.char_indices().map(|(at, _)| at).take_while(|at| *at + EXCERPT / 3 <= first).last().unwrap_or(0);
     let head = cut::head(&entry.text[from..], EXCERPT);
-    let (before, after) = (if from > 0 { "\u{2026}" } else { "" }, if from + head.len() < entry.text.len() { "\u{2026}" } else { "" });
+    let (before, after) =
+        (if from > 0 { "\u{2026}" } else { "" }, if from + head.len() < entry.text.len() { "\u{2026}" } else { "" });
     entry.text = format!("{before}{}{after}", head.trim());
     entry.cut = true;
 }

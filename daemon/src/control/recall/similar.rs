@@ -56,7 +56,9 @@ fn near(recall: &Recall, c: &Connection, identity: Option<&str>, some: &[(i64, i
             for model in other.into_iter().chain(builtin) {
                 for (near, similarity) in neighbours(index, c, model, *entry)? {
                     let Some(source) = entries::source_of(c, near)? else { continue };
-                    let Some(older) = patterns::get(c, source.row)?.filter(|older| older.id < newer.id) else { continue };
+                    let Some(older) = patterns::get(c, source.row)?.filter(|older| older.id < newer.id) else {
+                        continue;
+                    };
                     let is_told = pairs.iter().any(|p: &SimilarPatterns| (p.id, p.other) == (older.id, newer.id));
                     if !is_told && patterns::difference(&older, &newer).is_none() {
                         pairs.push(pair(&older, &newer, similarity));

@@ -73,7 +73,12 @@ pub async fn store(core: &Arc<Core>, params: &RecallStoreParams) -> Result<Recal
         let Some(source) = entries::find(c, &uid)? else { return Ok(None) };
         let Some((entry, _)) = show::whole(c, &source)? else { return Ok(None) };
         let AtHand { found, missing } = similar(&own.recall, c, source.id, session)?;
-        Ok(Some(RecallStored { entry, updated, similar: found, missing: missing.into_iter().map(str::to_owned).collect() }))
+        Ok(Some(RecallStored {
+            entry,
+            updated,
+            similar: found,
+            missing: missing.into_iter().map(str::to_owned).collect(),
+        }))
     });
     stored.await?.ok_or_else(|| Error::new(ErrorCode::Internal, "the entry was deleted while it was stored"))
 }
@@ -96,7 +101,10 @@ fn check(params: &RecallStoreParams) -> Result<()> {
     if params.tags.len() > MAX_TAGS {
         return Err(Error::param("tags", "at most 20 tags", params.tags.len()));
     }
-    params.tags.iter().try_for_each(|tag| check_text("tags", tag, MAX_TAG).and_then(|()| check_printable("tags", tag)))?;
+    params
+        .tags
+        .iter()
+        .try_for_each(|tag| check_text("tags", tag, MAX_TAG).and_then(|()| check_printable("tags", tag)))?;
     if params.related.len() > MAX_RELATED {
         return Err(Error::param("related", "at most 50 uids", params.related.len()));
     }
@@ -120,7 +128,9 @@ pub fn similar(recall: &Recall, c: &Connection, entry: i64, session: i64) -> Sto
         let Some((model, own)) = builtin.zip(index.get(entry)) else { return Ok(Vec::new()) };
         let Some(vector) = vectors::get(c, model, entry)? else { return Ok(Vec::new()) };
         let scope = Scope { session: Some(session), now: now_ms(), ..Scope::default() };
-        let near = index.nearest(c, model, &vector, MAX_SIMILAR + 1, |f| scope.allows(f) && f.kind == own.kind && f.app == own.app)?;
+        let near = index.nearest(c, model, &vector, MAX_SIMILAR + 1, |f| {
+            scope.allows(f) && f.kind == own.kind && f.app == own.app
+        })?;
         let near = near.into_iter().filter(|(id, cosine)| *id != entry && *cosine >= SIMILAR_COSINE).take(MAX_SIMILAR);
         let ranked: Vec<search::Ranked> = near.map(|(id, cosine)| search::Ranked::by_vector(id, cosine)).collect();
         show::found(c, &ranked, &Asked { query: "", session: Some(session), explain: false }, &HashMap::new())
@@ -158,7 +168,9 @@ pub async fn delete(core: &Arc<Core>, params: &RecallDeleteParams) -> Result<Rec
             .hint(format!("`afctl {}` deletes it", deleting(&kind)))
             .details(json!({"uid": params.uid, "kind": kind}))),
         (None, None) => match qdrant::get(core, &params.uid).await {
-            Ok(Some(_)) => Err(Error::param("uid", "an entry of this memory", "one of another memory, which alone can delete it")),
+            Ok(Some(_)) => {
+                Err(Error::param("uid", "an entry of this memory", "one of another memory, which alone can delete it"))
+            }
             Ok(None) => Err(no_entry(&params.uid)),
             Err(why) => Err(no_entry(&params.uid).hint(why)),
         },

@@ -23,7 +23,8 @@ use afd_workspace::{self as session, patterns};
 pub const JOB: &str = "recall-upkeep";
 
 const DAY_MS: i64 = 86_400_000;
-/// After this time a session that ended, or in which nothing happened, is archived, and a vector that nobody used is emptied.
+/// After this time a session that ended, or in which nothing happened, is archived, and a vector that nobody used is
+/// emptied.
 const ARCHIVED: i64 = 30 * DAY_MS;
 const STALE: i64 = 90 * DAY_MS;
 /// Rows that are changed in one write, that are logged, and examples that are told.
@@ -128,7 +129,8 @@ async fn run(core: &Arc<Core>, dry_run: bool) -> std::result::Result<Vec<UpkeepC
         }
         core.recall.nudge();
         // What it says may be erased later: only which rows it was is kept.
-        let logged: Vec<UpkeepChange> = changes.iter().map(|c| UpkeepChange { examples: Vec::new(), ..c.clone() }).collect();
+        let logged: Vec<UpkeepChange> =
+            changes.iter().map(|c| UpkeepChange { examples: Vec::new(), ..c.clone() }).collect();
         if !logged.is_empty() {
             core.store.write(move |c| log::add(c, &logged)).await?;
         }
@@ -136,15 +138,17 @@ async fn run(core: &Arc<Core>, dry_run: bool) -> std::result::Result<Vec<UpkeepC
     Ok(changes)
 }
 
-/// Merges patterns that say the same of the same, word for word: near vectors are not enough, as another figure, a negation or another order
-/// turns a statement around. Those that are only near are told, see [`similar`].
+/// Merges patterns that say the same of the same, word for word: near vectors are not enough, as another figure, a
+/// negation or another order turns a statement around. Those that are only near are told, see [`similar`].
 fn merge(c: &Connection, known: &Known) -> Stored<Vec<Changed>> {
     let mut merged = Vec::new();
     for rows in entries::repeated(c, "pattern")? {
         let mut kept: Vec<Pattern> = Vec::new();
         for row in rows {
             let Some(mut other) = patterns::get(c, row)? else { continue };
-            let same = |one: &&mut Pattern| patterns::difference(one, &other).is_none() && text::gist(&one.text) == text::gist(&other.text);
+            let same = |one: &&mut Pattern| {
+                patterns::difference(one, &other).is_none() && text::gist(&one.text) == text::gist(&other.text)
+            };
             let Some(one) = kept.iter_mut().find(same) else {
                 kept.push(other);
                 continue;
@@ -238,7 +242,8 @@ fn session_changed(c: &Connection, row: i64) -> Stored<Changed> {
 }
 
 fn empty_stale(c: &Connection, known: &Known) -> Stored<Vec<Changed>> {
-    let Some(model) = known.model.as_deref().map(|identity| vectors::find_model(c, identity)).transpose()?.flatten() else {
+    let Some(model) = known.model.as_deref().map(|identity| vectors::find_model(c, identity)).transpose()?.flatten()
+    else {
         return Ok(Vec::new());
     };
     let stale = vectors::empty_stale(c, model.id, known.now - STALE, i64::try_from(known.limit).unwrap_or(i64::MAX))?;
@@ -255,6 +260,7 @@ fn delete_unused(c: &Connection, known: &Known) -> Stored<Vec<Changed>> {
 }
 
 fn of_entries(c: &Connection, ids: &[i64]) -> Stored<Vec<Changed>> {
-    let uids = ids.iter().map(|id| Ok(Changed::row(entries::source_of(c, *id)?.map(|source| source.uid).unwrap_or_default())));
+    let uids =
+        ids.iter().map(|id| Ok(Changed::row(entries::source_of(c, *id)?.map(|source| source.uid).unwrap_or_default())));
     uids.collect()
 }

@@ -52,13 +52,21 @@ pub async fn coverage(core: &Arc<Core>, params: &CoverageParams) -> Result<Cover
 }
 
 /// Computes the coverage of `app`, or else of the session's app, or else of the app with the most observations.
-pub(super) fn gather(c: &Connection, session: &Session, app: Option<&str>, pages: &[VisitedPage], marked: &[Marked]) -> Stored<Coverage> {
+pub(super) fn gather(
+    c: &Connection,
+    session: &Session,
+    app: Option<&str>,
+    pages: &[VisitedPage],
+    marked: &[Marked],
+) -> Stored<Coverage> {
     let mut coverage = Coverage {
         elements_tested: i64::try_from(marked.len()).unwrap_or(i64::MAX),
         pages_visited: i64::try_from(pages.len()).unwrap_or(i64::MAX),
         ..Coverage::default()
     };
-    let Some(app) = app.map(str::to_owned).or_else(|| session.app.clone()).or_else(|| most_used(pages)) else { return Ok(coverage) };
+    let Some(app) = app.map(str::to_owned).or_else(|| session.app.clone()).or_else(|| most_used(pages)) else {
+        return Ok(coverage);
+    };
     let visited = visited(c, session.id)?;
     let with_result = tested_states(c, session.id, marked)?;
     let known = visual::pages(c, &app)?;
@@ -72,17 +80,19 @@ pub(super) fn gather(c: &Connection, session: &Session, app: Option<&str>, pages
     let untested = known.iter().filter(|p| visited.contains(&p.id) && !with_result.contains(&p.code));
     coverage.pages_tested.missing = untested.map(|p| p.name.clone()).take(MAX_MISSING).collect();
     coverage.elements = elements(&visual::elements(c, &app)?, marked);
-    coverage.coverage_percent = if coverage.elements.known == 0 { coverage.pages.percent } else { coverage.elements.percent };
+    coverage.coverage_percent =
+        if coverage.elements.known == 0 { coverage.pages.percent } else { coverage.elements.percent };
     coverage.app = Some(app);
     Ok(coverage)
 }
 
-/// Computes the coverage of elements. The rows of a list share one component: as soon as one of them was tested, each row that the list had
-/// on the screen counts as an element.
+/// Computes the coverage of elements. The rows of a list share one component: as soon as one of them was tested, each
+/// row that the list had on the screen counts as an element.
 fn elements(known: &[visual::Element], marked: &[Marked]) -> Share {
     let (mut all, mut covered, mut missing) = (0, 0, Vec::new());
     for element in known {
-        let tested: Vec<&Marked> = marked.iter().filter(|m| m.element.component.as_deref() == Some(&element.uid)).collect();
+        let tested: Vec<&Marked> =
+            marked.iter().filter(|m| m.element.component.as_deref() == Some(&element.uid)).collect();
         let rows = tested.iter().filter_map(|m| m.list_rows).max().map(|rows| usize::try_from(rows).unwrap_or(0));
         let of_rows = tested.iter().filter(|m| m.list_rows.is_some());
         let names: BTreeSet<String> = of_rows.map(|m| m.element.element.to_lowercase()).collect();
@@ -123,7 +133,9 @@ fn tested_states(c: &Connection, session: i64, marked: &[Marked]) -> Stored<BTre
 /// Returns the elements that the session can refer to by alias, on the device it used last.
 async fn shown(core: &Arc<Core>, session: &Session) -> Result<Option<Arc<ShownRefs>>> {
     let name = session.name.clone();
-    let device = core.store.read_all(move |c| Ok(log::context(c, &name, None)?.device.map(|d| device::find(c, &d)).transpose()?.flatten()));
+    let device = core.store.read_all(move |c| {
+        Ok(log::context(c, &name, None)?.device.map(|d| device::find(c, &d)).transpose()?.flatten())
+    });
     Ok(device.await?.and_then(|device| core.views.shown(session.id, device)))
 }
 
@@ -135,7 +147,11 @@ fn resolve_alias(shown: Option<&ShownRefs>, element: String) -> Result<String> {
     let found = shown.and_then(|s| s.refs.get(&element)).map(|r| (r.what.label.title.clone(), r.what.label.text()));
     match found {
         Some((title, text)) if !title.is_empty() || !text.is_empty() => Ok(if title.is_empty() { text } else { title }),
-        _ => Err(Error::param("elements", "names, or aliases from the session's latest refs whose element has a label", element)),
+        _ => Err(Error::param(
+            "elements",
+            "names, or aliases from the session's latest refs whose element has a label",
+            element,
+        )),
     }
 }
 
@@ -167,12 +183,18 @@ fn on_screen(shown: &ShownRefs) -> HashMap<String, OnScreen> {
         let shown = [title, text].into_iter().find(|text| !text.is_empty());
         found_keys.push((names, shown, element.map(|e| e.key.clone())));
     }
-    let rows = |key: &str| i64::try_from(found_keys.iter().filter(|(_, _, k)| k.as_deref() == Some(key)).count()).unwrap_or(i64::MAX);
+    let rows = |key: &str| {
+        i64::try_from(found_keys.iter().filter(|(_, _, k)| k.as_deref() == Some(key)).count()).unwrap_or(i64::MAX)
+    };
     let mut map: HashMap<String, OnScreen> = HashMap::new();
     for (names, title, key) in &found_keys {
         for name in names {
             let list_rows = key.as_deref().filter(|k| element::belongs_to_list(k)).map(rows);
-            let known = map.entry(name.clone()).or_insert_with(|| OnScreen { title: title.clone(), key: key.clone(), list_rows });
+            let known = map.entry(name.clone()).or_insert_with(|| OnScreen {
+                title: title.clone(),
+                key: key.clone(),
+                list_rows,
+            });
             // A name that several rows share, such as a resource id, is not replaced by the title of one of them.
             if known.title != *title {
                 known.title = None;
@@ -197,13 +219,24 @@ pub async fn mark(core: &Arc<Core>, params: &TestedParams) -> Result<TestedEleme
     let name = session.name.clone();
     let shown = shown(core, &session).await?.filter(|_| params.page.is_none());
     let app = place.app.clone();
-    let known = core.store.read_all(move |c| Ok(app.map(|app| visual::elements(c, &app)).transpose()?.unwrap_or_default())).await?;
+    let known = core
+        .store
+        .read_all(move |c| Ok(app.map(|app| visual::elements(c, &app)).transpose()?.unwrap_or_default()))
+        .await?;
     let elements = elements.into_iter().map(|e| resolve_alias(shown.as_deref(), e)).collect::<Result<Vec<String>>>()?;
     let on_screen = shown.map(|s| on_screen(&s)).unwrap_or_default();
-    let is_known = |element: &String| known.iter().any(|k| k.is_called(element)) || on_screen.contains_key(&element.to_lowercase());
+    let is_known = |element: &String| {
+        known.iter().any(|k| k.is_called(element)) || on_screen.contains_key(&element.to_lowercase())
+    };
     if let Some(unknown) = elements.iter().find(|e| !params.new && !is_known(e)) {
-        return Err(Error::param("elements", "elements of the page in front or of a known page", format!("{unknown:?}"))
-            .hint("`afctl observe refs` lists the elements; pass `new` (`--new`) if it is an element that afd cannot know"));
+        return Err(Error::param(
+            "elements",
+            "elements of the page in front or of a known page",
+            format!("{unknown:?}"),
+        )
+        .hint(
+            "`afctl observe refs` lists the elements; pass `new` (`--new`) if it is an element that afd cannot know",
+        ));
     }
     let mark_of = |element: String| {
         let by_name = known.iter().find(|k| k.is_called(&element));
@@ -214,7 +247,10 @@ pub async fn mark(core: &Arc<Core>, params: &TestedParams) -> Result<TestedEleme
             list_rows: here.and_then(|here| here.list_rows).filter(|_| by_name.is_none()),
             component: by_name.or_else(by_label).map(|k| (k.uid.clone(), k.name.clone())),
             // One row is one element, however it is called.
-            element: here.and_then(|here| here.list_rows.and(here.title.clone())).filter(|_| by_name.is_none()).unwrap_or(element),
+            element: here
+                .and_then(|here| here.list_rows.and(here.title.clone()))
+                .filter(|_| by_name.is_none())
+                .unwrap_or(element),
             app: place.app.clone().unwrap_or_default(),
             page: place.page.clone().unwrap_or_default(),
             state: place.state.clone(),
@@ -223,7 +259,10 @@ pub async fn mark(core: &Arc<Core>, params: &TestedParams) -> Result<TestedEleme
     };
     let marks: Vec<Mark> = elements.into_iter().map(mark_of).collect();
     let work = move |c: &Connection| {
-        let marked = marks.iter().map(|mark| tested::mark(c, &origin, session.id, mark)).collect::<Stored<Vec<TestedElement>>>()?;
+        let marked = marks
+            .iter()
+            .map(|mark| tested::mark(c, &origin, session.id, mark))
+            .collect::<Stored<Vec<TestedElement>>>()?;
         Ok::<_, StoreError>((marked, tested::count(c, session.id)?))
     };
     let (elements, total) = core.store.write_or_refuse(move |c| session::while_active(c, session.id, work)).await?;

@@ -78,8 +78,13 @@ fn pages(c: &Connection, session: i64) -> Stored<Vec<VisitedPage>> {
     Ok(pages)
 }
 
-/// Returns the context keys of a conversation of the session `name`, and its device, app and page as last observed. The newer value wins.
-pub(in crate::control) fn context(c: &Connection, conversation: &Conversation, name: &str) -> Stored<BTreeMap<String, String>> {
+/// Returns the context keys of a conversation of the session `name`, and its device, app and page as last observed. The
+/// newer value wins.
+pub(in crate::control) fn context(
+    c: &Connection,
+    conversation: &Conversation,
+    name: &str,
+) -> Stored<BTreeMap<String, String>> {
     let mut known = conversation.context.clone();
     let seen = log::context(c, name, None)?;
     let at = seen.observed_at.unwrap_or(0);

@@ -20,7 +20,8 @@ use afd_workspace::{self as session, Session, erase, progress};
 
 /// Refuses to change the name of a session that holds a device: the lease is held by name.
 fn check_leases(core: &Core, name: &str) -> Result<()> {
-    let held: Vec<String> = core.devices.list().iter().filter(|d| d.leased_to(name)).map(|d| d.name().to_owned()).collect();
+    let held: Vec<String> =
+        core.devices.list().iter().filter(|d| d.leased_to(name)).map(|d| d.name().to_owned()).collect();
     if held.is_empty() {
         return Ok(());
     }
@@ -181,7 +182,8 @@ async fn erase_rest(core: &Arc<Core>, name: &str, findings: bool) -> Result<Dele
     let work = move |c: &Connection| {
         let id = session::find(c, &wanted)?.ok_or_else(|| no_session(&wanted))?;
         let uid = session::uid_of(c, id)?;
-        let mut findings = erase::delete_findings(c, id, true)? + i64::try_from(memories::erase_of(c, id, true)?).unwrap_or(i64::MAX);
+        let mut findings =
+            erase::delete_findings(c, id, true)? + i64::try_from(memories::erase_of(c, id, true)?).unwrap_or(i64::MAX);
         for note in notes::of_session(c, id)? {
             notes::delete(c, Some(note.id), None)?;
             findings += 1;
@@ -208,7 +210,8 @@ async fn erase_rest(core: &Arc<Core>, name: &str, findings: bool) -> Result<Dele
 /// Deletes the progress files of a session. Returns whether there were any.
 async fn delete_progress(core: &Core, session: &Session) -> Result<bool> {
     let usual = core.config.get().progress_dir.clone();
-    let files: Vec<_> = session.progress_dir.iter().chain([&usual]).map(|dir| progress::files(dir, &session.name)).collect();
+    let files: Vec<_> =
+        session.progress_dir.iter().chain([&usual]).map(|dir| progress::files(dir, &session.name)).collect();
     let delete = move || {
         let mut found = false;
         for path in files.into_iter().flat_map(|(json, text)| [json, text]) {

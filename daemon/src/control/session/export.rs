@@ -40,23 +40,46 @@ pub async fn export(core: &Arc<Core>, params: &ExportParams) -> Result<ExportRes
     let name = session.name.clone();
     if params.format == Some(ExportFormat::Lines) {
         let bytes = lines(core, session).await?;
-        let content = Content { kind: "session_export", mime_type: "application/jsonl", extension: "jsonl", op: "session.export", bytes };
+        let content = Content {
+            kind: "session_export",
+            mime_type: "application/jsonl",
+            extension: "jsonl",
+            op: "session.export",
+            bytes,
+        };
         return written(core, name, content, file).await;
     }
     let document = document(core, session).await?;
     let content = Content::json("session_export", "session.export", &document)?;
     let size_bytes = i64::try_from(content.bytes.len()).unwrap_or(i64::MAX);
     if file.is_none() && content.bytes.len() <= core.config.get().limits.inline_bytes {
-        return Ok(ExportResult { session: name, document: Some(Box::new(document)), file: None, artifact_id: None, size_bytes });
+        return Ok(ExportResult {
+            session: name,
+            document: Some(Box::new(document)),
+            file: None,
+            artifact_id: None,
+            size_bytes,
+        });
     }
     written(core, name, content, file).await
 }
 
 /// Saves an export to `file`, else as an artifact.
-async fn written(core: &Arc<Core>, name: String, content: Content, file: Option<std::path::PathBuf>) -> Result<ExportResult> {
+async fn written(
+    core: &Arc<Core>,
+    name: String,
+    content: Content,
+    file: Option<std::path::PathBuf>,
+) -> Result<ExportResult> {
     let size_bytes = i64::try_from(content.bytes.len()).unwrap_or(i64::MAX);
     let written = core.save_for_session(&name, content, "file", file).await?;
-    Ok(ExportResult { session: name, document: None, file: Some(written.saved_file), artifact_id: Some(written.artifact_id), size_bytes })
+    Ok(ExportResult {
+        session: name,
+        document: None,
+        file: Some(written.saved_file),
+        artifact_id: Some(written.artifact_id),
+        size_bytes,
+    })
 }
 
 /// Collects the lines of a session: a header, the session, its records.
@@ -89,7 +112,8 @@ async fn lines(core: &Arc<Core>, session: afd_workspace::Session) -> Result<Vec<
 
 /// Returns a record with its type.
 fn typed(kind: &str, record: &impl serde::Serialize) -> afd_store::Result<serde_json::Value> {
-    let mut value = serde_json::to_value(record).map_err(|error| StoreError::Unavailable(format!("cannot be written as JSON: {error}")))?;
+    let mut value = serde_json::to_value(record)
+        .map_err(|error| StoreError::Unavailable(format!("cannot be written as JSON: {error}")))?;
     if let Some(fields) = value.as_object_mut() {
         fields.insert("type".to_owned(), kind.into());
     }
@@ -111,7 +135,12 @@ async fn document(core: &Arc<Core>, session: afd_workspace::Session) -> Result<E
         let main = exported(c, conversation::of(c, id)?)?;
         let others = conversation::all(c, id)?.into_iter().filter(|other| other.name != conversation::MAIN);
         let others = others.map(|other| exported(c, other)).collect::<afd_store::Result<Vec<_>>>()?;
-        let filter = log::Filter { session: Some(name.clone()), after: Some(0), page: Page::first(MAX_ROWS), ..log::Filter::default() };
+        let filter = log::Filter {
+            session: Some(name.clone()),
+            after: Some(0),
+            page: Page::first(MAX_ROWS),
+            ..log::Filter::default()
+        };
         let artifacts = artifact::Filter { session: Some(name.clone()), page: Page::first(MAX_ROWS), kind: None };
         // Components are exported by name, as their uids mean nothing in another database.
         let mut names = std::collections::HashMap::new();
@@ -119,7 +148,12 @@ async fn document(core: &Arc<Core>, session: afd_workspace::Session) -> Result<E
             names.extend(visual::elements(c, &app)?.into_iter().map(|e| (e.uid, e.name)));
         }
         tested.iter_mut().for_each(|t| t.component = t.component.as_ref().and_then(|uid| names.get(uid).cloned()));
-        let patterns = patterns::Filter { session: Some(id), reader: Reader::Keeper, limit: MAX_ROWS, ..patterns::Filter::default() };
+        let patterns = patterns::Filter {
+            session: Some(id),
+            reader: Reader::Keeper,
+            limit: MAX_ROWS,
+            ..patterns::Filter::default()
+        };
         Ok((
             main,
             others,

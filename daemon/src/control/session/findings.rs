@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use afd_proto::ErrorCode;
 use afd_proto::findings::{
-    Bug, BugAddParams, BugAddResult, BugListParams, BugReopenParams, BugResolveParams, BugShowParams, BugUpdateParams, Bugs,
-    ResultAddParams, ResultListParams, Results, TestResult,
+    Bug, BugAddParams, BugAddResult, BugListParams, BugReopenParams, BugResolveParams, BugShowParams, BugUpdateParams,
+    Bugs, ResultAddParams, ResultListParams, Results, TestResult,
 };
 use afd_proto::recall::EntryType;
 use afd_proto::session::SessionCall;
@@ -35,7 +35,8 @@ const MAX_STEPS: usize = 100;
 pub(super) async fn place(core: &Arc<Core>, session: &Session, page: Option<&str>, app: Option<&str>) -> Result<Place> {
     check_optional("page", page, afd_screen::page::pattern::MAX_LENGTH)?;
     check_optional("app", app, 255)?;
-    let (name, own, page, app) = (session.name.clone(), session.app.clone(), page.map(str::to_owned), app.map(str::to_owned));
+    let (name, own, page, app) =
+        (session.name.clone(), session.app.clone(), page.map(str::to_owned), app.map(str::to_owned));
     let found = core.store.read_all(move |c| {
         let seen = log::context(c, &name, None)?;
         let structure = match (&page, seen.observation_id.as_deref()) {
@@ -44,18 +45,31 @@ pub(super) async fn place(core: &Arc<Core>, session: &Session, page: Option<&str
         };
         let state = structure.map(|key| states::of_structure(c, &key)).transpose()?.flatten().and_then(|s| s.code);
         let here = page.is_none();
-        Ok(Place { app: app.or(seen.app.filter(|_| here)).or(own), page: page.or(seen.page_key).or(seen.activity), state })
+        Ok(Place {
+            app: app.or(seen.app.filter(|_| here)).or(own),
+            page: page.or(seen.page_key).or(seen.activity),
+            state,
+        })
     });
     Ok(found.await?)
 }
 
 /// Resolves an artifact given by id, by uid, or as `latest` for the session's newest screenshot. Returns its uid.
-async fn artifact_of(core: &Arc<Core>, field: &'static str, session: &str, named: Option<&str>) -> Result<Option<String>> {
+async fn artifact_of(
+    core: &Arc<Core>,
+    field: &'static str,
+    session: &str,
+    named: Option<&str>,
+) -> Result<Option<String>> {
     let Some(named) = named else { return Ok(None) };
     let (wanted, name) = (named.to_owned(), session.to_owned());
     let found = core.store.read_all(move |c| {
         if wanted == "latest" {
-            let newest = artifact::Filter { session: Some(name), kind: Some("screenshot_image".to_owned()), page: Page::first(1) };
+            let newest = artifact::Filter {
+                session: Some(name),
+                kind: Some("screenshot_image".to_owned()),
+                page: Page::first(1),
+            };
             return Ok(artifact::list(c, &newest)?.artifacts.into_iter().next().map(|a| a.uid));
         }
         match wanted.parse::<i64>() {
@@ -78,7 +92,9 @@ async fn artifact_of(core: &Arc<Core>, field: &'static str, session: &str, named
 /// `INVALID_PARAMS` if a field is invalid, `NOT_FOUND` if the screenshot does not exist.
 pub async fn add_bug(core: &Arc<Core>, params: &BugAddParams) -> Result<BugAddResult> {
     check_line("title", &params.title, MAX_TITLE)?;
-    for (field, text) in [("description", &params.description), ("expected", &params.expected), ("actual", &params.actual)] {
+    for (field, text) in
+        [("description", &params.description), ("expected", &params.expected), ("actual", &params.actual)]
+    {
         check_optional(field, text.as_deref(), MAX_TEXT)?;
     }
     check_steps(&params.steps)?;
@@ -87,8 +103,10 @@ pub async fn add_bug(core: &Arc<Core>, params: &BugAddParams) -> Result<BugAddRe
     let screenshot = artifact_of(core, "screenshot", &session.name, params.screenshot.as_deref()).await?;
     let (origin, id, session_scope, p) = (core.store.origin().to_owned(), session.id, session.scope, params.clone());
     let (title, app) = (p.title.clone(), place.app.clone());
-    let (own, described) =
-        (core.clone(), [Some(p.title.as_str()), p.description.as_deref()].into_iter().flatten().collect::<Vec<_>>().join("\n"));
+    let (own, described) = (
+        core.clone(),
+        [Some(p.title.as_str()), p.description.as_deref()].into_iter().flatten().collect::<Vec<_>>().join("\n"),
+    );
     let similar = core.store.read_all(move |c| {
         let mut similar = bugs::similar(c, &title, app.as_deref(), Reader::Session(id))?;
         let about = recall::rows_about(&own.recall, c, &described, EntryType::Bug, app.as_deref(), id)?;
@@ -292,7 +310,9 @@ pub async fn reopen_bug(core: &Arc<Core>, params: &BugReopenParams) -> Result<Bu
             core.session_changed(&bug.session).await;
             Ok(bug)
         }
-        Some(Err(_)) => Err(Error::new(ErrorCode::Conflict, format!("bug {id} is open")).hint("nothing has to be done")),
+        Some(Err(_)) => {
+            Err(Error::new(ErrorCode::Conflict, format!("bug {id} is open")).hint("nothing has to be done"))
+        }
         None => Err(no_bug(id)),
     }
 }
@@ -343,8 +363,13 @@ pub async fn add_result(core: &Arc<Core>, params: &ResultAddParams) -> Result<Te
 pub async fn list_results(core: &Arc<Core>, params: &ResultListParams) -> Result<Results> {
     let page = page(params.limit, params.cursor, 20)?;
     let session = session_id_of(core, params.session.as_deref()).await?;
-    let filter =
-        results::Filter { session, reader: Reader::of(session), status: params.status, page: params.page.clone(), since: params.since };
+    let filter = results::Filter {
+        session,
+        reader: Reader::of(session),
+        status: params.status,
+        page: params.page.clone(),
+        since: params.since,
+    };
     let listed = core.store.read_all(move |c| {
         let (results, next_cursor) = results::list(c, &filter, page)?;
         Ok(Results { results, counts: results::counts(c, &filter)?, next_cursor })

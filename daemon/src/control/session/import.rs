@@ -64,16 +64,26 @@ pub async fn import(core: &Arc<Core>, params: &ImportParams) -> Result<Imported>
     let work = move |c: &Connection| {
         let before = afd_workspace::by_uid(c, &content.session.uid)?;
         if let Some(here) = before.as_ref().filter(|here| asked.as_ref().is_some_and(|asked| *asked != here.name)) {
-            return Err(Error::param("name", &format!("{:?}, as the session is here already", here.name), format!("{wanted:?}"))
-                .hint("`session update --name` renames it"));
+            return Err(Error::param(
+                "name",
+                &format!("{:?}, as the session is here already", here.name),
+                format!("{wanted:?}"),
+            )
+            .hint("`session update --name` renames it"));
         }
         let (id, new) = content.session.load(c, &wanted).map_err(|error| refused(2, error, &wanted))?;
         if new && sessions::totals(c, id)?.last_at.is_none() {
             elsewhere::set(c, id, &content.session.elsewhere.clone().bounded())?;
         }
         let session = before.map_or(wanted.clone(), |here| here.name);
-        let mut done =
-            Imported { session, uid: content.session.uid.clone(), inserted: BTreeMap::new(), renewed: 0, present: 0, left_out: 0 };
+        let mut done = Imported {
+            session,
+            uid: content.session.uid.clone(),
+            inserted: BTreeMap::new(),
+            renewed: 0,
+            present: 0,
+            left_out: 0,
+        };
         let loader = Loader::new(c, &content.session.uid)?;
         count(&mut done, "session", if new { Loaded::Inserted } else { Loaded::Present });
         let ours = origins_of(c)?;
@@ -83,7 +93,8 @@ pub async fn import(core: &Arc<Core>, params: &ImportParams) -> Result<Imported>
                 continue;
             }
             let loaded = match kind.as_str() {
-                "note" => load_note(c, &content.session.origin, id, &trace, record).map_err(|error| refused(line, error, &wanted))?,
+                "note" => load_note(c, &content.session.origin, id, &trace, record)
+                    .map_err(|error| refused(line, error, &wanted))?,
                 _ => loader.load(c, &kind, record, merge).map_err(|error| refused(line, error, &wanted))?,
             };
             count(&mut done, &kind, loaded);
@@ -132,8 +143,10 @@ fn refused(line: usize, error: LoadError, name: &str) -> Error {
 
 /// Parses a file: the header, the session, and its records.
 fn parse(content: &[u8]) -> Result<Content> {
-    let wrong = |line: usize, expected: &str, got: String| Error::param("file", expected, format!("line {line}: {got}"));
-    let mut lines = content.split(|b| *b == b'\n').enumerate().map(|(i, line)| (i + 1, line)).filter(|(_, l)| !l.is_empty());
+    let wrong =
+        |line: usize, expected: &str, got: String| Error::param("file", expected, format!("line {line}: {got}"));
+    let mut lines =
+        content.split(|b| *b == b'\n').enumerate().map(|(i, line)| (i + 1, line)).filter(|(_, l)| !l.is_empty());
     let header = lines.next().map(|(_, line)| serde_json::from_slice::<Header>(line));
     match header {
         Some(Ok(h)) if h.format == LINES_FORMAT && h.version == LINES_VERSION && h.schema <= SCHEMA => {}
@@ -141,14 +154,19 @@ fn parse(content: &[u8]) -> Result<Content> {
             let expected = format!("{LINES_FORMAT:?} version {LINES_VERSION}, schema up to {SCHEMA}");
             return Err(wrong(1, &expected, format!("{:?} version {}, schema {}", h.format, h.version, h.schema)));
         }
-        Some(Err(error)) => return Err(wrong(1, "a file written by `session export --format lines`", error.to_string())),
+        Some(Err(error)) => {
+            return Err(wrong(1, "a file written by `session export --format lines`", error.to_string()));
+        }
         None => return Err(Error::param("file", "a file written by `session export --format lines`", "an empty file")),
     }
     let mut session = None;
     let mut records = Vec::new();
     for (n, line) in lines {
-        let mut record: Record = serde_json::from_slice(line).map_err(|error| wrong(n, "a JSON object", error.to_string()))?;
-        let Some(Value::String(kind)) = record.remove("type") else { return Err(wrong(n, "a record with a type", "none".to_owned())) };
+        let mut record: Record =
+            serde_json::from_slice(line).map_err(|error| wrong(n, "a JSON object", error.to_string()))?;
+        let Some(Value::String(kind)) = record.remove("type") else {
+            return Err(wrong(n, "a record with a type", "none".to_owned()));
+        };
         if kind != "session" {
             records.push((n, kind, record));
         } else if session.is_none() && records.is_empty() {
@@ -183,16 +201,28 @@ pub(super) struct NoteRecord {
 }
 
 /// Inserts a note of the session, with its search entry.
-fn load_note(c: &Connection, origin: &str, session: i64, trace: &str, record: Record) -> std::result::Result<Loaded, LoadError> {
-    let note: NoteRecord =
-        serde_json::from_value(Value::Object(record)).map_err(|error| LoadError::Invalid(format!("not a note: {error}")))?;
+fn load_note(
+    c: &Connection,
+    origin: &str,
+    session: i64,
+    trace: &str,
+    record: Record,
+) -> std::result::Result<Loaded, LoadError> {
+    let note: NoteRecord = serde_json::from_value(Value::Object(record))
+        .map_err(|error| LoadError::Invalid(format!("not a note: {error}")))?;
     let fits = |text: &str, most: usize| text.chars().count() <= most;
-    if note.uid.is_empty() || note.topic.is_empty() || !fits(&note.uid, 64) || !fits(&note.topic, notes::MAX_TOPIC) || !fits(&note.app, 255)
+    if note.uid.is_empty()
+        || note.topic.is_empty()
+        || !fits(&note.uid, 64)
+        || !fits(&note.topic, notes::MAX_TOPIC)
+        || !fits(&note.app, 255)
     {
         return Err(LoadError::Invalid("uid, topic, app: expected at most 64, 200 and 255 characters".to_owned()));
     }
     if note.content.len() > notes::MAX_CONTENT || !(0..=now_ms()).contains(&note.created_at) {
-        return Err(LoadError::Invalid("content, createdAt: expected at most 64 KiB, and a time in the past".to_owned()));
+        return Err(LoadError::Invalid(
+            "content, createdAt: expected at most 64 KiB, and a time in the past".to_owned(),
+        ));
     }
     let new = NewNote {
         uid: Some(note.uid),
@@ -203,6 +233,7 @@ fn load_note(c: &Connection, origin: &str, session: i64, trace: &str, record: Re
         at: Some(note.created_at),
         scope: note.scope.unwrap_or_default(),
     };
-    let saved = notes::save(c, origin, session, &new, &new.entry()).map_err(|error: StoreError| LoadError::Store(error))?;
+    let saved =
+        notes::save(c, origin, session, &new, &new.entry()).map_err(|error: StoreError| LoadError::Store(error))?;
     Ok(if saved.is_some() { Loaded::Inserted } else { Loaded::Present })
 }

@@ -19,10 +19,11 @@ impl From<SessionError> for Error {
                 Error::new(ErrorCode::NotFound, what).hint("`afctl session task list` shows the tasks of a session")
             }
             SessionError::Conflict(what, hint) => Error::new(ErrorCode::Conflict, what).hint(hint),
-            SessionError::Ended => Error::new(ErrorCode::Conflict, "the session has ended").hint("`afctl session resume` reopens it"),
-            SessionError::Deleted => {
-                Error::new(ErrorCode::NotFound, "the session was deleted").hint("`afctl session start` starts another one")
+            SessionError::Ended => {
+                Error::new(ErrorCode::Conflict, "the session has ended").hint("`afctl session resume` reopens it")
             }
+            SessionError::Deleted => Error::new(ErrorCode::NotFound, "the session was deleted")
+                .hint("`afctl session start` starts another one"),
             SessionError::Store(error) => error.into(),
         }
     }
@@ -62,14 +63,19 @@ pub(in crate::control) async fn for_writing(core: &Arc<Core>, name: &str) -> Res
 }
 
 /// Returns who may be told what a session records, by its row id: what the caller says, else what the session says.
-pub(in crate::control) async fn scope_of(core: &Arc<Core>, said: Option<RecordScope>, session: i64) -> Result<RecordScope> {
+pub(in crate::control) async fn scope_of(
+    core: &Arc<Core>,
+    said: Option<RecordScope>,
+    session: i64,
+) -> Result<RecordScope> {
     match said {
         Some(scope) => Ok(scope),
         None => Ok(core.store.read(move |c| session::scope_of(c, session)).await?),
     }
 }
 
-/// Reads a session, applies `work` and saves the result in one transaction, unless `work` refuses. Returns the changed session.
+/// Reads a session, applies `work` and saves the result in one transaction, unless `work` refuses. Returns the changed
+/// session.
 pub(in crate::control) async fn change(
     core: &Arc<Core>,
     name: &str,
@@ -121,8 +127,8 @@ pub(in crate::control) fn changed(new: Option<String>, old: Option<String>) -> O
     new.map_or(old, |text| Some(text).filter(|text| !text.is_empty()))
 }
 
-/// Checks a directory parameter: an absolute path. It must exist if the field is `directory`; otherwise it may be missing, but not be
-/// something other than a directory.
+/// Checks a directory parameter: an absolute path. It must exist if the field is `directory`; otherwise it may be
+/// missing, but not be something other than a directory.
 pub(in crate::control) async fn check_directory(field: &'static str, path: Option<&str>) -> Result<Option<PathBuf>> {
     let Some(path) = path else { return Ok(None) };
     let path = super::super::artifacts::absolute(field, path)?;

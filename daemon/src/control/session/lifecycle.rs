@@ -6,14 +6,17 @@ use std::sync::Arc;
 use afd_proto::ErrorCode;
 use afd_proto::findings::{BugStatus, ResultStatus};
 use afd_proto::session::{
-    ConversationInfo, EndParams, EndResult, LastFound, LeftOpen, ListParams, ReportFormat, SessionCall, SessionDetails, Sessions,
-    ShowParams, StartParams,
+    ConversationInfo, EndParams, EndResult, LastFound, LeftOpen, ListParams, ReportFormat, SessionCall, SessionDetails,
+    Sessions, ShowParams, StartParams,
 };
 use serde_json::json;
 
 use super::super::paging::page;
 use super::super::{Core, Error, Result, check_session};
-use super::{active, change, check_directory, check_optional, check_text, digest, known, no_session, progress, report, still_active};
+use super::{
+    active, change, check_directory, check_optional, check_text, digest, known, no_session, progress, report,
+    still_active,
+};
 use afd_experience::memory::sessions;
 use afd_store::{Connection, Page, Reader, Result as Stored, now_ms};
 use afd_workspace::conversation::keys::{self, ContextValue};
@@ -43,7 +46,11 @@ const MAX_STEPS: usize = 200;
 const MAX_PAGES: usize = 10_000;
 
 /// Checks what a file says about a session: goal and app, lists of steps, and the number of pages.
-pub(super) fn check_restored((goal, app): (Option<&str>, Option<&str>), lists: &[&[String]], pages: usize) -> Result<()> {
+pub(super) fn check_restored(
+    (goal, app): (Option<&str>, Option<&str>),
+    lists: &[&[String]],
+    pages: usize,
+) -> Result<()> {
     check_optional("file: goal", goal, MAX_GOAL)?;
     check_optional("file: app", app, 255)?;
     for list in lists {
@@ -80,8 +87,14 @@ pub(in crate::control) fn check_context(context: &std::collections::BTreeMap<Str
 }
 
 fn check_key(field: &'static str, key: &str) -> Result<()> {
-    let fits = !key.is_empty() && key.chars().count() <= MAX_KEY_CHARS && key.chars().all(|c| c.is_alphanumeric() || "-_.".contains(c));
-    if fits { Ok(()) } else { Err(Error::param(field, "keys of 1 to 64 letters, digits, '-', '_' or '.'", format!("{key:?}"))) }
+    let fits = !key.is_empty()
+        && key.chars().count() <= MAX_KEY_CHARS
+        && key.chars().all(|c| c.is_alphanumeric() || "-_.".contains(c));
+    if fits {
+        Ok(())
+    } else {
+        Err(Error::param(field, "keys of 1 to 64 letters, digits, '-', '_' or '.'", format!("{key:?}")))
+    }
 }
 
 /// `session.start`: starts a session with its goal, context keys and tasks.
@@ -131,7 +144,9 @@ pub async fn start(core: &Arc<Core>, params: &StartParams) -> Result<SessionDeta
         conversation.max_tokens = p.max_tokens.map(|n| i64::try_from(n).unwrap_or(i64::MAX));
         conversation.tracked = p.tracked_keys;
         let at = now_ms();
-        conversation.context.extend(keys::named(p.context).into_iter().map(|(key, value)| (key, ContextValue { value, at })));
+        conversation
+            .context
+            .extend(keys::named(p.context).into_iter().map(|(key, value)| (key, ContextValue { value, at })));
         conversation::save(c, &origin, &conversation)?;
         for description in &p.tasks {
             let new = tasks::New { description: description.trim(), scope: session.scope, ..tasks::New::default() };
@@ -170,7 +185,10 @@ async fn left_open(core: &Arc<Core>, name: &str) -> Result<Option<LeftOpen>> {
         let tasks_total = total(tasks.len());
         tasks.truncate(MAX_LEFT_OPEN);
         let bugs_total = bugs::counts(c, &open)?.total;
-        let bugs = bugs::worst(c, &open, MAX_LEFT_OPEN)?.into_iter().map(|b| format!("#{} [{}] {}", b.id, b.severity, b.title)).collect();
+        let bugs = bugs::worst(c, &open, MAX_LEFT_OPEN)?
+            .into_iter()
+            .map(|b| format!("#{} [{}] {}", b.id, b.severity, b.title))
+            .collect();
         if before.is_none() && bugs_total == 0 && last.is_none() {
             return Ok(None);
         }
@@ -206,7 +224,8 @@ fn last_found(c: &Connection, earlier: &[Session], reader: Reader) -> Stored<Opt
         if counts.total == 0 && worst.is_empty() && before.summary.is_none() {
             continue;
         }
-        let mut found: Vec<String> = worst.iter().map(|b| format!("bug #{} [{}, {}] {}", b.id, b.severity, b.status, b.title)).collect();
+        let mut found: Vec<String> =
+            worst.iter().map(|b| format!("bug #{} [{}, {}] {}", b.id, b.severity, b.status, b.title)).collect();
         for status in [ResultStatus::Failed, ResultStatus::Error] {
             let (of_status, _) = results::list(c, &tests(Some(status)), Page::first(MAX_LEFT_OPEN))?;
             found.extend(of_status.iter().map(|r| {
@@ -224,7 +243,10 @@ fn last_found(c: &Connection, earlier: &[Session], reader: Reader) -> Stored<Opt
 fn cannot_start(session: &Session) -> Error {
     let (what, hint) = match session.ended_at {
         Some(_) => ("has ended", "`afctl session resume` reopens it; use another name to start a new one"),
-        None => ("has already been started", "`afctl session show` shows it; `afctl session resume` prints a prompt for continuing it"),
+        None => (
+            "has already been started",
+            "`afctl session show` shows it; `afctl session resume` prints a prompt for continuing it",
+        ),
     };
     let name = &session.name;
     Error::new(ErrorCode::Conflict, format!("session {name:?} {what}")).hint(hint).details(json!({"session": name}))
@@ -235,7 +257,8 @@ fn cannot_start(session: &Session) -> Error {
 /// # Errors
 /// `INVALID_PARAMS` if the limit is out of range.
 pub async fn list(core: &Arc<Core>, params: &ListParams) -> Result<Sessions> {
-    let filter = Filter { status: params.status, app: params.app.clone(), page: page(params.limit, params.cursor, 20)? };
+    let filter =
+        Filter { status: params.status, app: params.app.clone(), page: page(params.limit, params.cursor, 20)? };
     let listed = core.store.read_all(move |c| {
         let (found, next_cursor) = session::list(c, &filter)?;
         let infos = found.iter().map(|s| session::info(c, s, sessions::last_at(c, s.id)?));
@@ -264,8 +287,12 @@ async fn show_named(core: &Arc<Core>, name: &str) -> Result<SessionDetails> {
 }
 
 fn shown(digest: Digest, conversations: Vec<(i64, Conversation)>) -> SessionDetails {
-    let conversation =
-        |(messages, c): (i64, Conversation)| ConversationInfo { conversation: c.name, uid: c.uid, messages, tokens: c.tokens };
+    let conversation = |(messages, c): (i64, Conversation)| ConversationInfo {
+        conversation: c.name,
+        uid: c.uid,
+        messages,
+        tokens: c.tokens,
+    };
     SessionDetails {
         summary: digest.session.summary.clone().unwrap_or_else(|| digest.summary(true)),
         current_task: afd_workspace::progress::current(&digest),
@@ -283,8 +310,8 @@ fn shown(digest: Digest, conversations: Vec<(i64, Conversation)>) -> SessionDeta
     }
 }
 
-/// `session.end`: compacts the conversation, then writes the report, the final summary and the progress files. Completes even if the
-/// caller disconnects.
+/// `session.end`: compacts the conversation, then writes the report, the final summary and the progress files.
+/// Completes even if the caller disconnects.
 ///
 /// # Errors
 /// If there is no such session, it has already ended, or the report cannot be written.

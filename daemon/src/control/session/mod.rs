@@ -16,6 +16,6 @@ pub mod tasks;
 pub(super) use digest::{context as context_of, digest};
 pub(super) use edit::{SAYING, check_new_name};
 pub(super) use known::{
-    active, change, changed, check_change, check_directory, check_optional, check_text, for_writing, known, no_session, scope_of,
-    still_active,
+    active, change, changed, check_change, check_directory, check_optional, check_text, for_writing, known, no_session,
+    scope_of, still_active,
 };

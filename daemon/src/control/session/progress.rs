@@ -41,7 +41,8 @@ pub async fn progress(core: &Arc<Core>, params: &ProgressParams) -> Result<Progr
     }
     let directory = check_directory("directory", params.directory.as_deref()).await?;
     let dir = check_directory("dir", params.dir.as_deref()).await?;
-    let changes = params.next_steps.is_some() || params.blockers.is_some() || directory.is_some() || params.auto.is_some();
+    let changes =
+        params.next_steps.is_some() || params.blockers.is_some() || directory.is_some() || params.auto.is_some();
     let mut session = known(core, params.session()).await?;
     if let Some(dir) = &dir {
         probe("dir", dir).await?;
@@ -65,9 +66,11 @@ pub async fn progress(core: &Arc<Core>, params: &ProgressParams) -> Result<Progr
     write(core, session, dir).await
 }
 
-/// Writes the progress files of a session to `dir`, else to the session's progress directory, else to the configured one.
+/// Writes the progress files of a session to `dir`, else to the session's progress directory, else to the configured
+/// one.
 pub(super) async fn write(core: &Arc<Core>, session: Session, dir: Option<PathBuf>) -> Result<ProgressResult> {
-    // Hold the lock from reading the state to writing the files, so that older progress never overwrites newer progress.
+    // Hold the lock from reading the state to writing the files, so that older progress never overwrites newer
+    // progress.
     let _lock = core.locks.progress.lock(session.name.clone()).await;
     let session = known(core, &session.name).await?;
     let digest = digest(core, session).await?;
@@ -81,11 +84,17 @@ pub(super) async fn write(core: &Arc<Core>, session: Session, dir: Option<PathBu
     let contents = [(file.clone(), json + "\n"), (report.clone(), progress::text(&progress))];
     for (path, _) in &contents {
         if core.is_daemon_file(path).await? {
-            return Err(Error::param("dir", "a directory in which the daemon's own files are not overwritten", dir.display()));
+            return Err(Error::param(
+                "dir",
+                "a directory in which the daemon's own files are not overwritten",
+                dir.display(),
+            ));
         }
     }
     let write_all = move || {
-        let write = |(path, text): &(PathBuf, String)| files::replace(path, text.as_bytes()).map_err(|error| (path.clone(), error));
+        let write = |(path, text): &(PathBuf, String)| {
+            files::replace(path, text.as_bytes()).map_err(|error| (path.clone(), error))
+        };
         contents.iter().try_for_each(write)
     };
     if let Err((path, error)) = run_blocking(write_all).await? {
@@ -132,12 +141,15 @@ pub(super) async fn git_state(digest: &Digest) -> (GitState, Vec<String>) {
             // A repository without commits still has uncommitted changes to report.
             (GitState { last_commit: commit.ok().map(|c| c.trim().to_owned()), changes }, Vec::new())
         }
-        (_, Err(why)) => (GitState::default(), vec![format!("the git state of {} is unknown: {why}", directory.display())]),
+        (_, Err(why)) => {
+            (GitState::default(), vec![format!("the git state of {} is unknown: {why}", directory.display())])
+        }
     }
 }
 
-/// Returns why git cannot be asked for the state of a repository: `git status` runs the filter programs that the repository configures, and
-/// git has no option to disable them. Filters of the user and the system are trusted. If it cannot be found out, that is a reason as well.
+/// Returns why git cannot be asked for the state of a repository: `git status` runs the filter programs that the
+/// repository configures, and git has no option to disable them. Filters of the user and the system are trusted. If it
+/// cannot be found out, that is a reason as well.
 async fn runs_programs(directory: &Path) -> Option<String> {
     let list = git(directory, &["config", "--show-scope", "--includes", "--name-only", "--list", "-z"]).await;
     let list = match list {
@@ -185,7 +197,9 @@ async fn git(directory: &Path, arguments: &[&str]) -> std::result::Result<String
     };
     match tokio::time::timeout(GIT_TIMEOUT, run).await {
         // Half of an answer could hide what matters.
-        Ok(Ok((_, output))) if output.len() as u64 > MAX_GIT_OUTPUT => Err(format!("git said more than {MAX_GIT_OUTPUT} bytes")),
+        Ok(Ok((_, output))) if output.len() as u64 > MAX_GIT_OUTPUT => {
+            Err(format!("git said more than {MAX_GIT_OUTPUT} bytes"))
+        }
         Ok(Ok((status, output))) if status.success() => Ok(String::from_utf8_lossy(&output).into_owned()),
         Ok(Ok(_)) => Err("not a git repository, or git refused to read it".to_owned()),
         Ok(Err(error)) => Err(format!("cannot run git: {error}")),
@@ -194,8 +208,8 @@ async fn git(directory: &Path, arguments: &[&str]) -> std::result::Result<String
 }
 
 impl Core {
-    /// Rewrites the progress files after a significant change of a session, if automatic progress is on. A failure is only logged, since
-    /// the change itself is already committed.
+    /// Rewrites the progress files after a significant change of a session, if automatic progress is on. A failure is
+    /// only logged, since the change itself is already committed.
     pub(in crate::control) async fn session_changed(self: &Arc<Self>, name: &str) {
         let session = match known(self, name).await {
             Ok(session) if session.progress_dir.is_some() => session,

@@ -53,7 +53,12 @@ fn of_extension(file: &Path) -> Option<ReportFormat> {
 }
 
 /// Renders a report and saves it to `file`, else to the artifact directory.
-pub(super) async fn write(core: &Arc<Core>, digest: &Digest, format: ReportFormat, file: Option<PathBuf>) -> Result<ReportResult> {
+pub(super) async fn write(
+    core: &Arc<Core>,
+    digest: &Digest,
+    format: ReportFormat,
+    file: Option<PathBuf>,
+) -> Result<ReportResult> {
     let (id, name) = (digest.session.id, digest.session.name.clone());
     let moments = core.store.read_all(move |c| timeline(c, id, name)).await?;
     let pictures = pictures(core, digest, &moments).await?;
@@ -64,7 +69,8 @@ pub(super) async fn write(core: &Arc<Core>, digest: &Digest, format: ReportForma
         ReportFormat::Junit => ("application/xml", "xml", machine::junit(digest)),
         ReportFormat::Json => ("application/json", "json", machine::json(digest, &moments)),
     };
-    let content = Content { kind: "session_report", mime_type, extension, op: "session.report", bytes: text.into_bytes() };
+    let content =
+        Content { kind: "session_report", mime_type, extension, op: "session.report", bytes: text.into_bytes() };
     let written = core.save_for_session(&digest.session.name, content, "file", file).await?;
     Ok(ReportResult {
         session: digest.session.name.clone(),
@@ -79,9 +85,11 @@ pub(super) async fn write(core: &Arc<Core>, digest: &Digest, format: ReportForma
 /// Returns the last actions, checks and screenshots of a session, oldest first.
 fn timeline(c: &Connection, session: i64, name: String) -> Stored<Vec<Moment>> {
     let done = sessions::deeds(c, session, MAX_DEEDS)?.into_iter();
-    let mut moments: Vec<Moment> =
-        done.map(|deed| Moment { at: deed.at, what: deed.what, ok: deed.ok, activity: deed.activity, picture: None }).collect();
-    let wanted = artifact::Filter { session: Some(name), kind: Some(SCREENSHOT.to_owned()), page: Page::first(MAX_SCREENSHOTS) };
+    let mut moments: Vec<Moment> = done
+        .map(|deed| Moment { at: deed.at, what: deed.what, ok: deed.ok, activity: deed.activity, picture: None })
+        .collect();
+    let wanted =
+        artifact::Filter { session: Some(name), kind: Some(SCREENSHOT.to_owned()), page: Page::first(MAX_SCREENSHOTS) };
     let taken = artifact::list(c, &wanted)?.artifacts.into_iter().map(|shot| Moment {
         at: shot.created_at,
         what: "took a screenshot".to_owned(),
@@ -94,8 +102,8 @@ fn timeline(c: &Connection, session: i64, name: String) -> Stored<Vec<Moment>> {
     Ok(moments)
 }
 
-/// Loads the screenshots of bugs, worst first, then the evidence of results, then the newest screenshots of the timeline. Files that are
-/// missing or unreadable are left out.
+/// Loads the screenshots of bugs, worst first, then the evidence of results, then the newest screenshots of the
+/// timeline. Files that are missing or unreadable are left out.
 async fn pictures(core: &Arc<Core>, digest: &Digest, moments: &[Moment]) -> Result<Vec<Picture>> {
     let of_bugs = digest.bugs.iter().filter_map(|b| b.screenshot.clone());
     let of_results = digest.results.iter().filter_map(|r| r.evidence.clone());

@@ -31,7 +31,8 @@ const MAX_ROWS: usize = 10_000;
 /// `session.resume`: reopens a session if it has ended, and returns a prompt for continuing it.
 ///
 /// # Errors
-/// `NOT_FOUND` if there is no such session and no file was given, `CONFLICT` if the file is for a session that already exists here.
+/// `NOT_FOUND` if there is no such session and no file was given, `CONFLICT` if the file is for a session that already
+/// exists here.
 pub async fn resume(core: &Arc<Core>, params: &ResumeParams) -> Result<ResumeResult> {
     let mut name = params.session().to_owned();
     if let Some(file) = &params.file {
@@ -86,8 +87,8 @@ const MAX_SAID_LINES: usize = 40;
 /// Maximum length of the last messages in a prompt, characters.
 const MAX_LAST: usize = 600;
 
-/// Returns what was said in the main conversation of a session, in short: its newest summary, else what the user said that matters most,
-/// then the last turns.
+/// Returns what was said in the main conversation of a session, in short: its newest summary, else what the user said
+/// that matters most, then the last turns.
 fn said(c: &Connection, session: i64) -> Stored<Vec<String>> {
     let own = conversation::of(c, session)?;
     let summary = summaries::newest(c, own.id, own.cleared_to)?.map(|kept| kept.info.text).unwrap_or_default();
@@ -102,7 +103,8 @@ fn said(c: &Connection, session: i64) -> Stored<Vec<String>> {
     // What a later line says is not said twice.
     let folded = |text: &str| text::fold(text.trim_end_matches("..."));
     let last = messages::last_requests_and_answers(c, own.id, own.cleared_to, 2)?;
-    let last: Vec<(Role, String)> = last.into_iter().map(|m| (m.message.role, cut::brief(&m.message.content.text(), MAX_LAST))).collect();
+    let last: Vec<(Role, String)> =
+        last.into_iter().map(|m| (m.message.role, cut::brief(&m.message.content.text(), MAX_LAST))).collect();
     let last_said: Vec<String> = last.iter().map(|(_, text)| folded(text)).collect();
     let turns: Vec<String> = own
         .rolling
@@ -114,7 +116,10 @@ fn said(c: &Connection, session: i64) -> Stored<Vec<String>> {
     lines.retain(|line| !repeats(&folded(line.strip_prefix("user: ").unwrap_or(line)), &said_later));
     lines.extend(turns);
     lines.extend(last.into_iter().map(|(role, text)| format!("last message of the {role}: {text}")));
-    for other in conversation::all(c, session)?.into_iter().filter(|other| other.name != conversation::MAIN && other.position > 0) {
+    for other in conversation::all(c, session)?
+        .into_iter()
+        .filter(|other| other.name != conversation::MAIN && other.position > 0)
+    {
         lines.push(format!("another conversation: {:?}, {} messages", other.name, messages::count(c, other.id)?));
     }
     let mut length = 0;
@@ -137,10 +142,12 @@ async fn read(file: &str) -> Result<Progress> {
     let path = super::super::artifacts::absolute("file", file)?;
     let shown = path.display().to_string();
     let content = run_blocking(move || file::read_capped(&path, MAX_FILE)).await?;
-    let content = content.map_err(|error| Error::param("file", "a readable progress file", format!("{shown}: {error}")))?;
+    let content =
+        content.map_err(|error| Error::param("file", "a readable progress file", format!("{shown}: {error}")))?;
     let mut deserializer = serde_json::Deserializer::from_slice(&content);
-    let progress: Progress = serde_path_to_error::deserialize(&mut deserializer)
-        .map_err(|error| Error::param("file", "a progress file", format!("{shown}, at {}: {}", error.path(), error.inner())))?;
+    let progress: Progress = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+        Error::param("file", "a progress file", format!("{shown}, at {}: {}", error.path(), error.inner()))
+    })?;
     check(&progress)?;
     Ok(progress)
 }
@@ -152,7 +159,9 @@ fn check(p: &Progress) -> Result<()> {
     waiting.chain(done).try_for_each(|text| check_text("file", text, 2_000))?;
     p.bugs.iter().try_for_each(|b| check_text("file", &b.title, 300))?;
     p.next_steps.iter().chain(&p.blockers).try_for_each(|text| check_text("file", text, 10_000))?;
-    if p.completed_tasks.len() + p.pending_tasks.len() + p.bugs.len() + p.results.len() + p.tested.len() + p.pages.len() > MAX_ROWS {
+    if p.completed_tasks.len() + p.pending_tasks.len() + p.bugs.len() + p.results.len() + p.tested.len() + p.pages.len()
+        > MAX_ROWS
+    {
         return Err(Error::param("file", "at most 10000 tasks, bugs, results, elements and pages", "more"));
     }
     p.results.iter().try_for_each(|r| check_text("file", &r.name, 300))?;
@@ -180,7 +189,11 @@ fn check(p: &Progress) -> Result<()> {
 
 /// Returns the ids of the tasks of a file.
 fn tasks_of(p: &Progress) -> impl Iterator<Item = &String> {
-    p.completed_tasks.iter().map(|t| &t.id).chain(p.current_task.iter().map(|t| &t.id)).chain(p.pending_tasks.iter().map(|t| &t.id))
+    p.completed_tasks
+        .iter()
+        .map(|t| &t.id)
+        .chain(p.current_task.iter().map(|t| &t.id))
+        .chain(p.pending_tasks.iter().map(|t| &t.id))
 }
 
 /// Restores a session from a progress file, unless the session already has content here.
@@ -220,8 +233,13 @@ fn non_empty(text: &str) -> Option<&str> {
 }
 
 /// What derived next steps begin with, for files that do not say which ones are.
-const DERIVED: [&str; 5] =
-    ["Finish the current task: ", "Start: ", "Re-check the ", "Retry the failed task: ", "Test pages without a result yet: "];
+const DERIVED: [&str; 5] = [
+    "Finish the current task: ",
+    "Start: ",
+    "Re-check the ",
+    "Retry the failed task: ",
+    "Test pages without a result yet: ",
+];
 
 /// Returns the next steps and blockers of a file that its caller stated. What is derived from tasks is derived again.
 fn stated(p: &Progress) -> (Vec<String>, Vec<String>) {
@@ -274,14 +292,16 @@ fn restore(c: &Connection, origin: &str, mut session: Session, p: &Progress) -> 
     elsewhere::set(c, id, &Elsewhere { statistics: p.statistics.clone(), pages: pages(p) }.bounded())?;
     let mut conversation = conversation::of(c, id)?;
     let at = now_ms();
-    conversation.context.extend(p.context.iter().map(|(key, value)| (key.clone(), ContextValue { value: value.clone(), at })));
+    conversation
+        .context
+        .extend(p.context.iter().map(|(key, value)| (key.clone(), ContextValue { value: value.clone(), at })));
     conversation::save(c, origin, &conversation)
 }
 
 /// Inserts the tasks of a progress file.
 fn restore_tasks(c: &Connection, origin: &str, id: i64, p: &Progress) -> Stored<()> {
-    // Tasks get new uids, so that a file can be restored more than once. They are assigned up front, so that a task can be blocked by one
-    // that is inserted after it.
+    // Tasks get new uids, so that a file can be restored more than once. They are assigned up front, so that a task can
+    // be blocked by one that is inserted after it.
     let uids: HashMap<&str, String> = tasks_of(p).map(|id| (id.as_str(), new_uid())).collect();
     let uid = |id: &str| uids.get(id).map(String::as_str);
     for task in &p.completed_tasks {

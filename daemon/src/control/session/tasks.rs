@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use afd_proto::session::SessionCall;
 use afd_proto::tasks::{
-    FinishStatus, Task, TaskAddParams, TaskFinishParams, TaskListParams, TaskStartParams, TaskStarted, TaskStatus, TaskUpdateParams, Tasks,
+    FinishStatus, Task, TaskAddParams, TaskFinishParams, TaskListParams, TaskStartParams, TaskStarted, TaskStatus,
+    TaskUpdateParams, Tasks,
 };
 use afd_store::Connection;
 
@@ -22,7 +23,11 @@ const MAX_BLOCKERS: usize = 100;
 const MAX_PRIORITY: i64 = 1_000;
 
 /// Changes a task in an active session, then updates the progress files.
-async fn change(core: &Arc<Core>, session: &str, work: impl FnOnce(&Connection, i64) -> Outcome<Task> + Send + 'static) -> Result<Task> {
+async fn change(
+    core: &Arc<Core>,
+    session: &str,
+    work: impl FnOnce(&Connection, i64) -> Outcome<Task> + Send + 'static,
+) -> Result<Task> {
     let session = for_writing(core, session).await?;
     let id = session.id;
     let task = core.store.write_or_refuse(move |c| session::while_active(c, id, |c| work(c, id))).await?;
@@ -50,7 +55,8 @@ pub async fn add(core: &Arc<Core>, params: &TaskAddParams) -> Result<Task> {
     let (origin, p) = (core.store.origin().to_owned(), params.clone());
     let work = move |c: &Connection, session: i64| {
         let scope = p.scope.map_or_else(|| session::scope_of(c, session), Ok)?;
-        let new = tasks::New { description: p.description.trim(), priority: p.priority, scope, ..tasks::New::default() };
+        let new =
+            tasks::New { description: p.description.trim(), priority: p.priority, scope, ..tasks::New::default() };
         tasks::add(c, &origin, session, &new, &p.blocked_by)
     };
     change(core, params.session(), work).await
@@ -75,7 +81,8 @@ pub async fn update(core: &Arc<Core>, params: &TaskUpdateParams) -> Result<Task>
     check_optional("progress", params.progress.as_deref(), MAX_TEXT)?;
     check_optional("description", params.description.as_deref(), MAX_TEXT)?;
     params.priority.map(check_priority).transpose()?;
-    if params.progress.is_none() && params.description.is_none() && params.priority.is_none() && params.scope.is_none() {
+    if params.progress.is_none() && params.description.is_none() && params.priority.is_none() && params.scope.is_none()
+    {
         return Err(Error::param("progress", "progress, description, priority or scope", "none of them"));
     }
     let p = params.clone();

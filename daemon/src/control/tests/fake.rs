@@ -158,7 +158,9 @@ fn node(id: usize, parent: Option<usize>, class: &str, text: &str, bounds: [i32;
         desc: None,
         res_id: None,
         bounds: Rect { left, top, right, bottom },
-        flags: able.iter().fold(Flags::default().with(Flag::Visible).with(Flag::Enabled), |flags, flag| flags.with(*flag)),
+        flags: able
+            .iter()
+            .fold(Flags::default().with(Flag::Visible).with(Flag::Enabled), |flags, flag| flags.with(*flag)),
         password: false,
         truncated: false,
     }

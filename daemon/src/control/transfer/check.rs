@@ -10,8 +10,9 @@ use afd_store::{self as store, Piece};
 /// Records after which the database in which they are checked is emptied.
 const AT_A_TIME: u64 = 500;
 
-/// Checks all records of a file in a database of its own, in memory: their fields, lengths, ranges, and what the columns accept. What they refer
-/// to is not checked. `passed` is called with the bytes of each line; an error of it ends the check.
+/// Checks all records of a file in a database of its own, in memory: their fields, lengths, ranges, and what the
+/// columns accept. What they refer to is not checked. `passed` is called with the bytes of each line; an error of it
+/// ends the check.
 ///
 /// # Errors
 /// `INVALID_PARAMS` for `file` with the first line that does not fit.

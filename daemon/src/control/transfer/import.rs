@@ -69,10 +69,13 @@ pub async fn import(core: &Arc<Core>, params: &ImportParams) -> Result<Imported>
 
 /// Checks a file and copies it beside the database.
 fn checked_copy(path: &Path, database: &Path, stop: &AtomicBool) -> Result<NamedTempFile> {
-    let wrong =
-        |got: &dyn std::fmt::Display| Error::param("file", "a file written by `memory export`", format!("{}: {got}", path.display()));
+    let wrong = |got: &dyn std::fmt::Display| {
+        Error::param("file", "a file written by `memory export`", format!("{}: {got}", path.display()))
+    };
     let input = BufReader::new(file::open_regular(path).map_err(|error| wrong(&error))?);
-    let failed = |error: io::Error| Error::from(StoreError::Unavailable(format!("cannot copy the file beside the database: {error}")));
+    let failed = |error: io::Error| {
+        Error::from(StoreError::Unavailable(format!("cannot copy the file beside the database: {error}")))
+    };
     let mut copy = temporary(database).map_err(failed)?;
     let (mut out, mut failure) = (BufWriter::new(copy.as_file_mut()), None);
     let checked = check(input, |bytes| {
@@ -116,7 +119,12 @@ pub fn import_dry_run(connection: &Connection, input: &[u8], merge: bool) -> Res
 }
 
 /// Imports a checked file into a temporary copy of the database, and returns the counts.
-async fn import_dry_run_on_copy(core: &Core, records: NamedTempFile, merge: bool, ended: EndOnDrop) -> Result<Imported> {
+async fn import_dry_run_on_copy(
+    core: &Core,
+    records: NamedTempFile,
+    merge: bool,
+    ended: EndOnDrop,
+) -> Result<Imported> {
     let scratch = temporary(core.store.path()).map_err(StoreError::from_io)?.into_temp_path();
     // Moved into the closure, so that the file is deleted even if the call is cancelled.
     let scratch = core.store.read_all(move |c| store::copy(c, &scratch).map(|()| scratch)).await?;
@@ -136,7 +144,8 @@ async fn accept(core: &Core, copy: NamedTempFile, merge: bool) -> Result<(Import
     let (file, path) = copy.keep().map_err(|error| StoreError::from_io(error.error))?;
     drop(file);
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let synced = File::open(path.parent().unwrap_or(Path::new("."))).and_then(|dir| dir.sync_all()).map_err(StoreError::from_io);
+    let synced =
+        File::open(path.parent().unwrap_or(Path::new("."))).and_then(|dir| dir.sync_all()).map_err(StoreError::from_io);
     let accepted = match synced {
         Ok(()) => core.store.write(move |c| imports::accept(c, &name, merge)).await,
         Err(error) => Err(error),

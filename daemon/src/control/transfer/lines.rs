@@ -94,7 +94,8 @@ impl<R: BufRead> Lines<R> {
         Ok(true)
     }
 
-    /// Returns the next record; `None` after the last one. `passed` is called with the bytes of each line that was read.
+    /// Returns the next record; `None` after the last one. `passed` is called with the bytes of each line that was
+    /// read.
     ///
     /// # Errors
     /// If a line is no record, or the file does not end where it says so.
@@ -116,7 +117,10 @@ impl<R: BufRead> Lines<R> {
             if kind == END {
                 self.is_complete = record.get("records").and_then(Value::as_u64) == Some(self.records);
                 if !self.is_complete {
-                    return Err(wrong(number, format!("there are {} records before the end, which tells of another number", self.records)));
+                    return Err(wrong(
+                        number,
+                        format!("there are {} records before the end, which tells of another number", self.records),
+                    ));
                 }
                 continue;
             }

@@ -75,7 +75,8 @@ pub(super) fn at_once(connection: &Connection, input: impl BufRead, merge: bool)
 /// Applies an accepted file. `is_resumed` is true if an earlier run did not complete.
 ///
 /// # Errors
-/// If the database cannot be written, or the daemon is stopping. The records applied so far stay, and a later run applies the rest.
+/// If the database cannot be written, or the daemon is stopping. The records applied so far stay, and a later run
+/// applies the rest.
 pub(super) async fn apply(core: &Arc<Core>, import: Import, path: &Path, is_resumed: bool) -> Result<Imported> {
     core.store.enlarge_cache(true).await;
     let done = apply_all(core, import, path, is_resumed).await;
@@ -86,7 +87,8 @@ pub(super) async fn apply(core: &Arc<Core>, import: Import, path: &Path, is_resu
 async fn apply_all(core: &Arc<Core>, import: Import, path: &Path, is_resumed: bool) -> Result<Imported> {
     let opened = path.to_owned();
     let open = move || {
-        let file = File::open(&opened).map_err(|error| StoreError::Unavailable(format!("cannot read {}: {error}", opened.display())))?;
+        let file = File::open(&opened)
+            .map_err(|error| StoreError::Unavailable(format!("cannot read {}: {error}", opened.display())))?;
         let size = file.metadata().map_or(0, |meta| meta.len());
         Ok::<_, Error>((Lines::open(BufReader::new(file))?, size))
     };
@@ -127,5 +129,8 @@ async fn apply_all(core: &Arc<Core>, import: Import, path: &Path, is_resumed: bo
 
 /// Creates the error for an import that the daemon interrupts because it stops.
 fn stopped() -> Error {
-    Error::new(ErrorCode::StoreUnavailable, "the daemon is stopping; the file was accepted, and the next start imports the rest of it")
+    Error::new(
+        ErrorCode::StoreUnavailable,
+        "the daemon is stopping; the file was accepted, and the next start imports the rest of it",
+    )
 }

@@ -72,7 +72,8 @@ impl Taking {
             return Err(wrong(number, format!("type: expected a known type, got {name:?}")));
         };
         let loaded = self.load_whole(connection, subject, (&kind, record), piece);
-        self.counts_again |= subject == Subject::Memory && kind.name != "note" && matches!(loaded, Ok(Loaded::Inserted | Loaded::Newer));
+        self.counts_again |=
+            subject == Subject::Memory && kind.name != "note" && matches!(loaded, Ok(Loaded::Inserted | Loaded::Newer));
         if matches!(loaded, Ok(Loaded::Unfinished)) {
             return Ok(again);
         }
@@ -126,7 +127,8 @@ impl Taking {
     }
 }
 
-/// Returns whether a record was for its session alone, and the session was deleted here: what was erased with it does not come back.
+/// Returns whether a record was for its session alone, and the session was deleted here: what was erased with it does
+/// not come back.
 fn is_erased(connection: &Connection, record: &Record) -> store::Result<bool> {
     let text = |field: &str| record.get(field).and_then(Value::as_str).unwrap_or_default();
     Ok(text("scope") == RecordScope::Session.word() && session::is_deleted(connection, text("session"))?)

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use afd_proto::ErrorCode;
-use afd_proto::files::{ExportParams, ExportedScope, FileRemark, ImportParams, ImportedScope, VisualExportResult, VisualImportResult};
+use afd_proto::files::{
+    ExportParams, ExportedScope, FileRemark, ImportParams, ImportedScope, VisualExportResult, VisualImportResult,
+};
 use afd_proto::import::Tally;
 use afd_proto::vocabulary::DEFAULT_SESSION;
 
@@ -37,8 +39,9 @@ fn tally(t: files::Tally) -> Tally {
 pub async fn import(core: &Arc<Core>, params: &ImportParams) -> Result<VisualImportResult> {
     let dir = absolute("dir", &params.dir)?;
     let read = run_blocking(move || files::read(&dir)).await?;
-    let found =
-        read.map_err(|e| Error::new(ErrorCode::NotFound, e.to_string()).hint("pass the directory of an app, or the parent of several"))?;
+    let found = read.map_err(|e| {
+        Error::new(ErrorCode::NotFound, e.to_string()).hint("pass the directory of an app, or the parent of several")
+    })?;
     if params.app.is_some() && found.iter().filter(|d| d.site.is_none()).count() > 1 {
         return Err(Error::param("app", "no value, because the directory holds several apps", "a name"));
     }
@@ -71,13 +74,20 @@ fn scope_of(directory: &Directory, wanted: Option<&str>, app: &mut String) -> Sc
 
 impl Core {
     /// Imports one directory with its pictures. A dry run rolls the database changes back and saves no pictures.
-    async fn import_one(self: &Arc<Self>, mut directory: Directory, scope: Scope, dry_run: bool, session: i64) -> Result<ImportedScope> {
+    async fn import_one(
+        self: &Arc<Self>,
+        mut directory: Directory,
+        scope: Scope,
+        dry_run: bool,
+        session: i64,
+    ) -> Result<ImportedScope> {
         if let Some(dir) = directory.site.clone().filter(|dir| Some(dir) != scope.site.as_ref()) {
             directory.meta.insert("_dir".to_owned(), dir.into());
         }
         let (path, pages, name) = (directory.path.clone(), directory.pages.clone(), directory.name.clone());
         let (origin, index, own) = (self.store.origin().to_owned(), self.visual.clone(), scope.clone());
-        let work = move |c: &afd_store::Connection| files::import_directory(c, &origin, &index, &own, directory, now_ms());
+        let work =
+            move |c: &afd_store::Connection| files::import_directory(c, &origin, &index, &own, directory, now_ms());
         let report = if dry_run { self.store.dry_run(work).await? } else { self.store.write(work).await? };
         if dry_run {
             // The dry run was rolled back, so what it loaded into the index is not in the database.
@@ -95,7 +105,9 @@ impl Core {
         };
         for (component, file) in report.pictures {
             match self.import_picture(&path, &file, "component_image", dry_run, session).await? {
-                Ok(Some(uid)) => self.store.write(move |c| components::set_crop(c, component, Some(&uid), now_ms())).await?,
+                Ok(Some(uid)) => {
+                    self.store.write(move |c| components::set_crop(c, component, Some(&uid), now_ms())).await?
+                }
                 Ok(None) => {}
                 Err(why) => refuse(&file, why),
             }
@@ -139,8 +151,11 @@ impl Core {
         if dry_run {
             return Ok(Ok(None));
         }
-        let (mime_type, extension) = if content.starts_with(b"\x89PNG") { ("image/png", "png") } else { ("image/jpeg", "jpg") };
-        self.save_picture(kind, (mime_type, extension), content, session, None, "visual.import").await.map(|uid| Ok(Some(uid)))
+        let (mime_type, extension) =
+            if content.starts_with(b"\x89PNG") { ("image/png", "png") } else { ("image/jpeg", "jpg") };
+        self.save_picture(kind, (mime_type, extension), content, session, None, "visual.import")
+            .await
+            .map(|uid| Ok(Some(uid)))
     }
 
     /// Records the picture of a page and deletes the one that it replaces, unless something else has the same.
@@ -172,7 +187,9 @@ impl Core {
         let saver = self.clone();
         let written = self.finish(async move { saver.artifacts.save(new).await }).await??;
         let found = self.store.read(move |c| artifact::find(c, written.artifact_id)).await?;
-        found.map(|a| a.uid).ok_or_else(|| Error::new(ErrorCode::Internal, "the artifact that was just written was not found"))
+        found
+            .map(|a| a.uid)
+            .ok_or_else(|| Error::new(ErrorCode::Internal, "the artifact that was just written was not found"))
     }
 }
 
@@ -200,14 +217,16 @@ pub async fn export(core: &Arc<Core>, params: &ExportParams) -> Result<VisualExp
     let dir = absolute("dir", &params.dir)?;
     let wanted = scopes(core, params).await?;
     if wanted.is_empty() {
-        return Err(Error::new(ErrorCode::NotFound, "nothing has been learned yet").hint("observe a screen or run `afctl visual import`"));
+        return Err(Error::new(ErrorCode::NotFound, "nothing has been learned yet")
+            .hint("observe a screen or run `afctl visual import`"));
     }
     let mut exports = Vec::new();
     for known in wanted {
         let scope = known.clone();
         let export = core.store.read_all(move |c| files::collect(c, &scope, &graph::read(c, &scope)?)).await?;
         let target = dir.join(&export.directory);
-        // Names that map to the same directory would overwrite each other. A site has a directory of its own below that of its app.
+        // Names that map to the same directory would overwrite each other. A site has a directory of its own below that
+        // of its app.
         if exports.iter().any(|(_, other, _): &(Known, PathBuf, Export)| *other == target) {
             return Err(Error::param("app", "one app at a time, as several would share a directory", target.display()));
         }
@@ -227,7 +246,8 @@ pub async fn export(core: &Arc<Core>, params: &ExportParams) -> Result<VisualExp
 /// Returns the scopes to export: the given site, the given app with its sites, or all.
 async fn scopes(core: &Arc<Core>, params: &ExportParams) -> Result<Vec<Known>> {
     let Some(app) = &params.app else { return Ok(core.store.read_all(scope::all).await?) };
-    let of = afd_proto::visual::ScopeSelector { app: Some(app), site: params.site.as_deref(), session: None, device: None };
+    let of =
+        afd_proto::visual::ScopeSelector { app: Some(app), site: params.site.as_deref(), session: None, device: None };
     let known = find::scope(core, of).await?;
     if params.site.is_some() {
         return Ok(vec![known]);
@@ -241,14 +261,18 @@ impl Core {
     async fn write_export(self: &Arc<Self>, known: &Known, dir: PathBuf, export: Export) -> Result<ExportedScope> {
         let mut files: Vec<(PathBuf, Source)> = Vec::new();
         for (name, content) in &export.files {
-            let text = serde_json::to_vec_pretty(content).map_err(|e| Error::new(ErrorCode::Internal, e.to_string()))?;
+            let text =
+                serde_json::to_vec_pretty(content).map_err(|e| Error::new(ErrorCode::Internal, e.to_string()))?;
             files.push((dir.join(name), Source::Text(text)));
         }
         let pictures = export.pictures.clone();
         let paths = self
             .store
             .read_all(move |c| {
-                pictures.into_iter().map(|p| Ok((p.file, artifact::file_of(c, &p.artifact)?))).collect::<afd_store::Result<Vec<_>>>()
+                pictures
+                    .into_iter()
+                    .map(|p| Ok((p.file, artifact::file_of(c, &p.artifact)?)))
+                    .collect::<afd_store::Result<Vec<_>>>()
             })
             .await?;
         for (file, path) in paths {

@@ -21,8 +21,13 @@ pub(super) fn site_name(given: &str) -> Result<String> {
     if let Some(site) = site::parse(given) {
         return Ok(site.name);
     }
-    let is_name = !given.is_empty() && given.len() <= 253 && given.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'));
-    if is_name { Ok(given.to_lowercase()) } else { Err(Error::param("site", "a site name, a host or a URL", format!("{given:?}"))) }
+    let is_name =
+        !given.is_empty() && given.len() <= 253 && given.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'));
+    if is_name {
+        Ok(given.to_lowercase())
+    } else {
+        Err(Error::param("site", "a site name, a host or a URL", format!("{given:?}")))
+    }
 }
 
 /// Normalises an app name for comparison, so that `Google Chrome` matches `google_chrome`.
@@ -42,13 +47,18 @@ pub(super) async fn scope(core: &Arc<Core>, of: ScopeSelector<'_>) -> Result<Kno
     let (wanted, known) = core
         .store
         .read_all(move |c| {
-            let Some((app, site)) = resolve_scope(c, app, site, &session, device.as_deref())? else { return Ok((None, scope::all(c)?)) };
+            let Some((app, site)) = resolve_scope(c, app, site, &session, device.as_deref())? else {
+                return Ok((None, scope::all(c)?));
+            };
             let scope = Scope { app, site };
             match scope::find(c, &scope)? {
                 Some(known) => Ok((Some(scope), vec![known])),
                 None => {
                     let all = scope::all(c)?;
-                    let alike = all.iter().find(|k| folded(&k.scope.app) == folded(&scope.app) && k.scope.site == scope.site).cloned();
+                    let alike = all
+                        .iter()
+                        .find(|k| folded(&k.scope.app) == folded(&scope.app) && k.scope.site == scope.site)
+                        .cloned();
                     Ok((Some(scope), alike.map_or(all, |k| vec![k])))
                 }
             }
@@ -107,11 +117,16 @@ fn unknown(wanted: &Scope, known: &[Known]) -> Error {
         .details(json!({"known": apps}))
 }
 
-/// Finds a state by its id or uid, else by its exact name, else by its name or description ignoring case. `None` if there is none.
+/// Finds a state by its id or uid, else by its exact name, else by its name or description ignoring case. `None` if
+/// there is none.
 ///
 /// # Errors
 /// `INVALID_PARAMS`, which names `field`, if several states have that name; its details list them.
-pub(super) fn state<'a>(states: impl Iterator<Item = &'a State> + Clone, field: &str, given: &str) -> Result<Option<&'a State>> {
+pub(super) fn state<'a>(
+    states: impl Iterator<Item = &'a State> + Clone,
+    field: &str,
+    given: &str,
+) -> Result<Option<&'a State>> {
     let same = |text: Option<&str>| text.is_some_and(|t| t == given);
     let alike = |text: Option<&str>| text.is_some_and(|t| t.to_lowercase() == given.to_lowercase());
     let ways: [&dyn Fn(&State) -> bool; 4] = [
@@ -120,7 +135,8 @@ pub(super) fn state<'a>(states: impl Iterator<Item = &'a State> + Clone, field: 
         &|s| alike(s.name.as_deref()) || alike(s.description.as_deref()),
         &|s| s.code.is_none() && alike(Some(s.called())),
     ];
-    let found = ways.iter().map(|fits| states.clone().filter(|s| fits(s)).collect::<Vec<_>>()).find(|found| !found.is_empty());
+    let found =
+        ways.iter().map(|fits| states.clone().filter(|s| fits(s)).collect::<Vec<_>>()).find(|found| !found.is_empty());
     match found.as_deref() {
         None | Some([]) => Ok(None),
         Some([state]) => Ok(Some(state)),
@@ -148,7 +164,12 @@ fn ambiguous(states: &[&State], field: &str, given: &str) -> Error {
 pub(super) fn no_state<'a>(states: impl Iterator<Item = &'a State>, given: &str) -> Error {
     let wanted = given.to_lowercase();
     let mut names: Vec<(bool, String)> = states
-        .map(|s| (s.called().to_lowercase().contains(&wanted), format!("{} {}", s.code.as_deref().unwrap_or("-"), s.called())))
+        .map(|s| {
+            (
+                s.called().to_lowercase().contains(&wanted),
+                format!("{} {}", s.code.as_deref().unwrap_or("-"), s.called()),
+            )
+        })
         .collect();
     names.sort_by_key(|(alike, _)| !alike);
     let names: Vec<String> = names.into_iter().take(20).map(|(_, name)| name).collect();
@@ -165,12 +186,18 @@ fn begins_word(text: &str, part: &str) -> bool {
     text.match_indices(part).any(|(at, _)| !text[..at].ends_with(char::is_alphanumeric))
 }
 
-/// Returns the states that a name in `field` refers to: the one with this id or name, else all that contain a component with this name or label,
-/// else all that show this text, else the only one that shows a text with this part.
+/// Returns the states that a name in `field` refers to: the one with this id or name, else all that contain a component
+/// with this name or label, else all that show this text, else the only one that shows a text with this part.
 ///
 /// # Errors
 /// `INVALID_PARAMS` if several states have that name.
-pub(super) fn pages(connection: &Connection, app: i64, states: &[&State], field: &str, given: &str) -> Stored<Result<BTreeSet<i64>>> {
+pub(super) fn pages(
+    connection: &Connection,
+    app: i64,
+    states: &[&State],
+    field: &str,
+    given: &str,
+) -> Stored<Result<BTreeSet<i64>>> {
     match state(states.iter().copied(), field, given) {
         Ok(Some(state)) => return Ok(Ok(BTreeSet::from([state.id]))),
         Ok(None) => {}

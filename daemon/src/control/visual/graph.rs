@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use afd_proto::ErrorCode;
-use afd_proto::graph::{GraphFormat, GraphParams, Path, PathParams, RenderedGraph, Route, Transition, Transitions, TransitionsParams};
+use afd_proto::graph::{
+    GraphFormat, GraphParams, Path, PathParams, RenderedGraph, Route, Transition, Transitions, TransitionsParams,
+};
 use afd_proto::visual::{Dismissal, Interrupt, ScopeCall, States, StatesParams};
 use afd_proto::vocabulary::{By, DEFAULT_SESSION, Hint, HintKind, Target, TargetSelector};
 
@@ -64,7 +66,11 @@ fn transition(graph: &Graph, edge: &Edge) -> Transition {
 /// Returns how a target is named to an action: by its title, which stays, else by its id.
 fn selector_of(target: &Target) -> Option<TargetSelector> {
     let by = |by, value: &Option<String>| {
-        value.clone().filter(|v| !v.is_empty()).map(|v| TargetSelector { by: Some(by), value: Some(v), ..TargetSelector::default() })
+        value.clone().filter(|v| !v.is_empty()).map(|v| TargetSelector {
+            by: Some(by),
+            value: Some(v),
+            ..TargetSelector::default()
+        })
     };
     by(By::Label, &target.title).or_else(|| by(By::Label, &target.label)).or_else(|| by(By::ResId, &target.res_id))
 }
@@ -97,7 +103,12 @@ pub async fn states(core: &Arc<Core>, params: &StatesParams) -> Result<States> {
     let (graph, own, defining, hosts) = core
         .store
         .read_all(move |c| {
-            Ok((read(c, &scope)?, states::list(c, scope.id, all)?, states::defining(c, scope.id)?, scope::hosts(c, scope.id)?))
+            Ok((
+                read(c, &scope)?,
+                states::list(c, scope.id, all)?,
+                states::defining(c, scope.id)?,
+                scope::hosts(c, scope.id)?,
+            ))
         })
         .await?;
     let mut names: BTreeMap<i64, Vec<String>> = BTreeMap::new();
@@ -136,12 +147,15 @@ fn state_to_wire(graph: &Graph, state: &State, defining_components: Vec<String>)
 }
 
 impl Call {
-    /// Returns a hint on how to dismiss the dialog in front, if it is a known interrupt: a pop-up that appears over several pages.
+    /// Returns a hint on how to dismiss the dialog in front, if it is a known interrupt: a pop-up that appears over
+    /// several pages.
     pub(in super::super) async fn dismissal_hint(&self, dialog: &Structure) -> Option<Hint> {
         let recognised = self.core.visual.recognise(dialog)?;
         let scope = index::of(dialog);
-        let found = self.core.store.read(move |c| scope::find(c, &scope)?.map(|known| read(c, &known)).transpose()).await;
-        let graph = found.map_err(|error| tracing::debug!(%error, "cannot look up how to dismiss a dialog")).ok().flatten()?;
+        let found =
+            self.core.store.read(move |c| scope::find(c, &scope)?.map(|known| read(c, &known)).transpose()).await;
+        let graph =
+            found.map_err(|error| tracing::debug!(%error, "cannot look up how to dismiss a dialog")).ok().flatten()?;
         let interrupt = graph.interrupts.iter().find(|i| i.state == recognised.state)?;
         let dismissal = interrupt.dismissals.first()?;
         Some(Hint {
@@ -177,8 +191,8 @@ struct PathContext {
     components: BTreeMap<i64, BTreeSet<String>>,
 }
 
-/// Returns the pages that something with this title leads to: who asks for "Display" means the page behind the row, and not the
-/// page that has the row.
+/// Returns the pages that something with this title leads to: who asks for "Display" means the page behind the row, and
+/// not the page that has the row.
 fn led_to(graph: &Graph, title: &str) -> BTreeSet<i64> {
     let titled = |e: &&Edge| {
         let target = e.what.as_ref().and_then(|a| a.target.as_ref());
@@ -188,7 +202,12 @@ fn led_to(graph: &Graph, title: &str) -> BTreeSet<i64> {
 }
 
 /// Reads what the search for a path needs.
-fn path_context(connection: &Connection, known: &Known, params: &PathParams, device: Option<&str>) -> Stored<PathContext> {
+fn path_context(
+    connection: &Connection,
+    known: &Known,
+    params: &PathParams,
+    device: Option<&str>,
+) -> Stored<PathContext> {
     let graph = read(connection, known)?;
     let places: Vec<&State> = graph.states.values().filter(|s| s.app == known.id).collect();
     let goals = match find::state(places.iter().copied(), "to", &params.to) {
@@ -249,7 +268,11 @@ fn no_start() -> Error {
 /// Searches the routes and describes the result, also in words.
 fn answer(known: &Known, graph: &Graph, components: &BTreeMap<i64, BTreeSet<String>>, wanted: &RouteQuery) -> Path {
     let name = |id: i64| {
-        graph.states.get(&id).map(state_ref).unwrap_or_else(|| afd_proto::visual::StateRef { id: String::new(), name: "?".to_owned() })
+        graph
+            .states
+            .get(&id)
+            .map(state_ref)
+            .unwrap_or_else(|| afd_proto::visual::StateRef { id: String::new(), name: "?".to_owned() })
     };
     let mut routes = path::routes(graph, wanted).into_iter();
     let best = routes.next();
@@ -272,12 +295,19 @@ fn answer(known: &Known, graph: &Graph, components: &BTreeMap<i64, BTreeSet<Stri
             format!("{:?} is a pop-up: it appears on its own and cannot be navigated to", to.name)
         }
         (None, Some(near)) if near.id != from.id => {
-            format!("no known path from {:?} to {:?}; the most similar reachable state is {:?}", from.name, to.name, near.name)
+            format!(
+                "no known path from {:?} to {:?}; the most similar reachable state is {:?}",
+                from.name, to.name, near.name
+            )
         }
         (None, _) => format!("no known path from {:?} to {:?}", from.name, to.name),
     };
-    let interrupts =
-        graph.interrupts.iter().filter_map(|i| graph.states.get(&i.state)).map(|s| state_to_wire(graph, s, Vec::new())).collect();
+    let interrupts = graph
+        .interrupts
+        .iter()
+        .filter_map(|i| graph.states.get(&i.state))
+        .map(|s| state_to_wire(graph, s, Vec::new()))
+        .collect();
     Path {
         about: about(known),
         known: best.is_some(),

@@ -1,7 +1,8 @@
 //! `visual.learn`, and learning in the background from every trustworthy observation.
 //!
-//! A lesson has one of three sources: the element tree of the screen, the output of the configured detector program for a screenshot, or
-//! detections sent by the caller. Tree and detector can be combined. Without a device the caller has to name the app.
+//! A lesson has one of three sources: the element tree of the screen, the output of the configured detector program for
+//! a screenshot, or detections sent by the caller. Tree and detector can be combined. Without a device the caller has
+//! to name the app.
 
 use std::sync::Arc;
 
@@ -34,10 +35,12 @@ use afd_store::{Connection, now_ms};
 /// Coordinates of detections must not exceed this in either direction, pixels.
 const MAX_COORDINATE: i32 = 100_000;
 
-/// Maximum number of elements that are learned from one page, in reading order: learning a longer one would hold up other writes.
+/// Maximum number of elements that are learned from one page, in reading order: learning a longer one would hold up
+/// other writes.
 const MAX_ELEMENTS: usize = 500;
 
-/// Builds a lesson from the element tree of a screen, and one about the browser's own bars around the page of a website.
+/// Builds a lesson from the element tree of a screen, and one about the browser's own bars around the page of a
+/// website.
 fn lessons(snapshot: &Snapshot, structure: &Structure, page: Option<String>, at: i64) -> (Lesson, Option<Lesson>) {
     let bars = structure::of_bars(snapshot).filter(|_| structure.site.is_some() && !structure.dialog);
     let (of_page, of_bars) = element::all(snapshot).into_iter().partition(|e| bars.is_none() || e.web);
@@ -75,8 +78,8 @@ fn sighting(element: element::Element) -> Sighting {
 }
 
 impl Call {
-    /// Learns from a look in the background, without delaying the response. Does nothing if learning is disabled, or if the look has not
-    /// settled or is unreliable.
+    /// Learns from a look in the background, without delaying the response. Does nothing if learning is disabled, or if
+    /// the look has not settled or is unreliable.
     pub(in super::super) fn learn_in_background(&self, look: &ScreenCapture) {
         let Some(structures) = look.structures.clone().filter(|_| look.settled && look.reliable()) else { return };
         if !self.core.config.get().visual.learn {
@@ -127,7 +130,11 @@ pub async fn learn(core: &Arc<Core>, params: &LearnParams) -> Result<LearnResult
 }
 
 /// Learns from the given source and records the site's host. Runs to completion even if the caller disconnects.
-async fn learn_all(core: &Arc<Core>, params: &LearnParams, first: Option<(Call, PendingRead<TreeReading>)>) -> Result<LearnResult> {
+async fn learn_all(
+    core: &Arc<Core>,
+    params: &LearnParams,
+    first: Option<(Call, PendingRead<TreeReading>)>,
+) -> Result<LearnResult> {
     let learned = match (&params.detections, &params.picture, first) {
         (Some(detections), ..) => from_detections(core, params, detections).await?,
         (None, Some(picture), _) => from_picture(core, params, picture).await?,
@@ -179,14 +186,21 @@ async fn from_picture(core: &Arc<Core>, params: &LearnParams, picture: &str) -> 
 }
 
 /// Learns from the screen of a device: from its tree if that is reliable, and from the detector's output if requested.
-async fn from_screen(core: &Arc<Core>, params: &LearnParams, call: Call, first: PendingRead<TreeReading>) -> Result<LearnResult> {
+async fn from_screen(
+    core: &Arc<Core>,
+    params: &LearnParams,
+    call: Call,
+    first: PendingRead<TreeReading>,
+) -> Result<LearnResult> {
     let (first, screenshot) = match params.detect || params.pictures {
         true => (None, Some(call.whole_picture(first).await?)),
         false => (Some(first), None),
     };
     let look = match (screenshot.as_ref().and_then(|s| s.look.clone()), first) {
         (Some(look), _) => look,
-        (None, Some(first)) => call.capture(CaptureOptions { settle: true, ..CaptureOptions::default() }, first).await?,
+        (None, Some(first)) => {
+            call.capture(CaptureOptions { settle: true, ..CaptureOptions::default() }, first).await?
+        }
         (None, None) => return Err(Error::new(ErrorCode::Internal, "no element tree was read with the screenshot")),
     };
     let structures = look.structures.clone().filter(|_| look.reliable());
@@ -229,10 +243,12 @@ async fn from_screen(core: &Arc<Core>, params: &LearnParams, call: Call, first: 
 }
 
 impl Core {
-    /// Tells whether a detection may show typed text: it lies in an input field or address bar, or its label is text that was typed.
+    /// Tells whether a detection may show typed text: it lies in an input field or address bar, or its label is text
+    /// that was typed.
     fn was_typed(&self, detected: &Detected, snapshot: &Snapshot) -> bool {
         let b = detected.bounds;
-        let (x, y) = (f64::from(b.left) / 2.0 + f64::from(b.right) / 2.0, f64::from(b.top) / 2.0 + f64::from(b.bottom) / 2.0);
+        let (x, y) =
+            (f64::from(b.left) / 2.0 + f64::from(b.right) / 2.0, f64::from(b.top) / 2.0 + f64::from(b.bottom) / 2.0);
         let secret = |n: &Node| n.is(Flag::Editable) || n.password || site::is_address_bar(n.id_name());
         snapshot.nodes.iter().any(|n| secret(n) && n.bounds.contains(x, y))
             || detected.label.as_deref().is_some_and(|label| self.secrets.was_typed(label))
@@ -250,8 +266,9 @@ impl Core {
             Ok::<_, std::io::Error>(picture)
         });
         let picture = written.await.map_err(std::io::Error::other).flatten();
-        let picture =
-            picture.map_err(|e| Error::new(ErrorCode::StoreUnavailable, format!("cannot write the picture for the detector: {e}")))?;
+        let picture = picture.map_err(|e| {
+            Error::new(ErrorCode::StoreUnavailable, format!("cannot write the picture for the detector: {e}"))
+        })?;
         let found = detector::run(&settings, picture.path()).await?;
         let name = detector::name_of(&settings).unwrap_or_else(|| "detector".to_owned());
         Ok((name, all_detected(&found, "the detector's output")?))
@@ -263,8 +280,12 @@ impl From<DetectorError> for Error {
         let hint = "set a program with `afctl config set visual.detector PROGRAM`; `tesseract` recognises text";
         match &error {
             DetectorError::None => Error::new(ErrorCode::Unsupported, error.to_string()).hint(hint),
-            DetectorError::Missing { .. } => Error::new(ErrorCode::Unsupported, error.to_string()).hint("install it, or set another one"),
-            DetectorError::TimedOut { .. } => Error::new(ErrorCode::Timeout, error.to_string()).hint("see visual.detector_timeout_ms"),
+            DetectorError::Missing { .. } => {
+                Error::new(ErrorCode::Unsupported, error.to_string()).hint("install it, or set another one")
+            }
+            DetectorError::TimedOut { .. } => {
+                Error::new(ErrorCode::Timeout, error.to_string()).hint("see visual.detector_timeout_ms")
+            }
             DetectorError::Failed { .. } => Error::new(ErrorCode::DeviceError, error.to_string()).hint(hint),
         }
     }
@@ -339,7 +360,9 @@ async fn ingest_with_key(
     let mut skipped = Vec::new();
     if let Some((name, detected)) = detected {
         let (origin, scope) = (core.store.origin().to_owned(), lesson.scope.clone());
-        let intake = move |c: &Connection| detections::sightings(c, scope::get_or_create(c, &origin, &scope)?.id, &name, detected);
+        let intake = move |c: &Connection| {
+            detections::sightings(c, scope::get_or_create(c, &origin, &scope)?.id, &name, detected)
+        };
         let (sightings, passed_over) = core.store.write(intake).await?;
         lesson.texts.extend(sightings.iter().filter(|s| s.kind == "text").filter_map(|s| s.label.clone()));
         lesson.sightings.extend(sightings);
@@ -386,10 +409,16 @@ async fn ingest_with_key(
 }
 
 impl Core {
-    /// Saves a picture of the page, and of each component that has none yet. Returns file name and uid of the page's picture.
-    async fn save_pictures(self: &Arc<Self>, lesson: &mut Lesson, picture_source: &PictureSource) -> Result<(String, String)> {
+    /// Saves a picture of the page, and of each component that has none yet. Returns file name and uid of the page's
+    /// picture.
+    async fn save_pictures(
+        self: &Arc<Self>,
+        lesson: &mut Lesson,
+        picture_source: &PictureSource,
+    ) -> Result<(String, String)> {
         let scope = lesson.scope.clone();
-        let keys: Vec<String> = lesson.sightings.iter().filter(|s| s.crop.is_none() && s.bounds.is_some()).map(|s| s.key.clone()).collect();
+        let keys: Vec<String> =
+            lesson.sightings.iter().filter(|s| s.crop.is_none() && s.bounds.is_some()).map(|s| s.key.clone()).collect();
         let wanted = self
             .store
             .read_all(move |c| match scope::find(c, &scope)? {
@@ -397,17 +426,23 @@ impl Core {
                 None => Ok(keys.into_iter().collect()),
             })
             .await?;
-        let chosen: Vec<usize> = (0..lesson.sightings.len()).filter(|i| wanted.contains(&lesson.sightings[*i].key)).collect();
+        let chosen: Vec<usize> =
+            (0..lesson.sightings.len()).filter(|i| wanted.contains(&lesson.sightings[*i].key)).collect();
         let bounds = chosen.iter().filter_map(|i| lesson.sightings[*i].bounds).collect();
-        let crops = self.save_crops(&picture_source.screenshot.pixels, bounds, picture_source.session, picture_source.device).await?;
+        let crops = self
+            .save_crops(&picture_source.screenshot.pixels, bounds, picture_source.session, picture_source.device)
+            .await?;
         for (i, crop) in chosen.into_iter().zip(crops) {
             lesson.sightings[i].crop = crop;
         }
         let file = picture_source.screenshot.file.to_vec();
         let kind = if file.starts_with(b"\x89PNG") { ("image/png", "png") } else { ("image/jpeg", "jpg") };
         let own = lesson.structure.as_ref().map(|s| s.title.clone().unwrap_or_else(|| s.key()[..8].to_owned()));
-        let name = format!("{}.{}", files::picture_of(lesson.page.as_deref().or(own.as_deref()).unwrap_or("page")), kind.1);
-        let uid = self.save_picture("page_image", kind, file, picture_source.session, picture_source.device, "visual.learn").await?;
+        let name =
+            format!("{}.{}", files::picture_of(lesson.page.as_deref().or(own.as_deref()).unwrap_or("page")), kind.1);
+        let uid = self
+            .save_picture("page_image", kind, file, picture_source.session, picture_source.device, "visual.learn")
+            .await?;
         Ok((name, uid))
     }
 }

@@ -37,7 +37,9 @@ fn state_ref(state: &State) -> StateRef {
 
 /// Converts a history entry to its wire type.
 fn change_to_wire(connection: &Connection, entry: Entry) -> Stored<Change> {
-    let about = scope::get(connection, entry.app)?.map(|known| about(&known)).unwrap_or(ScopeInfo { app: String::new(), site: None });
+    let about = scope::get(connection, entry.app)?
+        .map(|known| about(&known))
+        .unwrap_or(ScopeInfo { app: String::new(), site: None });
     Ok(Change {
         id: entry.id,
         uid: entry.uid,
@@ -50,11 +52,13 @@ fn change_to_wire(connection: &Connection, entry: Entry) -> Stored<Change> {
     })
 }
 
-/// Minimum age at which a picture that nothing refers to is deleted, milliseconds: a younger one may be about to be learned.
+/// Minimum age at which a picture that nothing refers to is deleted, milliseconds: a younger one may be about to be
+/// learned.
 const PICTURE_GRACE_MS: i64 = 3_600_000;
 
 impl Core {
-    /// Deletes the pictures of this minimum age that neither a component, a page nor an undo record refers to; returns how many.
+    /// Deletes the pictures of this minimum age that neither a component, a page nor an undo record refers to; returns
+    /// how many.
     async fn delete_unused_pictures(self: &Arc<Self>, min_age_ms: i64) -> super::Result<usize> {
         let in_use = self.store.read_all(purge::pictures_in_use).await?;
         Ok(self.artifacts.delete_unused(&in_use, min_age_ms, &self.config.get().artifacts.dir).await?)
@@ -68,7 +72,8 @@ impl Core {
     }
 }
 
-/// Forgets stale components and merges similar states in all scopes that changed since the last run. Returns a report for the job log.
+/// Forgets stale components and merges similar states in all scopes that changed since the last run. Returns a report
+/// for the job log.
 pub(super) async fn tidy(core: &Arc<Core>) -> afd_store::job::Outcome {
     let (mut forgotten, mut merged) = (0, 0);
     for (app, touched) in core.visual.take_pending() {
@@ -103,14 +108,15 @@ pub(super) async fn tidy(core: &Arc<Core>) -> afd_store::job::Outcome {
 }
 
 impl Call {
-    /// Returns the code of the state that the screen is recognised as, if that state has one. Loads the known states of the scope when they
-    /// are first needed.
+    /// Returns the code of the state that the screen is recognised as, if that state has one. Loads the known states of
+    /// the scope when they are first needed.
     pub(super) async fn state_of(&self, structures: Option<&Arc<Structures>>) -> Option<String> {
         let structure = &structures?.front;
         let (core, scope) = (&self.core, index::of(structure));
         if core.visual.loaded(&scope).is_none() {
             let index = core.visual.clone();
-            // Loaded on the writer thread, which sees every lesson learned before; a reader could load an outdated state.
+            // Loaded on the writer thread, which sees every lesson learned before; a reader could load an outdated
+            // state.
             let loaded = core.store.write(move |c| index.identity(c, &scope).map(|_| ()));
             if let Err(error) = loaded.await {
                 tracing::debug!(%error, "cannot load the known states");
@@ -120,8 +126,8 @@ impl Call {
         core.visual.recognise(structure)?.code
     }
 
-    /// Returns the key under which to record a structure that is not learned now: its own if it is known, else that of the state
-    /// that it is recognised as.
+    /// Returns the key under which to record a structure that is not learned now: its own if it is known, else that of
+    /// the state that it is recognised as.
     pub(super) fn structure_key(&self, structure: &Structure) -> String {
         let known = self.core.visual.recognise(structure).filter(|r| !r.exact).and_then(|r| r.key);
         known.unwrap_or_else(|| structure.key())

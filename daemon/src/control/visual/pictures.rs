@@ -1,11 +1,11 @@
 //! Pictures of pages and components: screenshots, crops, and finding components by their pictures (`visual.match`).
 //!
-//! A component's picture is a crop of a screenshot with a margin of [`PADDING`] pixels. Components that fill a fifth of the screen or
-//! more count as containers and get none.
-//! `visual.match` searches a screenshot for these pictures with the normalised cross-correlation of `picture::ncc`, limited to the front
-//! window and starting at the position where each component was last seen. What is found updates the component's bounds; what is not
-//! found counts as a miss, unless the component scrolls and may just be out of view. Components with dynamic text are not searched;
-//! pictures without contrast cannot be matched and are reported as `flat`.
+//! A component's picture is a crop of a screenshot with a margin of [`PADDING`] pixels. Components that fill a fifth of
+//! the screen or more count as containers and get none. `visual.match` searches a screenshot for these pictures with
+//! the normalised cross-correlation of `picture::ncc`, limited to the front window and starting at the position where
+//! each component was last seen. What is found updates the component's bounds; what is not found counts as a miss,
+//! unless the component scrolls and may just be out of view. Components with dynamic text are not searched; pictures
+//! without contrast cannot be matched and are reported as `flat`.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -73,17 +73,23 @@ pub(super) async fn from_file(path: &str) -> Result<Screenshot> {
 impl Call {
     /// Takes a screenshot at full size, together with the element tree it shows.
     pub(super) async fn whole_picture(&self, first: PendingRead<TreeReading>) -> Result<Screenshot> {
-        let (file, look) =
-            self.screenshot_with_tree(ScreenshotOptions { max_dim: MAX_SCREENSHOT_SIDE, quality: 95, hide_overlay: true }, first).await?;
+        let (file, look) = self
+            .screenshot_with_tree(
+                ScreenshotOptions { max_dim: MAX_SCREENSHOT_SIDE, quality: 95, hide_overlay: true },
+                first,
+            )
+            .await?;
         let jpeg = file.clone();
         let pixels = run_blocking(move || picture::decode(&jpeg)).await?;
-        let pixels = pixels.map_err(|e| Error::new(ErrorCode::DeviceError, format!("the device returned an unreadable picture: {e}")))?;
+        let pixels = pixels.map_err(|e| {
+            Error::new(ErrorCode::DeviceError, format!("the device returned an unreadable picture: {e}"))
+        })?;
         Ok(Screenshot { pixels: Arc::new(pixels), file, look: Some(look) })
     }
 }
 
-/// Tells whether a component is small enough to have a picture of its own. A larger one is a container, whose picture would show its
-/// content.
+/// Tells whether a component is small enough to have a picture of its own. A larger one is a container, whose picture
+/// would show its content.
 fn is_standalone(pixels: &RgbImage, bounds: &Rect) -> bool {
     bounds.area().saturating_mul(CONTAINER_DIVISOR) < i64::from(pixels.width()) * i64::from(pixels.height())
 }
@@ -104,8 +110,8 @@ fn png(pixels: &RgbImage) -> std::result::Result<Vec<u8>, PictureError> {
 }
 
 impl Core {
-    /// Crops components from one screenshot and saves their pictures. Returns the uids of the artifacts in the same order; `None` for
-    /// containers and components outside the screenshot.
+    /// Crops components from one screenshot and saves their pictures. Returns the uids of the artifacts in the same
+    /// order; `None` for containers and components outside the screenshot.
     pub(super) async fn save_crops(
         self: &Arc<Self>,
         pixels: &Arc<RgbImage>,
@@ -118,7 +124,10 @@ impl Core {
             wanted
                 .iter()
                 .map(|b| {
-                    Some(b).filter(|b| is_standalone(&source, b)).and_then(|b| crop_component(&source, b)).and_then(|crop| png(&crop).ok())
+                    Some(b)
+                        .filter(|b| is_standalone(&source, b))
+                        .and_then(|b| crop_component(&source, b))
+                        .and_then(|crop| png(&crop).ok())
                 })
                 .collect::<Vec<_>>()
         })
@@ -126,17 +135,25 @@ impl Core {
         let mut kept = Vec::with_capacity(encoded.len());
         for content in encoded {
             kept.push(match content {
-                Some(content) => {
-                    Some(self.save_picture("component_image", ("image/png", "png"), content, session, device, "visual.learn").await?)
-                }
+                Some(content) => Some(
+                    self.save_picture(
+                        "component_image",
+                        ("image/png", "png"),
+                        content,
+                        session,
+                        device,
+                        "visual.learn",
+                    )
+                    .await?,
+                ),
                 None => None,
             });
         }
         Ok(kept)
     }
 
-    /// Decodes and saves the pictures sent with detections. A detection with neither name nor label gets the key of the unnamed component
-    /// whose picture it matches.
+    /// Decodes and saves the pictures sent with detections. A detection with neither name nor label gets the key of the
+    /// unnamed component whose picture it matches.
     pub(super) async fn save_given_crops(
         self: &Arc<Self>,
         scope: &Scope,
@@ -152,7 +169,9 @@ impl Core {
             let Some(text) = text else { continue };
             let field = format!("detections[{i}].crop");
             let read = move || -> Result<(Vec<u8>, RgbImage)> {
-                let file = base64::engine::general_purpose::STANDARD.decode(text.trim()).map_err(|e| Error::param(&field, "base64", e))?;
+                let file = base64::engine::general_purpose::STANDARD
+                    .decode(text.trim())
+                    .map_err(|e| Error::param(&field, "base64", e))?;
                 let pixels = picture::decode_any(&file).map_err(|e| unreadable(&field, e))?;
                 Ok((file, pixels))
             };
@@ -160,12 +179,16 @@ impl Core {
             if detected.name.is_none() && detected.label.is_none() {
                 let known = known.clone();
                 let same = run_blocking(move || {
-                    known.iter().find(|(_, other)| ncc::similarity(&pixels, other) > ncc::SAME_SCORE).map(|(key, _)| key.clone())
+                    known
+                        .iter()
+                        .find(|(_, other)| ncc::similarity(&pixels, other) > ncc::SAME_SCORE)
+                        .map(|(key, _)| key.clone())
                 });
                 detected.same_as = same.await?;
             }
             let kind = if file.starts_with(b"\x89PNG") { ("image/png", "png") } else { ("image/jpeg", "jpg") };
-            detected.crop = Some(self.save_picture("component_image", kind, file, session, None, "visual.learn").await?);
+            detected.crop =
+                Some(self.save_picture("component_image", kind, file, session, None, "visual.learn").await?);
         }
         Ok(detected)
     }
@@ -178,15 +201,21 @@ impl Core {
             .read_all(move |c| {
                 let Some(known) = scope::find(c, &scope)? else { return Ok(Vec::new()) };
                 let (all, _) = components::list(c, known.id, &Filter { unlabelled: true, ..Filter::default() })?;
-                let file = |c: &afd_store::Connection, component: Component| -> afd_store::Result<Option<(String, PathBuf)>> {
-                    let Some(crop) = component.crop else { return Ok(None) };
-                    Ok(artifact::file_of(c, &crop)?.map(|file| (component.key, file)))
-                };
-                all.into_iter().filter_map(|component| file(c, component).transpose()).collect::<afd_store::Result<Vec<_>>>()
+                let file =
+                    |c: &afd_store::Connection, component: Component| -> afd_store::Result<Option<(String, PathBuf)>> {
+                        let Some(crop) = component.crop else { return Ok(None) };
+                        Ok(artifact::file_of(c, &crop)?.map(|file| (component.key, file)))
+                    };
+                all.into_iter()
+                    .filter_map(|component| file(c, component).transpose())
+                    .collect::<afd_store::Result<Vec<_>>>()
             })
             .await?;
         let load = move || {
-            files.into_iter().filter_map(|(key, file)| Some((key, picture::decode_any(&std::fs::read(file).ok()?).ok()?))).collect()
+            files
+                .into_iter()
+                .filter_map(|(key, file)| Some((key, picture::decode_any(&std::fs::read(file).ok()?).ok()?)))
+                .collect()
         };
         Ok(Arc::new(run_blocking(load).await?))
     }
@@ -234,18 +263,31 @@ pub async fn find_components(core: &Arc<Core>, params: &MatchParams) -> Result<M
     let pixels = screenshot.pixels.clone();
     let (components, hits) = run_blocking(move || search(&pixels, targets, bounds)).await?;
     let took_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let state =
-        screenshot.look.as_ref().filter(|l| l.reliable()).and_then(|l| l.structures.as_ref()).and_then(|s| core.visual.recognise(&s.front));
+    let state = screenshot
+        .look
+        .as_ref()
+        .filter(|l| l.reliable())
+        .and_then(|l| l.structures.as_ref())
+        .and_then(|s| core.visual.recognise(&s.front));
     let matched = answer(&known, components, hits, took_ms);
     // The state on the screen is only relevant if it belongs to the searched app or site.
-    let here = screenshot.look.as_ref().and_then(|l| l.structures.as_ref()).is_some_and(|s| index::of(&s.front) == known.scope);
+    let here = screenshot
+        .look
+        .as_ref()
+        .and_then(|l| l.structures.as_ref())
+        .is_some_and(|s| index::of(&s.front) == known.scope);
     core.note_matches(&known, state.filter(|_| here).map(|s| s.state), &matched.1, &matched.2).await?;
     Ok(matched.0)
 }
 
 impl Core {
     /// Returns the requested components that have a picture.
-    async fn search_targets(self: &Arc<Self>, known: &Known, state: Option<&str>, names: Option<&[String]>) -> Result<Vec<SearchTarget>> {
+    async fn search_targets(
+        self: &Arc<Self>,
+        known: &Known,
+        state: Option<&str>,
+        names: Option<&[String]>,
+    ) -> Result<Vec<SearchTarget>> {
         let (app, state, names) = (known.id, state.map(str::to_owned), names.map(<[String]>::to_vec));
         let found = self
             .store
@@ -272,7 +314,10 @@ impl Core {
                     let Some(crop) = &component.crop else { return Ok(None) };
                     Ok(artifact::file_of(c, crop)?.map(|file| (component, file)))
                 };
-                Ok(Ok(components.into_iter().filter_map(|component| file(component).transpose()).collect::<afd_store::Result<Vec<_>>>()?))
+                Ok(Ok(components
+                    .into_iter()
+                    .filter_map(|component| file(component).transpose())
+                    .collect::<afd_store::Result<Vec<_>>>()?))
             })
             .await??;
         let load = move || {
@@ -280,7 +325,11 @@ impl Core {
             let targets = found.into_iter().filter_map(|(component, file)| {
                 let pixels = decode(&file)?;
                 let side = |v: u32| i32::try_from(v).unwrap_or(i32::MAX);
-                Some(SearchTarget { component, template: Template::of(&pixels), size: (side(pixels.width()), side(pixels.height())) })
+                Some(SearchTarget {
+                    component,
+                    template: Template::of(&pixels),
+                    size: (side(pixels.width()), side(pixels.height())),
+                })
             });
             targets.collect()
         };
@@ -288,7 +337,13 @@ impl Core {
     }
 
     /// Records which components were found, and which were missing although they could have been there.
-    async fn note_matches(self: &Arc<Self>, known: &Known, state: Option<i64>, found: &[(i64, Rect)], missed: &[i64]) -> Result<()> {
+    async fn note_matches(
+        self: &Arc<Self>,
+        known: &Known,
+        state: Option<i64>,
+        found: &[(i64, Rect)],
+        missed: &[i64],
+    ) -> Result<()> {
         let (app, found, missed) = (known.id, found.to_vec(), missed.to_vec());
         let index = self.visual.clone();
         self.store
@@ -318,7 +373,8 @@ fn search_bounds(snapshot: &Snapshot) -> (i32, i32, i32, i32) {
     }
 }
 
-/// Each component with the size of its picture, and its result: `None` for a flat picture, `Some(None)` if it was not found.
+/// Each component with the size of its picture, and its result: `None` for a flat picture, `Some(None)` if it was not
+/// found.
 type SearchResults = (Vec<(Component, (i32, i32))>, Vec<Option<Option<ncc::Match>>>);
 
 /// Searches a screenshot for the targets within bounds.
@@ -331,7 +387,10 @@ fn search(pixels: &RgbImage, targets: Vec<SearchTarget>, bounds: (i32, i32, i32,
         if let Some(template) = s.template {
             at.insert(i, wanted.len());
             // The picture includes a margin, so it starts above and to the left of the component.
-            wanted.push((template, s.component.bounds.map(|b| (b.grown(PADDING).left.max(0), b.grown(PADDING).top.max(0)))));
+            wanted.push((
+                template,
+                s.component.bounds.map(|b| (b.grown(PADDING).left.max(0), b.grown(PADDING).top.max(0))),
+            ));
         }
         components.push((s.component, s.size));
     }
@@ -344,7 +403,12 @@ fn search(pixels: &RgbImage, targets: Vec<SearchTarget>, bounds: (i32, i32, i32,
 type Answer = (MatchResult, Vec<(i64, Rect)>, Vec<i64>);
 
 /// Evaluates the search results.
-fn answer(known: &Known, components: Vec<(Component, (i32, i32))>, hits: Vec<Option<Option<ncc::Match>>>, took_ms: u64) -> Answer {
+fn answer(
+    known: &Known,
+    components: Vec<(Component, (i32, i32))>,
+    hits: Vec<Option<Option<ncc::Match>>>,
+    took_ms: u64,
+) -> Answer {
     let (mut found, mut missing, mut flat) = (Vec::new(), Vec::new(), Vec::new());
     let (mut seen, mut missed) = (Vec::new(), Vec::new());
     for ((component, size), hit) in components.into_iter().zip(hits) {
@@ -363,7 +427,12 @@ fn answer(known: &Known, components: Vec<(Component, (i32, i32))>, hits: Vec<Opt
                         // The margin is smaller where the component touches an edge of the screen.
                         let (dx, dy) = (PADDING.min(b.left.max(0)), PADDING.min(b.top.max(0)));
                         let (left, top) = (hit.x + dx, hit.y + dy);
-                        Rect { left, top, right: left.saturating_add(b.width()), bottom: top.saturating_add(b.height()) }
+                        Rect {
+                            left,
+                            top,
+                            right: left.saturating_add(b.width()),
+                            bottom: top.saturating_add(b.height()),
+                        }
                     }
                     None => Rect { left: hit.x, top: hit.y, right: hit.x + size.0, bottom: hit.y + size.1 },
                 };
@@ -394,7 +463,11 @@ fn answer(known: &Known, components: Vec<(Component, (i32, i32))>, hits: Vec<Opt
 }
 
 /// Returns those of `keys` whose component has no picture yet.
-pub(super) fn without_picture(connection: &afd_store::Connection, app: i64, keys: &[String]) -> afd_store::Result<HashSet<String>> {
+pub(super) fn without_picture(
+    connection: &afd_store::Connection,
+    app: i64,
+    keys: &[String],
+) -> afd_store::Result<HashSet<String>> {
     let all = components::all(connection, app)?;
     let with_picture: HashSet<String> = all.into_iter().filter(|c| c.crop.is_some()).map(|c| c.key).collect();
     Ok(keys.iter().filter(|k| !with_picture.contains(*k)).cloned().collect())

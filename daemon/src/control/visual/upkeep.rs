@@ -1,7 +1,8 @@
-//! `visual.components`, `rename`, `delete`, `cleanup`, `history` and `undo`: inspecting and correcting the visual memory.
+//! `visual.components`, `rename`, `delete`, `cleanup`, `history` and `undo`: inspecting and correcting the visual
+//! memory.
 //!
-//! Every change made here goes through `visual::history`, which stores the affected rows as they were, so that it can be undone. If
-//! a later change affects the same rows, that one has to be undone first.
+//! Every change made here goes through `visual::history`, which stores the affected rows as they were, so that it can
+//! be undone. If a later change affects the same rows, that one has to be undone first.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,8 +11,8 @@ use afd_proto::ErrorCode;
 use afd_proto::history::DeleteParams;
 use afd_proto::history::{Change, ChangeOp, Changes, HistoryParams, UndoParams};
 use afd_proto::visual::{
-    CleanupParams, CleanupResult, Component, Components, ComponentsParams, ItemKind, RemovedComponent, RenameParams, RenameResult,
-    ScopeCall, ScopeSelector,
+    CleanupParams, CleanupResult, Component, Components, ComponentsParams, ItemKind, RemovedComponent, RenameParams,
+    RenameResult, ScopeCall, ScopeSelector,
 };
 use serde_json::json;
 
@@ -148,7 +149,13 @@ pub async fn rename(core: &Arc<Core>, params: &RenameParams) -> Result<RenameRes
                 (ItemKind::State, state.called().to_owned())
             }
         };
-        let entry = change.commit(&origin, ChangeOp::Rename, &format!("{kind} {from} to {wanted}"), "requested by the user", at)?;
+        let entry = change.commit(
+            &origin,
+            ChangeOp::Rename,
+            &format!("{kind} {from} to {wanted}"),
+            "requested by the user",
+            at,
+        )?;
         Ok((kind, from, change_to_wire(c, entry)?))
     });
     let (kind, old, change): (_, _, Change) = done.await?;
@@ -163,7 +170,8 @@ pub async fn rename(core: &Arc<Core>, params: &RenameParams) -> Result<RenameRes
 /// `NOT_FOUND` if there is no component or state of that name.
 pub async fn delete(core: &Arc<Core>, params: &DeleteParams) -> Result<Change> {
     let known = find::scope(core, params.scope()).await?;
-    let (app, origin, index, own) = (known.id, core.store.origin().to_owned(), core.visual.clone(), known.scope.clone());
+    let (app, origin, index, own) =
+        (known.id, core.store.origin().to_owned(), core.visual.clone(), known.scope.clone());
     let asked = params.clone();
     let done = core.store.write_or_refuse(move |c| {
         let at = now_ms();
@@ -207,7 +215,8 @@ pub async fn delete(core: &Arc<Core>, params: &DeleteParams) -> Result<Change> {
 /// `NOT_FOUND` if the app is unknown.
 pub async fn clean_up(core: &Arc<Core>, params: &CleanupParams) -> Result<CleanupResult> {
     let known = find::scope(core, params.scope()).await?;
-    let (app, origin, index, own) = (known.id, core.store.origin().to_owned(), core.visual.clone(), known.scope.clone());
+    let (app, origin, index, own) =
+        (known.id, core.store.origin().to_owned(), core.visual.clone(), known.scope.clone());
     let dry_run = params.dry_run;
     let work = move |c: &Connection| {
         let found = cleanup::dynamic(c, app)?;
@@ -215,9 +224,10 @@ pub async fn clean_up(core: &Arc<Core>, params: &CleanupParams) -> Result<Cleanu
         for (component, why) in found {
             let change = match dry_run {
                 true => None,
-                false => {
-                    Some(change_to_wire(c, forget::delete_component(c, &origin, app, &component, (ChangeOp::Cleanup, why), now_ms())?)?)
-                }
+                false => Some(change_to_wire(
+                    c,
+                    forget::delete_component(c, &origin, app, &component, (ChangeOp::Cleanup, why), now_ms())?,
+                )?),
             };
             changes.push((component.name, why, change));
         }
@@ -261,8 +271,8 @@ pub async fn list_history(core: &Arc<Core>, params: &HistoryParams) -> Result<Ch
 /// `visual.undo`: undoes the given change, or the newest one that has not been undone.
 ///
 /// # Errors
-/// `NOT_FOUND` if there is nothing to undo. `CONFLICT` if the change was already undone, if a later change affects the same rows, or if
-/// what it would restore has been learned again.
+/// `NOT_FOUND` if there is nothing to undo. `CONFLICT` if the change was already undone, if a later change affects the
+/// same rows, or if what it would restore has been learned again.
 pub async fn undo(core: &Arc<Core>, params: &UndoParams) -> Result<Change> {
     let known = maybe_scope(core, params.scope()).await?;
     let (app, id, index) = (known.map(|k| k.id), params.id, core.visual.clone());
@@ -273,7 +283,9 @@ pub async fn undo(core: &Arc<Core>, params: &UndoParams) -> Result<Change> {
         }
         if let Some(later) = history::blocked_by(c, entry.id)? {
             let what = format!("the later change {later} affects the same items");
-            return Err(Error::new(ErrorCode::Conflict, what).hint(format!("undo it first: `afctl visual undo --id {later}`")));
+            return Err(
+                Error::new(ErrorCode::Conflict, what).hint(format!("undo it first: `afctl visual undo --id {later}`"))
+            );
         }
         history::undo(c, entry.id, now_ms()).map_err(learned_again)?;
         if let Some(known) = scope::get(c, entry.app)? {

@@ -49,7 +49,8 @@ pub(super) fn write(store: &str, new: &NewArtifact) -> Result<File, ArtifactErro
     Ok(File { path, hash, created })
 }
 
-/// Returns the tag of the store in the name of a file of a shared root, `kind-hash-tag.extension`; `None` for other names.
+/// Returns the tag of the store in the name of a file of a shared root, `kind-hash-tag.extension`; `None` for other
+/// names.
 pub(super) fn tag_of(name: &str) -> Option<&str> {
     let (stem, extension) = name.rsplit_once('.')?;
     let parts: Vec<&str> = stem.rsplitn(3, '-').collect();

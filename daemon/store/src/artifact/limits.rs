@@ -63,11 +63,15 @@ fn count_to_delete(files: &[RootFile], settings: &ArtifactSettings, now: i64) ->
 pub(super) async fn tidy(store: &Store, settings: &ArtifactSettings) -> std::result::Result<String, ArtifactError> {
     let (all, below) = (store.read_all(managed_files).await?, settings.dir.clone());
     // Files elsewhere are not ours to delete, whatever their rows say.
-    let all = run_blocking(move || all.into_iter().filter(|f| is_below(&f.path, &below) || !f.path.exists()).collect::<Vec<_>>()).await?;
+    let all = run_blocking(move || {
+        all.into_iter().filter(|f| is_below(&f.path, &below) || !f.path.exists()).collect::<Vec<_>>()
+    })
+    .await?;
     let (stay, mut files): (Vec<RootFile>, Vec<RootFile>) = all.into_iter().partition(|f| f.permanent);
     let left = files.split_off(count_to_delete(&files, settings, now_ms()));
     let size = |files: &[RootFile]| files.iter().map(|f| f.size).sum::<i64>();
-    let said = format!("deleted {} files ({} bytes), kept {} ({} bytes)", files.len(), size(&files), left.len(), size(&left));
+    let said =
+        format!("deleted {} files ({} bytes), kept {} ({} bytes)", files.len(), size(&files), left.len(), size(&left));
     let known: HashSet<PathBuf> = left.into_iter().chain(stay).map(|f| f.path).collect();
     let (root, tag) = (settings.dir.clone(), store_tag(store.origin()));
     let (gone, orphans, known) = run_blocking(move || {
@@ -110,11 +114,13 @@ fn remove(path: &Path) -> bool {
 fn remove_orphans(root: &Path, tag: &str, known: &HashSet<PathBuf>) -> usize {
     let Ok(entries) = std::fs::read_dir(root) else { return 0 };
     let old = |entry: &std::fs::DirEntry| {
-        let age = entry.metadata().and_then(|m| m.modified()).ok().and_then(|t| SystemTime::now().duration_since(t).ok());
+        let age =
+            entry.metadata().and_then(|m| m.modified()).ok().and_then(|t| SystemTime::now().duration_since(t).ok());
         age.is_some_and(|age| age > GRACE)
     };
     let ours = |name: &str| name.starts_with(TEMP_PREFIX) || tag_of(name) == Some(tag);
-    let orphans = entries.flatten().filter(|e| e.file_name().to_str().is_some_and(ours) && !known.contains(&e.path()) && old(e));
+    let orphans =
+        entries.flatten().filter(|e| e.file_name().to_str().is_some_and(ours) && !known.contains(&e.path()) && old(e));
     orphans.filter(|e| std::fs::remove_file(e.path()).is_ok()).count()
 }
 
@@ -124,11 +130,18 @@ mod tests {
 
     #[test]
     fn oldest_files_are_deleted_until_both_limits_hold() {
-        let files: Vec<RootFile> = (1..=5).map(|n| RootFile { path: PathBuf::new(), size: 10, at: n * 1000, permanent: false }).collect();
+        let files: Vec<RootFile> =
+            (1..=5).map(|n| RootFile { path: PathBuf::new(), size: 10, at: n * 1000, permanent: false }).collect();
         let of = |max_bytes, seconds| {
             let max_age = Duration::from_secs(seconds);
-            let settings =
-                ArtifactSettings { dir: PathBuf::new(), screen_file: None, screenshot_file: None, page_dir: None, max_bytes, max_age };
+            let settings = ArtifactSettings {
+                dir: PathBuf::new(),
+                screen_file: None,
+                screenshot_file: None,
+                page_dir: None,
+                max_bytes,
+                max_age,
+            };
             count_to_delete(&files, &settings, 6000)
         };
         assert_eq!(of(100, 100), 0);

@@ -1,7 +1,8 @@
 //! Artifacts: files on disk with a row each, written atomically, deduplicated by content, limited in size and age.
 //!
-//! A file is written beside its destination and renamed, then its row is committed; when either fails, a new file is removed
-//! again and no row remains. Files in the shared root are named by their hash, so that equal content is stored once.
+//! A file is written beside its destination and renamed, then its row is committed; when either fails, a new file is
+//! removed again and no row remains. Files in the shared root are named by their hash, so that equal content is stored
+//! once.
 
 mod error;
 mod files;
@@ -24,7 +25,10 @@ use afd_base::task::{Tasks, run_blocking};
 
 pub use error::ArtifactError;
 pub use new::{NewArtifact, Place};
-pub use rows::{Filter, NewRow, count, file_of, find, id_of, insert_imported, keep, list, only_of_messages, re_root, stored, written};
+pub use rows::{
+    Filter, NewRow, count, file_of, find, id_of, insert_imported, keep, list, only_of_messages, re_root, stored,
+    written,
+};
 
 /// The artifacts of a store.
 pub struct Artifacts {
@@ -39,7 +43,12 @@ pub struct Artifacts {
 impl Artifacts {
     /// Creates the artifacts of a store.
     pub fn new(store: Arc<Store>) -> Self {
-        Self { store, write_lock: tokio::sync::Mutex::default(), watcher: Mutex::default(), written_bytes: AtomicU64::new(0) }
+        Self {
+            store,
+            write_lock: tokio::sync::Mutex::default(),
+            watcher: Mutex::default(),
+            written_bytes: AtomicU64::new(0),
+        }
     }
 
     /// Starts watching for files that disappear or reappear.
@@ -90,8 +99,8 @@ impl Artifacts {
         self.written_bytes.load(Ordering::Relaxed)
     }
 
-    /// Deletes an artifact, and its file if that lies below the shared root, no other artifact uses it, and it was not changed since.
-    /// Returns `None` when there is no such artifact.
+    /// Deletes an artifact, and its file if that lies below the shared root, no other artifact uses it, and it was not
+    /// changed since. Returns `None` when there is no such artifact.
     ///
     /// # Errors
     /// When the file or the row cannot be deleted.
@@ -105,7 +114,10 @@ impl Artifacts {
                     watch.remove(&path);
                 }
                 let root = root.to_owned();
-                run_blocking(move || if files::is_below(&path, &root) { files::remove_if(&path, &hash) } else { Ok(false) }).await??
+                run_blocking(
+                    move || if files::is_below(&path, &root) { files::remove_if(&path, &hash) } else { Ok(false) },
+                )
+                .await??
             }
             None => false,
         };
@@ -113,12 +125,17 @@ impl Artifacts {
         Ok(Some(DeletedArtifact { artifact_id: id, file_deleted }))
     }
 
-    /// Deletes the pictures that the visual memory no longer refers to. Younger ones than `min_age_ms` stay, as they may be about to be
-    /// referred to.
+    /// Deletes the pictures that the visual memory no longer refers to. Younger ones than `min_age_ms` stay, as they
+    /// may be about to be referred to.
     ///
     /// # Errors
     /// When the database cannot be used or a file cannot be deleted.
-    pub async fn delete_unused(&self, in_use: &HashSet<String>, min_age_ms: i64, root: &Path) -> Result<usize, ArtifactError> {
+    pub async fn delete_unused(
+        &self,
+        in_use: &HashSet<String>,
+        min_age_ms: i64,
+        root: &Path,
+    ) -> Result<usize, ArtifactError> {
         let before = now_ms() - min_age_ms;
         let mut deleted = 0;
         for kind in rows::REFERENCED_KINDS {

@@ -65,18 +65,20 @@ pub fn stored(connection: &Connection) -> Result<Vec<(PathBuf, String)>> {
     let mut statement = connection.prepare(
         "SELECT DISTINCT file_path, content_hash FROM artifacts WHERE managed = 1 AND deleted_at IS NULL AND missing_at IS NULL",
     )?;
-    let rows =
-        statement.query_map([], |row| Ok((PathBuf::from(row.get::<_, String>("file_path")?), row.get::<_, String>("content_hash")?)))?;
+    let rows = statement.query_map([], |row| {
+        Ok((PathBuf::from(row.get::<_, String>("file_path")?), row.get::<_, String>("content_hash")?))
+    })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Changes the paths of files that belong to the shared root of another memory to this one's. A file whose name we would not give is marked
-/// as missing: it belongs to no root.
+/// Changes the paths of files that belong to the shared root of another memory to this one's. A file whose name we
+/// would not give is marked as missing: it belongs to no root.
 ///
 /// # Errors
 /// When the database cannot be written.
 pub fn re_root(connection: &Connection, root: &Path) -> Result<()> {
-    let mut statement = connection.prepare("SELECT DISTINCT file_path FROM artifacts WHERE managed = 1 AND deleted_at IS NULL")?;
+    let mut statement =
+        connection.prepare("SELECT DISTINCT file_path FROM artifacts WHERE managed = 1 AND deleted_at IS NULL")?;
     let paths: Vec<String> = statement.query_map([], |row| row.get("file_path"))?.collect::<rusqlite::Result<_>>()?;
     for old in paths {
         let path = Path::new(&old);
@@ -113,7 +115,9 @@ fn equal_picture(connection: &Connection, row: &NewRow) -> Result<Option<i64>> {
             "SELECT id FROM artifacts WHERE file_path = :file_path AND content_hash = :content_hash AND kind = :kind
                 AND deleted_at IS NULL AND missing_at IS NULL ORDER BY id LIMIT 1",
         )?
-        .query_row(named_params! {":file_path": text(&row.path), ":content_hash": &row.hash, ":kind": &row.kind}, |r| r.get("id"))
+        .query_row(named_params! {":file_path": text(&row.path), ":content_hash": &row.hash, ":kind": &row.kind}, |r| {
+            r.get("id")
+        })
         .optional()?)
 }
 
@@ -122,7 +126,8 @@ pub(super) fn of_kind(connection: &Connection, kind: &str, before: i64) -> Resul
     let mut statement = connection.prepare_cached(
         "SELECT id, uid FROM artifacts WHERE kind = :kind AND created_at <= :before AND managed = 1 AND kept = 0 AND deleted_at IS NULL",
     )?;
-    let rows = statement.query_map(named_params! {":kind": kind, ":before": before}, |row| Ok((row.get("id")?, row.get("uid")?)))?;
+    let rows = statement
+        .query_map(named_params! {":kind": kind, ":before": before}, |row| Ok((row.get("id")?, row.get("uid")?)))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -268,12 +273,14 @@ pub fn list(connection: &Connection, filter: &Filter) -> Result<Artifacts> {
         .value(":limit", filter.page.reads());
     let sql = format!("SELECT {COLUMNS} FROM {TABLES} WHERE {} ORDER BY a.id DESC LIMIT :limit", wanted.sql());
     let mut statement = connection.prepare_cached(&sql)?;
-    let mut artifacts: Vec<Artifact> = statement.query_map(&*wanted.values(), artifact)?.collect::<rusqlite::Result<_>>()?;
+    let mut artifacts: Vec<Artifact> =
+        statement.query_map(&*wanted.values(), artifact)?.collect::<rusqlite::Result<_>>()?;
     let next_cursor = filter.page.cut(&mut artifacts, |a| a.artifact_id);
     Ok(Artifacts { artifacts, next_cursor })
 }
 
-/// Returns the row ids of those artifacts that were saved for messages of a session, by its row id, and that no finding shows.
+/// Returns the row ids of those artifacts that were saved for messages of a session, by its row id, and that no finding
+/// shows.
 pub fn only_of_messages(connection: &Connection, session: i64, uids: &[String]) -> Result<Vec<i64>> {
     let mut statement = connection.prepare_cached(
         "SELECT id FROM artifacts a WHERE uid = :uid AND session_id = :session_id AND kind = 'message_image' AND managed = 1
@@ -282,15 +289,21 @@ pub fn only_of_messages(connection: &Connection, session: i64, uids: &[String]) 
     )?;
     let mut found = Vec::new();
     for uid in uids {
-        found.extend(statement.query_row(named_params! {":uid": uid, ":session_id": session}, |row| row.get::<_, i64>("id")).optional()?);
+        found.extend(
+            statement
+                .query_row(named_params! {":uid": uid, ":session_id": session}, |row| row.get::<_, i64>("id"))
+                .optional()?,
+        );
     }
     Ok(found)
 }
 
-/// Returns the artifacts of a session, by its row id, of some kinds: id, path, and whether the file is in the shared root.
+/// Returns the artifacts of a session, by its row id, of some kinds: id, path, and whether the file is in the shared
+/// root.
 pub fn written(connection: &Connection, session: i64, kinds: &[&str]) -> Result<Vec<(i64, String, bool)>> {
-    let mut statement = connection
-        .prepare_cached("SELECT id, kind, file_path, managed FROM artifacts WHERE session_id = :session_id AND deleted_at IS NULL")?;
+    let mut statement = connection.prepare_cached(
+        "SELECT id, kind, file_path, managed FROM artifacts WHERE session_id = :session_id AND deleted_at IS NULL",
+    )?;
     let rows = statement.query_map(named_params! {":session_id": session}, |row| {
         Ok((row.get::<_, String>("kind")?, (row.get("id")?, row.get("file_path")?, row.get("managed")?)))
     })?;
@@ -306,7 +319,8 @@ pub fn find(connection: &Connection, id: i64) -> Result<Option<Artifact>> {
         .optional()?)
 }
 
-/// Returns `None` when there is no such row, `Some(None)` when another row has the same file, else the file and its hash.
+/// Returns `None` when there is no such row, `Some(None)` when another row has the same file, else the file and its
+/// hash.
 pub(super) fn file_if_unshared(connection: &Connection, id: i64) -> Result<Option<Option<(PathBuf, String)>>> {
     let found: Option<(String, String)> = connection
         .prepare_cached("SELECT file_path, content_hash FROM artifacts WHERE id = :id AND deleted_at IS NULL")?
@@ -334,17 +348,20 @@ pub(super) fn delete(connection: &Connection, id: i64) -> Result<()> {
 pub(super) fn newest_files(connection: &Connection, limit: usize) -> Result<Vec<PathBuf>> {
     let mut statement = connection
         .prepare("SELECT file_path FROM artifacts WHERE deleted_at IS NULL GROUP BY file_path ORDER BY max(id) DESC LIMIT :limit")?;
-    let paths =
-        statement.query_map(named_params! {":limit": i64::try_from(limit).unwrap_or(i64::MAX)}, |row| row.get::<_, String>("file_path"))?;
+    let paths = statement.query_map(named_params! {":limit": i64::try_from(limit).unwrap_or(i64::MAX)}, |row| {
+        row.get::<_, String>("file_path")
+    })?;
     Ok(paths.map(|path| path.map(PathBuf::from)).collect::<rusqlite::Result<_>>()?)
 }
 
 /// Updates the rows of a file according to whether it exists.
 pub(super) fn update_presence(connection: &Connection, path: &Path) -> Result<()> {
-    let mut sizes =
-        connection.prepare_cached("SELECT DISTINCT size_bytes FROM artifacts WHERE file_path = :file_path AND deleted_at IS NULL")?;
-    let sizes: Vec<i64> =
-        sizes.query_map(named_params! {":file_path": text(path)}, |row| row.get("size_bytes"))?.collect::<rusqlite::Result<_>>()?;
+    let mut sizes = connection.prepare_cached(
+        "SELECT DISTINCT size_bytes FROM artifacts WHERE file_path = :file_path AND deleted_at IS NULL",
+    )?;
+    let sizes: Vec<i64> = sizes
+        .query_map(named_params! {":file_path": text(path)}, |row| row.get("size_bytes"))?
+        .collect::<rusqlite::Result<_>>()?;
     for size in sizes {
         let missing = (!is_present(path, size)).then(now_ms);
         connection
@@ -355,7 +372,9 @@ pub(super) fn update_presence(connection: &Connection, path: &Path) -> Result<()
                     -- A file that came back holds what was written last.
                     AND (:missing IS NOT NULL OR id = (SELECT max(id) FROM artifacts WHERE file_path = :text))",
             )?
-            .execute(named_params! {":text": text(path), ":size_bytes": size, ":missing": missing, ":updated_at": now_ms()})?;
+            .execute(
+                named_params! {":text": text(path), ":size_bytes": size, ":missing": missing, ":updated_at": now_ms()},
+            )?;
     }
     Ok(())
 }

@@ -16,8 +16,8 @@ const MAX_DIRS: usize = 64;
 /// Maximum number of watched files: the newest ones.
 pub(super) const MAX_FILES: usize = 10_000;
 
-/// The watched files. Other changes in their directories are ignored; the database itself may be there, and recording a change
-/// of it would change it again.
+/// The watched files. Other changes in their directories are ignored; the database itself may be there, and recording a
+/// change of it would change it again.
 struct Files {
     watched: HashSet<PathBuf>,
     /// In the order in which they were added.
@@ -57,7 +57,8 @@ pub(super) struct Watch {
 
 /// Starts the watcher; without one, files are still checked when they are listed.
 pub(super) fn start(store: &Arc<Store>, tasks: &Tasks) -> Option<Watch> {
-    let (store, task, files) = (store.clone(), tasks.thread("artifact-watcher"), Arc::new(Mutex::new(Files::new(MAX_FILES))));
+    let (store, task, files) =
+        (store.clone(), tasks.thread("artifact-watcher"), Arc::new(Mutex::new(Files::new(MAX_FILES))));
     let watched = files.clone();
     let handler = move |event: notify::Result<notify::Event>| {
         let Some(event) = event.ok().filter(|e| !e.kind.is_access()) else { return };
@@ -65,11 +66,16 @@ pub(super) fn start(store: &Arc<Store>, tasks: &Tasks) -> Option<Watch> {
             failpoint("artifact-watcher");
             let files = watched.lock();
             for path in event.paths.into_iter().filter(|p| files.watched.contains(p)) {
-                store.try_write_behind("the state of an artifact's file", move |c| rows::update_presence(c, &path), |()| {});
+                store.try_write_behind(
+                    "the state of an artifact's file",
+                    move |c| rows::update_presence(c, &path),
+                    |()| {},
+                );
             }
         });
     };
-    let watcher = notify::recommended_watcher(handler).inspect_err(|e| tracing::warn!(%e, "cannot watch artifacts")).ok()?;
+    let watcher =
+        notify::recommended_watcher(handler).inspect_err(|e| tracing::warn!(%e, "cannot watch artifacts")).ok()?;
     Some(Watch { watcher, dirs: HashSet::new(), files })
 }
 

@@ -1,7 +1,8 @@
 //! Backups: directories with a copy of the database, its key and the artifacts, which are checked when they are made.
 //!
-//! A backup is written under a temporary name and renamed when it is complete. Artifacts are copied, or linked to the copy of an earlier
-//! backup, never to the file that is in use: whatever happens to that, the copies stay as they are. [`restore`] puts a backup back.
+//! A backup is written under a temporary name and renamed when it is complete. Artifacts are copied, or linked to the
+//! copy of an earlier backup, never to the file that is in use: whatever happens to that, the copies stay as they are.
+//! [`restore`] puts a backup back.
 
 mod error;
 pub mod restore;
@@ -110,7 +111,10 @@ impl Backups {
         let created_at = now_ms();
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.dir).map_err(BackupError::io(&self.dir))?;
         let private = std::fs::Permissions::from_mode(0o700);
-        let temp = tempfile::Builder::new().prefix(&file::unfinished("backup", database)).permissions(private).tempdir_in(&self.dir);
+        let temp = tempfile::Builder::new()
+            .prefix(&file::unfinished("backup", database))
+            .permissions(private)
+            .tempdir_in(&self.dir);
         let temp = temp.map_err(BackupError::io(&self.dir))?;
         crate::copy(from, &temp.path().join(DATABASE))?;
         let backup = self.complete(temp.path(), database, (created_at, reason))?;
@@ -183,10 +187,13 @@ impl Backups {
 
     fn manifest(&self, name: &str) -> Result<Backup> {
         let unreadable = |why: String| BackupError::Unreadable { name: name.to_owned(), why };
-        if let Some(link) = [self.dir.join(name), self.dir.join(name).join(MANIFEST)].iter().find(|path| path.is_symlink()) {
+        if let Some(link) =
+            [self.dir.join(name), self.dir.join(name).join(MANIFEST)].iter().find(|path| path.is_symlink())
+        {
             return Err(unreadable(format!("{} is a link", link.display())));
         }
-        let text = file::read_capped(&self.dir.join(name).join(MANIFEST), MAX_MANIFEST).map_err(|e| unreadable(e.to_string()))?;
+        let text = file::read_capped(&self.dir.join(name).join(MANIFEST), MAX_MANIFEST)
+            .map_err(|e| unreadable(e.to_string()))?;
         let backup: Backup = serde_json::from_slice(&text).map_err(|e| unreadable(e.to_string()))?;
         // A renamed directory goes by its own name.
         Ok(Backup { name: name.to_owned(), ..backup })
@@ -198,7 +205,12 @@ impl Backups {
     /// `NotFound`, or `Unreadable` when its description cannot be read.
     pub fn find(&self, name: Option<&str>) -> Result<Backup> {
         let Some(name) = name else {
-            return self.list()?.0.into_iter().next().ok_or_else(|| BackupError::NotFound("there are no backups".to_owned()));
+            return self
+                .list()?
+                .0
+                .into_iter()
+                .next()
+                .ok_or_else(|| BackupError::NotFound("there are no backups".to_owned()));
         };
         // A name is one part of a path, so that no other directory can be meant.
         let is_part = Path::new(name).components().count() == 1 && !name.contains('/') && name != ".." && name != ".";
@@ -208,7 +220,8 @@ impl Backups {
         self.manifest(name)
     }
 
-    /// Checks the files of a backup. Artifacts of which it has no intact copy are listed: it can be restored without them. Blocks.
+    /// Checks the files of a backup. Artifacts of which it has no intact copy are listed: it can be restored without
+    /// them. Blocks.
     ///
     /// # Errors
     /// `Damaged` if the database or its key is not what was written, or is no memory of afd; `Unreadable` for links.
@@ -217,8 +230,12 @@ impl Backups {
         let damaged = |why: String| BackupError::Damaged { name: backup.name.clone(), why };
         let dir = self.dir.join(&backup.name);
         let database = dir.join(DATABASE);
-        if let Some(link) = [&database, &dir.join(KEY), &dir.join(ARTIFACTS)].into_iter().find(|path| path.is_symlink()) {
-            return Err(BackupError::Unreadable { name: backup.name.clone(), why: format!("{} is a link", link.display()) });
+        if let Some(link) = [&database, &dir.join(KEY), &dir.join(ARTIFACTS)].into_iter().find(|path| path.is_symlink())
+        {
+            return Err(BackupError::Unreadable {
+                name: backup.name.clone(),
+                why: format!("{} is a link", link.display()),
+            });
         }
         if hash_of(&database)? != backup.database_hash {
             return Err(damaged("the copy of the database is not what was written".to_owned()));
@@ -248,19 +265,22 @@ impl Backups {
         std::fs::remove_dir_all(&dir).map_err(BackupError::io(&dir))
     }
 
-    /// Deletes the oldest backups that nobody asked for: those beyond `keep`, and as many as it takes to get below `max_bytes`. The newest
-    /// backup always stays. Returns the names of those that were deleted.
+    /// Deletes the oldest backups that nobody asked for: those beyond `keep`, and as many as it takes to get below
+    /// `max_bytes`. The newest backup always stays. Returns the names of those that were deleted.
     ///
     /// # Errors
     /// When the directory cannot be read or a backup cannot be deleted.
     pub fn prune(&self, keep: usize, max_bytes: u64) -> Result<Vec<String>> {
         let (backups, _) = self.list()?;
         let newest = backups.first().map(|b| b.name.clone());
-        let made: Vec<&Backup> = backups.iter().filter(|b| b.reason != BackupReason::Request && b.reason != BackupReason::Rescue).collect();
+        let made: Vec<&Backup> =
+            backups.iter().filter(|b| b.reason != BackupReason::Request && b.reason != BackupReason::Rescue).collect();
         let mut gone = Vec::new();
         for (i, backup) in made.iter().enumerate().rev() {
             let beyond = i >= keep.max(1);
-            if Some(&backup.name) == newest.as_ref() || (!beyond && file::size_of_trees(&self.complete_dirs()) <= max_bytes) {
+            if Some(&backup.name) == newest.as_ref()
+                || (!beyond && file::size_of_trees(&self.complete_dirs()) <= max_bytes)
+            {
                 continue;
             }
             self.delete(&backup.name)?;
@@ -269,7 +289,8 @@ impl Backups {
         Ok(gone)
     }
 
-    /// Returns the size of all backups on disk, bytes, with unfinished ones. A file that several of them share counts once.
+    /// Returns the size of all backups on disk, bytes, with unfinished ones. A file that several of them share counts
+    /// once.
     pub fn size(&self) -> u64 {
         file::size_of_trees(&[self.complete_dirs(), self.named(TEMP_PREFIX)].concat())
     }
@@ -286,18 +307,21 @@ impl Backups {
         entries.filter(|e| e.file_name().as_bytes().starts_with(prefix.as_bytes())).map(|e| e.path()).collect()
     }
 
-    /// Removes unfinished backups of a database. The caller holds the locks of the database, so no other process is making a backup of it.
+    /// Removes unfinished backups of a database. The caller holds the locks of the database, so no other process is
+    /// making a backup of it.
     pub fn remove_unfinished(&self, database: &Path) {
         for dir in self.named(&file::unfinished("backup", database)) {
             match std::fs::remove_dir_all(&dir) {
                 Ok(()) => tracing::info!(dir = %dir.display(), "removed a backup that was not completed"),
-                Err(error) => tracing::warn!(%error, dir = %dir.display(), "cannot remove a backup that was not completed"),
+                Err(error) => {
+                    tracing::warn!(%error, dir = %dir.display(), "cannot remove a backup that was not completed")
+                }
             }
         }
     }
 
-    /// Copies files into a directory, each under its hash. What an earlier backup has a copy of is linked to that. A file that cannot be read,
-    /// or is not what it was, is left out. Returns their number and size.
+    /// Copies files into a directory, each under its hash. What an earlier backup has a copy of is linked to that. A
+    /// file that cannot be read, or is not what it was, is left out. Returns their number and size.
     fn copy_all(&self, files: &[Stored], dir: &Path) -> Result<(u64, u64)> {
         if files.is_empty() {
             return Ok((0, 0));
@@ -336,7 +360,9 @@ fn copy_to(file: &Stored, to: &Path) -> Result<bool> {
     // On Linux this shares the blocks where the file system can.
     let copied = io::copy(&mut source, &mut target).and_then(|_| target.sync_all());
     match copied {
-        Err(error) if matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => Err(BackupError::io(to)(error)),
+        Err(error) if matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => {
+            Err(BackupError::io(to)(error))
+        }
         Ok(()) if hash_of(to)? == file.hash => Ok(true),
         _ => {
             std::fs::remove_file(to).map_err(BackupError::io(to))?;

@@ -1,7 +1,8 @@
 //! Puts a backup in the place of the database. The caller holds the locks of the database, and nobody has it open.
 //!
-//! The copy is completed beside the database and renamed to `….restored`: from then on the restore is certain, and [`finish`], which also
-//! every start of the daemon calls, does the rest. A write-ahead log that belonged to the old file never meets the new one.
+//! The copy is completed beside the database and renamed to `….restored`: from then on the restore is certain, and
+//! [`finish`], which also every start of the daemon calls, does the rest. A write-ahead log that belonged to the old
+//! file never meets the new one.
 
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -21,7 +22,8 @@ const COMPLETE: &str = ".restored";
 /// Suffix of the key that belongs to it.
 const KEY_COMPLETE: &str = ".key.restored";
 
-/// Restores a backup, by default the newest, after checking it. What was there is kept in a directory beside the backups.
+/// Restores a backup, by default the newest, after checking it. What was there is kept in a directory beside the
+/// backups.
 ///
 /// # Errors
 /// [`BackupError`]; the database is as it was then.
@@ -53,8 +55,8 @@ pub fn restore(backups: &Backups, name: Option<&str>, database: &Path) -> Result
     })
 }
 
-/// Makes a copy one of this machine: nothing in it runs by itself, it names artifact files of this machine only (a backup of another one, or
-/// of another user, says where they were there), and it is another store.
+/// Makes a copy one of this machine: nothing in it runs by itself, it names artifact files of this machine only (a
+/// backup of another one, or of another user, says where they were there), and it is another store.
 fn prepare(backups: &Backups, copy: &Path, database: &Path) -> Result<()> {
     {
         let mut connection = rusqlite::Connection::open(copy).map_err(StoreError::from)?;
@@ -173,7 +175,11 @@ fn keep_old(backups: &Backups, database: &Path) -> Result<Option<PathBuf>> {
     if std::fs::metadata(database).map_or(0, |meta| meta.len()) == 0 {
         return Ok(None);
     }
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(backups.dir()).map_err(BackupError::io(backups.dir()))?;
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(backups.dir())
+        .map_err(BackupError::io(backups.dir()))?;
     let dir = new_directory(backups.dir())?;
     for suffix in ["", "-wal", ".key"] {
         let (from, to) = (with_suffix(database, suffix), dir.join(format!("{DATABASE}{suffix}")));
@@ -185,7 +191,8 @@ fn keep_old(backups: &Backups, database: &Path) -> Result<Option<PathBuf>> {
     Ok(Some(dir))
 }
 
-/// Puts back the artifact files that are missing; returns their number, and those of which there is no copy, or that cannot be written.
+/// Puts back the artifact files that are missing; returns their number, and those of which there is no copy, or that
+/// cannot be written.
 fn put_back(backups: &Backups, from: &Path, database: &Path) -> Result<(u64, Lost)> {
     let (connection, _) = open_copy(database)?;
     let (mut count, mut lost) = (0, Lost::default());

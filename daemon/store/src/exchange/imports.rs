@@ -1,5 +1,5 @@
-//! Accepted imports and their decisions. A resumed import starts at the beginning of its file: records that are in the database already change
-//! nothing, and it keeps the decisions of the earlier run.
+//! Accepted imports and their decisions. A resumed import starts at the beginning of its file: records that are in the
+//! database already change nothing, and it keeps the decisions of the earlier run.
 
 use std::collections::HashSet;
 
@@ -35,7 +35,8 @@ pub fn accept(connection: &Connection, file: &str, merge: bool) -> Result<Import
 /// When the database cannot be read.
 pub fn incomplete(connection: &Connection) -> Result<Vec<Import>> {
     let mut statement = connection.prepare_cached("SELECT id, file, merge FROM imports ORDER BY id")?;
-    let found = statement.query_map([], |row| Ok(Import { id: row.get("id")?, file: row.get("file")?, merge: row.get("merge")? }))?;
+    let found = statement
+        .query_map([], |row| Ok(Import { id: row.get("id")?, file: row.get("file")?, merge: row.get("merge")? }))?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 

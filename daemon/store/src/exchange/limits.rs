@@ -1,4 +1,5 @@
-//! Limits of the fields of records: those of the calls that write the same, and bounds within which figures can be added.
+//! Limits of the fields of records: those of the calls that write the same, and bounds within which figures can be
+//! added.
 
 use serde_json::Value;
 

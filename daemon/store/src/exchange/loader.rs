@@ -22,8 +22,13 @@ pub struct Loader {
     ours: Vec<String>,
 }
 
-fn tables<'a>(connection: &Connection, kinds: impl IntoIterator<Item = &'a Kind>) -> Result<HashMap<&'static str, Table>> {
-    let table = |kind: &Kind| Ok((kind.name, Table { natural: kind.natural, ..Table::of(connection, kind.table, kind.skipped)? }));
+fn tables<'a>(
+    connection: &Connection,
+    kinds: impl IntoIterator<Item = &'a Kind>,
+) -> Result<HashMap<&'static str, Table>> {
+    let table = |kind: &Kind| {
+        Ok((kind.name, Table { natural: kind.natural, ..Table::of(connection, kind.table, kind.skipped)? }))
+    };
     kinds.into_iter().map(table).collect()
 }
 
@@ -44,7 +49,8 @@ impl Loader {
         })
     }
 
-    /// Returns a loader that checks the fields of records of these kinds, in a database without rows that does not enforce references.
+    /// Returns a loader that checks the fields of records of these kinds, in a database without rows that does not
+    /// enforce references.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -93,7 +99,10 @@ impl Loader {
     /// # Errors
     /// If a field does not fit, refers to a row that is not here, or another row has what only one may have.
     pub fn load(&mut self, connection: &Connection, kind: &Kind, record: Record) -> Result<Loaded, LoadError> {
-        let table = self.tables.get(kind.name).ok_or_else(|| LoadError::Invalid(format!("type: {:?} is unknown", kind.name)))?;
+        let table = self
+            .tables
+            .get(kind.name)
+            .ok_or_else(|| LoadError::Invalid(format!("type: {:?} is unknown", kind.name)))?;
         table.load_among(connection, record, true, &mut self.references)
     }
 

@@ -1,6 +1,6 @@
-//! Rows as JSON objects that mean the same in every copy of a memory: columns in camelCase, without the row id; a reference is the uid of
-//! the row that it names, under the name of the column without `Id`. Texts that hold JSON stay texts, so nothing is lost; what is no text is
-//! written in Base64.
+//! Rows as JSON objects that mean the same in every copy of a memory: columns in camelCase, without the row id; a
+//! reference is the uid of the row that it names, under the name of the column without `Id`. Texts that hold JSON stay
+//! texts, so nothing is lost; what is no text is written in Base64.
 
 pub mod imports;
 mod limits;
@@ -135,14 +135,20 @@ impl Table {
              LEFT JOIN pragma_foreign_key_list(:table) f ON f.\"from\" = c.name WHERE c.name <> 'id' ORDER BY c.cid",
         )?;
         let rows = statement.query_map(named_params! {":table": name}, |row| {
-            Ok(Column { name: row.get("name")?, table: row.get("target")?, required: row.get("required")?, binary: row.get("binary")? })
+            Ok(Column {
+                name: row.get("name")?,
+                table: row.get("target")?,
+                required: row.get("required")?,
+                binary: row.get("binary")?,
+            })
         })?;
         let mut columns: Vec<Column> = rows.collect::<rusqlite::Result<_>>()?;
         columns.retain(|column| !skipped.contains(&column.name.as_str()));
         Ok(Self { name, columns, natural: &[] })
     }
 
-    /// Calls `each` with the records of the rows that meet a condition on `t` with the value `:owner`, in the order of their row ids.
+    /// Calls `each` with the records of the rows that meet a condition on `t` with the value `:owner`, in the order of
+    /// their row ids.
     pub fn dump(&self, connection: &Connection, condition: &str, owner: i64, each: impl FnMut(Record)) -> Result<()> {
         self.select(connection, &format!("WHERE {condition} AND :owner IS NOT NULL ORDER BY t.id"), owner, each)
     }
@@ -200,20 +206,34 @@ impl Table {
         self.load_among(connection, record, renew, &mut References::default())
     }
 
-    fn load_among(&self, connection: &Connection, record: Record, renew: bool, references: &mut References) -> Result<Loaded, LoadError> {
+    fn load_among(
+        &self,
+        connection: &Connection,
+        record: Record,
+        renew: bool,
+        references: &mut References,
+    ) -> Result<Loaded, LoadError> {
         if !self.has("uid") {
             let (names, values) = self.values(connection, record, references)?;
-            let sql = format!("INSERT OR IGNORE INTO {} ({}) VALUES ({})", self.name, names.join(", "), vec!["?"; names.len()].join(", "));
+            let sql = format!(
+                "INSERT OR IGNORE INTO {} ({}) VALUES ({})",
+                self.name,
+                names.join(", "),
+                vec!["?"; names.len()].join(", ")
+            );
             let inserted = connection.prepare_cached(&sql)?.execute(params_from_iter(values)).map_err(refused)?;
             return Ok(if inserted == 1 { Loaded::Inserted } else { Loaded::Present });
         }
         let uid = record.get("uid").and_then(Value::as_str).filter(|uid| !uid.is_empty() && uid.len() <= 64);
-        let uid = uid.ok_or_else(|| LoadError::Invalid("uid: expected a text of 1 to 64 characters".to_owned()))?.to_owned();
+        let uid =
+            uid.ok_or_else(|| LoadError::Invalid("uid: expected a text of 1 to 64 characters".to_owned()))?.to_owned();
         let known = self.state_of(connection, &uid)?;
         if let Some((at, deleted)) = known {
             let deletes = self.has("deleted_at") && record.contains_key("deletedAt");
             // What was deleted stays deleted, whatever the clocks say.
-            if deleted && !deletes || deleted == deletes && record.get("updatedAt").and_then(Value::as_i64).is_none_or(|new| new <= at) {
+            if deleted && !deletes
+                || deleted == deletes && record.get("updatedAt").and_then(Value::as_i64).is_none_or(|new| new <= at)
+            {
                 return Ok(Loaded::Present);
             }
             if !renew {
@@ -249,7 +269,8 @@ impl Table {
 
     /// Returns the row that is the same by its natural columns.
     fn same(&self, connection: &Connection, names: &[&str], values: &[Sql]) -> Result<Option<i64>> {
-        let natural: Option<Vec<usize>> = self.natural.iter().map(|n| names.iter().position(|name| name == n)).collect();
+        let natural: Option<Vec<usize>> =
+            self.natural.iter().map(|n| names.iter().position(|name| name == n)).collect();
         let Some(natural) = natural.filter(|natural| !natural.is_empty()) else { return Ok(None) };
         let alive = if self.has("deleted_at") { " AND deleted_at IS NULL" } else { "" };
         let conditions = natural.iter().map(|i| format!("{} = ?", names[*i])).collect::<Vec<_>>().join(" AND ");
@@ -259,7 +280,12 @@ impl Table {
     }
 
     /// Returns the columns that a record has, and their values.
-    fn values(&self, connection: &Connection, mut record: Record, references: &References) -> Result<(Vec<&str>, Vec<Sql>), LoadError> {
+    fn values(
+        &self,
+        connection: &Connection,
+        mut record: Record,
+        references: &References,
+    ) -> Result<(Vec<&str>, Vec<Sql>), LoadError> {
         let (mut names, mut values) = (Vec::new(), Vec::new());
         for column in &self.columns {
             let field = column.field();
@@ -274,12 +300,18 @@ impl Table {
                         )));
                     }
                 },
-                (Some(Value::String(text)), None) if column.binary => {
-                    Sql::Blob(BASE64.decode(text).map_err(|error| LoadError::Invalid(format!("{field}: expected Base64: {error}")))?)
-                }
+                (Some(Value::String(text)), None) if column.binary => Sql::Blob(
+                    BASE64
+                        .decode(text)
+                        .map_err(|error| LoadError::Invalid(format!("{field}: expected Base64: {error}")))?,
+                ),
                 (Some(Value::String(text)), None) => Sql::Text(text),
-                (Some(Value::Number(n)), None) => n.as_i64().map_or_else(|| Sql::Real(n.as_f64().unwrap_or_default()), Sql::Integer),
-                (Some(other), _) => return Err(LoadError::Invalid(format!("{field}: expected a text or a number, got {other}"))),
+                (Some(Value::Number(n)), None) => {
+                    n.as_i64().map_or_else(|| Sql::Real(n.as_f64().unwrap_or_default()), Sql::Integer)
+                }
+                (Some(other), _) => {
+                    return Err(LoadError::Invalid(format!("{field}: expected a text or a number, got {other}")));
+                }
             };
             names.push(column.name.as_str());
             values.push(value);
@@ -330,8 +362,9 @@ pub fn is_referenced(connection: &Connection, table: &str, id: i64) -> Result<bo
         "SELECT m.name AS name, f.\"from\" AS source FROM sqlite_schema m, pragma_foreign_key_list(m.name) f
          WHERE m.type = 'table' AND f.\"table\" = :table",
     )?;
-    let references =
-        statement.query_map(named_params! {":table": table}, |row| Ok((row.get::<_, String>("name")?, row.get::<_, String>("source")?)))?;
+    let references = statement.query_map(named_params! {":table": table}, |row| {
+        Ok((row.get::<_, String>("name")?, row.get::<_, String>("source")?))
+    })?;
     for reference in references {
         let (name, column) = reference?;
         let sql = format!("SELECT EXISTS (SELECT 1 FROM {name} WHERE {column} = :id) AS found");
@@ -352,7 +385,9 @@ fn refused(error: rusqlite::Error) -> LoadError {
     let text = error.to_string();
     match error.sqlite_error() {
         Some(e) if e.extended_code == rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE => LoadError::Taken(text),
-        Some(e) if e.code == rusqlite::ErrorCode::ConstraintViolation || e.code == rusqlite::ErrorCode::TypeMismatch => {
+        Some(e)
+            if e.code == rusqlite::ErrorCode::ConstraintViolation || e.code == rusqlite::ErrorCode::TypeMismatch =>
+        {
             LoadError::Invalid(text)
         }
         _ => LoadError::Store(error.into()),

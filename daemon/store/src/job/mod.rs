@@ -182,7 +182,13 @@ impl Entry {
         }
         let mut last = self.last.lock();
         let runs = last.runs + 1;
-        *last = LastRun { running: false, runs, at: Some(now_ms()), duration: Some(begun.elapsed()), outcome: Some(outcome) };
+        *last = LastRun {
+            running: false,
+            runs,
+            at: Some(now_ms()),
+            duration: Some(begun.elapsed()),
+            outcome: Some(outcome),
+        };
         panic.map_or(Ok(()), Err)
     }
 
@@ -228,7 +234,11 @@ mod tests {
         for later in 1..=100 {
             jobs.nudge_at("often", begun + Duration::from_secs(5 + later % 7));
         }
-        assert_eq!(runs.recv().await.map(|at| at.duration_since(begun).as_secs()), Some(5), "at the earliest requested time");
+        assert_eq!(
+            runs.recv().await.map(|at| at.duration_since(begun).as_secs()),
+            Some(5),
+            "at the earliest requested time"
+        );
         let next = runs.recv().await.map(|at| at.duration_since(begun).as_secs());
         assert_eq!(next, Some(3605), "then at its regular interval");
     }

@@ -1,13 +1,14 @@
-//! Compaction: when a context is too full, its oldest messages are replaced by a summary. The message record itself keeps everything.
+//! Compaction: when a context is too full, its oldest messages are replaced by a summary. The message record itself
+//! keeps everything.
 //!
-//! The summary is extractive at first: the best-scored sentences, in the order in which they were said. If a language model is configured,
-//! it is asked later for a better version, and the next extractive summary starts with that text. Strong facts also become patterns,
-//! which outlive the conversation.
+//! The summary is extractive at first: the best-scored sentences, in the order in which they were said. If a language
+//! model is configured, it is asked later for a better version, and the next extractive summary starts with that text.
+//! Strong facts also become patterns, which outlive the conversation.
 //!
-//! Where to cut: the newest `keep` messages stay, extended back to the start of their turn so that a turn stays whole. If those
-//! messages alone exceed the threshold, only the newest ones within half of it stay, with the rest of their turn if that fits. A turn that
-//! is too long by itself is cut between two steps, never between a tool call and its result; its request is still sent with the context
-//! (see `assemble`).
+//! Where to cut: the newest `keep` messages stay, extended back to the start of their turn so that a turn stays whole.
+//! If those messages alone exceed the threshold, only the newest ones within half of it stay, with the rest of their
+//! turn if that fits. A turn that is too long by itself is cut between two steps, never between a tool call and its
+//! result; its request is still sent with the context (see `assemble`).
 
 use afd_proto::conversation::Role;
 use afd_proto::pattern::{PatternKind, PatternScope};
@@ -72,7 +73,8 @@ pub struct CompactionOutcome {
     pub facts: i64,
 }
 
-/// Returns the last message to remove from the context, or `None` if none may be removed. See the module documentation for the rule.
+/// Returns the last message to remove from the context, or `None` if none may be removed. See the module documentation
+/// for the rule.
 fn last_to_compact(connection: &Connection, c: &Conversation, limits: Limits) -> Result<Option<i64>> {
     let begins = c.summarised_to();
     let available = limits.tokens * limits.threshold / 100;
@@ -98,8 +100,8 @@ fn last_to_compact(connection: &Connection, c: &Conversation, limits: Limits) ->
     Ok(begin.map(|begin| begin - 1).filter(|upto| *upto > begins))
 }
 
-/// Compacts a conversation and updates its totals in `conversation`. What is learned is about `app`, and told to `learn_as`. `use_model` schedules a request to the language model for a better
-/// summary.
+/// Compacts a conversation and updates its totals in `conversation`. What is learned is about `app`, and told to
+/// `learn_as`. `use_model` schedules a request to the language model for a better summary.
 pub fn compact(
     connection: &Connection,
     origin: &str,
@@ -109,7 +111,9 @@ pub fn compact(
     (app, learn_as): (Option<&str>, PatternScope),
     use_model: bool,
 ) -> Result<CompactionOutcome> {
-    let Some(upto) = last_to_compact(connection, conversation, limits)? else { return Ok(CompactionOutcome::default()) };
+    let Some(upto) = last_to_compact(connection, conversation, limits)? else {
+        return Ok(CompactionOutcome::default());
+    };
     let (id, begins, after) = (conversation.id, conversation.summarised_to(), conversation.cleared_to);
     let max_tokens = MAX_SUMMARY_TOKENS.min(limits.tokens * MAX_SUMMARY_PERCENT / 100);
     let (text, tokens) = extract(connection, id, after, upto, max_tokens, counter)?;
@@ -124,8 +128,9 @@ pub fn compact(
     Ok(CompactionOutcome { messages: upto - begins, facts })
 }
 
-/// Builds an extractive summary of up to `max_tokens` tokens of the messages after `after` up to and including `upto`; returns it with
-/// its token count. It starts with the text a language model wrote about the oldest of these messages, if there is one and it fits.
+/// Builds an extractive summary of up to `max_tokens` tokens of the messages after `after` up to and including `upto`;
+/// returns it with its token count. It starts with the text a language model wrote about the oldest of these messages,
+/// if there is one and it fits.
 pub fn extract(
     connection: &Connection,
     conversation: i64,
@@ -142,13 +147,17 @@ pub fn extract(
     let found = kept::facts(connection, conversation, (from, upto + 1), (MAX_CANDIDATES, MAX_CANDIDATES))?;
     let chosen = choose(found, max_tokens - spent);
     lines.extend(chosen.iter().map(|fact| format!("- {}", fact.text)));
-    let text = if lines.is_empty() { format!("{} messages; no facts were found in them.", upto - after) } else { lines.join("\n") };
+    let text = if lines.is_empty() {
+        format!("{} messages; no facts were found in them.", upto - after)
+    } else {
+        lines.join("\n")
+    };
     spent = counter.count(&text);
     Ok((text, spent))
 }
 
-/// Shares of the summary reserved for each role, per cent. Tool output is the largest part of a conversation and matters least. Whatever is
-/// left over goes to the best remaining facts of any role.
+/// Shares of the summary reserved for each role, per cent. Tool output is the largest part of a conversation and
+/// matters least. Whatever is left over goes to the best remaining facts of any role.
 const ROLE_SHARES: [(Role, i64); 3] = [(Role::User, 50), (Role::Assistant, 30), (Role::Tool, 20)];
 
 /// Tokens of a line beside its fact: a dash, who said it and where, a newline.
@@ -189,10 +198,11 @@ fn take_fitting(best_first: Vec<Fact>, available: i64, chosen: &mut Vec<Fact>, s
 }
 
 /// Phrases that mark a sentence of the user as a preference.
-const PREFERENCE_PHRASES: &[&str] = &["prefer", "always", "never", "i want", "i like", "favourite", "favorite", "please use", "don't use"];
+const PREFERENCE_PHRASES: &[&str] =
+    &["prefer", "always", "never", "i want", "i like", "favourite", "favorite", "please use", "don't use"];
 
-/// Saves the strongest facts as patterns and returns how many there were. Only what the user said: a tool prints what strangers wrote, and
-/// an assistant repeats it.
+/// Saves the strongest facts as patterns and returns how many there were. Only what the user said: a tool prints what
+/// strangers wrote, and an assistant repeats it.
 fn learn(
     connection: &Connection,
     origin: &str,

@@ -23,19 +23,30 @@ pub struct Erased {
 }
 
 /// Erases a message. Its place in the conversation stays, without content. Returns `None` if there is no such message.
-pub fn message(connection: &Connection, origin: &str, conversation: &mut Conversation, position: i64) -> Result<Option<Erased>> {
-    let Some(recorded) = messages::between(connection, conversation.id, position - 1, position)?.pop() else { return Ok(None) };
+pub fn message(
+    connection: &Connection,
+    origin: &str,
+    conversation: &mut Conversation,
+    position: i64,
+) -> Result<Option<Erased>> {
+    let Some(recorded) = messages::between(connection, conversation.id, position - 1, position)?.pop() else {
+        return Ok(None);
+    };
     let shown: Vec<String> = messages::pictures(&recorded.message).into_iter().map(str::to_owned).collect();
     let artifacts = pictures(connection, conversation.session, &shown, Some(&recorded.uid))?;
     let mut erased = Erased { artifacts, recorded_at: recorded.at, ..Erased::default() };
     let values = named_params! {":conversation_id": conversation.id, ":position": position};
-    let run = |sql: &str| -> Result<i64> { Ok(i64::try_from(connection.prepare_cached(sql)?.execute(values)?).unwrap_or(0)) };
+    let run =
+        |sql: &str| -> Result<i64> { Ok(i64::try_from(connection.prepare_cached(sql)?.execute(values)?).unwrap_or(0)) };
     let id: i64 = connection
         .prepare_cached("SELECT id FROM messages WHERE conversation_id = :conversation_id AND position = :position")?
         .query_row(values, |row| row.get("id"))?;
     search::remove(connection, conversation.id, position, &messages::searched_text(&recorded.message))?;
-    let patterns =
-        patterns_of(connection, conversation, position)?.into_iter().chain(patterns_about(connection, conversation.session, &recorded)?);
+    let patterns = patterns_of(connection, conversation, position)?.into_iter().chain(patterns_about(
+        connection,
+        conversation.session,
+        &recorded,
+    )?);
     for pattern in patterns.collect::<BTreeSet<i64>>() {
         // Its row stays: another copy of the memory does not bring it back.
         erased.derived += i64::from(patterns::delete(connection, pattern)?.is_some());
@@ -44,9 +55,12 @@ pub fn message(connection: &Connection, origin: &str, conversation: &mut Convers
     run("UPDATE message_facts SET was = NULL WHERE conversation_id = :conversation_id AND position IN
             (SELECT superseded_by FROM message_facts WHERE conversation_id = :conversation_id AND position = :position)")?;
     run("UPDATE message_facts SET about = NULL WHERE conversation_id = :conversation_id AND position = :position + 1")?;
-    erased.derived +=
-        run("DELETE FROM message_facts WHERE conversation_id = :conversation_id AND (position = :position OR again = :position)")?;
-    erased.derived += run("DELETE FROM summaries WHERE conversation_id = :conversation_id AND after < :position AND upto >= :position")?;
+    erased.derived += run(
+        "DELETE FROM message_facts WHERE conversation_id = :conversation_id AND (position = :position OR again = :position)",
+    )?;
+    erased.derived += run(
+        "DELETE FROM summaries WHERE conversation_id = :conversation_id AND after < :position AND upto >= :position",
+    )?;
     connection
         .prepare_cached(
             "UPDATE messages SET content = '\"\"', tool_calls = NULL, name = NULL, extra = NULL, deleted_at = :now, updated_at = :now
@@ -54,8 +68,13 @@ pub fn message(connection: &Connection, origin: &str, conversation: &mut Convers
         )?
         .execute(named_params! {":id": id, ":now": now_ms()})?;
     conversation.rolling.retain(|line| line.turn != recorded.turn);
-    let arguments: Vec<String> =
-        recorded.message.tool_calls.iter().flat_map(|c| c.arguments.values()).filter_map(|v| v.as_str().map(str::to_owned)).collect();
+    let arguments: Vec<String> = recorded
+        .message
+        .tool_calls
+        .iter()
+        .flat_map(|c| c.arguments.values())
+        .filter_map(|v| v.as_str().map(str::to_owned))
+        .collect();
     conversation.context.retain(|_, known| !arguments.contains(&known.value));
     save(connection, origin, conversation)?;
     Ok(Some(erased))
@@ -67,15 +86,18 @@ fn patterns_of(connection: &Connection, conversation: &Conversation, position: i
         "SELECT id FROM patterns WHERE session_id = :session AND deleted_at IS NULL AND text IN
             (SELECT text FROM message_facts WHERE conversation_id = :conversation AND (position = :position OR again = :position))",
     )?;
-    let values = named_params! {":session": conversation.session, ":conversation": conversation.id, ":position": position};
+    let values =
+        named_params! {":session": conversation.session, ":conversation": conversation.id, ":position": position};
     let rows = statement.query_map(values, |row| row.get("id"))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns the patterns that a session keeps to itself and that a language model may have taken from a message: those learned since then
-/// that share a figure or at least half of their words with it.
+/// Returns the patterns that a session keeps to itself and that a language model may have taken from a message: those
+/// learned since then that share a figure or at least half of their words with it.
 fn patterns_about(connection: &Connection, session: i64, recorded: &RecordedMessage) -> Result<Vec<i64>> {
-    let telling = |text: &str| -> BTreeSet<String> { text::words(text).into_iter().filter(|word| !text::is_stop(word)).collect() };
+    let telling = |text: &str| -> BTreeSet<String> {
+        text::words(text).into_iter().filter(|word| !text::is_stop(word)).collect()
+    };
     let said = telling(&messages::searched_text(&recorded.message));
     let mut statement = connection.prepare_cached(
         "SELECT id, text FROM patterns WHERE session_id = :session_id AND scope = 'session' AND created_at >= :at AND deleted_at IS NULL",
@@ -112,8 +134,8 @@ pub fn conversation(connection: &Connection, conversation: i64) -> Result<(i64, 
     Ok((messages, derived))
 }
 
-/// Returns the row ids of the artifacts of pictures that only some messages of a session show, given their uids. `erased` is the only one of
-/// them that is erased, or `None` if all messages of the session are.
+/// Returns the row ids of the artifacts of pictures that only some messages of a session show, given their uids.
+/// `erased` is the only one of them that is erased, or `None` if all messages of the session are.
 pub fn pictures(connection: &Connection, session: i64, shown: &[String], erased: Option<&str>) -> Result<Vec<i64>> {
     if shown.is_empty() {
         return Ok(Vec::new());
@@ -123,7 +145,8 @@ pub fn pictures(connection: &Connection, session: i64, shown: &[String], erased:
         "SELECT content FROM messages WHERE deleted_at IS NULL AND content LIKE '%\"artifact\"%' AND CASE WHEN :erased IS NULL
             THEN conversation_id NOT IN (SELECT id FROM conversations WHERE session_id = :session) ELSE uid <> :erased END",
     )?;
-    let rows = statement.query_map(named_params! {":session": session, ":erased": erased}, |row| row.get::<_, String>("content"))?;
+    let rows = statement
+        .query_map(named_params! {":session": session, ":erased": erased}, |row| row.get::<_, String>("content"))?;
     for content in rows {
         let content = content?;
         alone.retain(|uid| !content.contains(uid.as_str()));

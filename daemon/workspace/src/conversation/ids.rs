@@ -1,14 +1,16 @@
 //! Ids of tool calls: those that clients leave out, and those that a provider refuses.
 //!
-//! Some clients send no ids (Ollama, the functions of early chat completions) or count from 0 in each answer (several servers that speak
-//! OpenAI's interface). The record keeps what came; in a context each id is there once, in a form that the target takes.
+//! Some clients send no ids (Ollama, the functions of early chat completions) or count from 0 in each answer (several
+//! servers that speak OpenAI's interface). The record keeps what came; in a context each id is there once, in a form
+//! that the target takes.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use afd_proto::context::Format;
 use afd_proto::conversation::{Message, RecordedMessage, Role, ToolCall};
 
-/// Maximum length of an id in OpenAI's chat completions, and in Anthropic's messages, characters; both take letters, digits, `_` and `-`.
+/// Maximum length of an id in OpenAI's chat completions, and in Anthropic's messages, characters; both take letters,
+/// digits, `_` and `-`.
 const MAX_LENGTH_OPENAI: usize = 40;
 const MAX_LENGTH_ANTHROPIC: usize = 64;
 
@@ -27,13 +29,15 @@ impl Open {
     fn note(&mut self, message: &Message) {
         match message.role {
             Role::Tool => self.0.retain(|(id, _)| Some(id) != message.tool_call_id.as_ref()),
-            Role::Assistant => self.0 = message.tool_calls.iter().map(|call| (call.id.clone(), call.name.clone())).collect(),
+            Role::Assistant => {
+                self.0 = message.tool_calls.iter().map(|call| (call.id.clone(), call.name.clone())).collect()
+            }
             Role::User | Role::System => {}
         }
     }
 
-    /// Gives ids to the calls of new messages that have none, and to results the id of the call that they answer: the first open one of
-    /// their name, else the first open one. `position` is that of the newest recorded message.
+    /// Gives ids to the calls of new messages that have none, and to results the id of the call that they answer: the
+    /// first open one of their name, else the first open one. `position` is that of the newest recorded message.
     pub fn complete(&mut self, messages: &mut [Message], position: i64) {
         for (position, message) in (position + 1..).zip(messages) {
             for (n, call) in message.tool_calls.iter_mut().enumerate().filter(|(_, call)| call.id.is_empty()) {
@@ -105,7 +109,11 @@ mod tests {
     }
 
     fn asks(calls: &[(&str, &str)]) -> Message {
-        Message { role: Role::Assistant, tool_calls: calls.iter().map(|(id, name)| call(id, name)).collect(), ..Message::default() }
+        Message {
+            role: Role::Assistant,
+            tool_calls: calls.iter().map(|(id, name)| call(id, name)).collect(),
+            ..Message::default()
+        }
     }
 
     fn answers(id: Option<&str>, name: Option<&str>) -> Message {
@@ -118,7 +126,12 @@ mod tests {
 
     #[test]
     fn results_without_ids_answer_the_call_of_their_name() {
-        let mut messages = [asks(&[("", "open"), ("", "look")]), answers(None, Some("look")), answers(None, None), asks(&[("", "tap")])];
+        let mut messages = [
+            asks(&[("", "open"), ("", "look")]),
+            answers(None, Some("look")),
+            answers(None, None),
+            asks(&[("", "tap")]),
+        ];
         Open::default().complete(&mut messages, 4);
         assert_eq!(ids(&messages), ["call_5_0", "call_5_1", "call_5_1", "call_5_0", "call_8_0"]);
         let mut alone = [answers(None, None)];
@@ -143,7 +156,10 @@ mod tests {
         assert_eq!(found[..4], ["call_0", "call_0_2", "call_0", "call_0_2"]);
         assert_eq!(
             (&found[4..6], &found[8..10]),
-            (&["call_0_3".to_owned(), "functions_tap_0".into()][..], &["functions_tap_0".to_owned(), "call_0_3".into()][..])
+            (
+                &["call_0_3".to_owned(), "functions_tap_0".into()][..],
+                &["functions_tap_0".to_owned(), "call_0_3".into()][..]
+            )
         );
         assert!(found.iter().all(|id| id.len() <= 40) && found[6] != found[7] && found[10] == found[6]);
     }

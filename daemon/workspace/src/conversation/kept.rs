@@ -1,5 +1,5 @@
-//! Storage of statements: scored sentences of messages, and the term counts that scores depend on. What replaces what is told by
-//! `supersede`.
+//! Storage of statements: scored sentences of messages, and the term counts that scores depend on. What replaces what
+//! is told by `supersede`.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -72,9 +72,16 @@ const ASKED: f64 = 0.6;
 /// Maximum number of statements of one message that may replace older ones.
 const MAX_CORRECTIONS: usize = 6;
 
-/// Scores and stores the statements of a message, with their token counts. A sentence that was stored before moves to this message if the
-/// user says it; one that others repeat is kept where it was before, so that a context changes only when the repetition leaves its turns.
-pub fn keep(connection: &Connection, origin: &str, said: Said<'_>, statements: &[(Candidate, i64)], seen: &mut TermCounts) -> Result<()> {
+/// Scores and stores the statements of a message, with their token counts. A sentence that was stored before moves to
+/// this message if the user says it; one that others repeat is kept where it was before, so that a context changes only
+/// when the repetition leaves its turns.
+pub fn keep(
+    connection: &Connection,
+    origin: &str,
+    said: Said<'_>,
+    statements: &[(Candidate, i64)],
+    seen: &mut TermCounts,
+) -> Result<()> {
     let (conversation, now) = (said.conversation, now_ms());
     let mut insert = connection.prepare_cached(
         "INSERT INTO message_facts (uid, origin, conversation_id, position, place, role, source, kind, text, about, about_by, was, tokens,
@@ -100,7 +107,11 @@ pub fn keep(connection: &Connection, origin: &str, said: Said<'_>, statements: &
     )?;
     let mut corrections = 0;
     for (candidate, tokens) in statements {
-        let words = candidate.words.iter().map(|word| seen.count(connection, conversation, *word)).collect::<Result<Vec<_>>>()?;
+        let words = candidate
+            .words
+            .iter()
+            .map(|word| seen.count(connection, conversation, *word))
+            .collect::<Result<Vec<_>>>()?;
         let template_count = seen.count(connection, conversation, candidate.template)? + 1;
         let own_score = facts::score(candidate, &words) * if candidate.asks { ASKED } else { 1.0 };
         let mut replaced = Replaced::default();
@@ -113,7 +124,8 @@ pub fn keep(connection: &Connection, origin: &str, said: Said<'_>, statements: &
         }
         // What may replace an older statement is told before that.
         let score = own_score.max(replaced.doubted + AFTER_DOUBTED);
-        let replaceable = said.role == Role::User && !candidate.asks && (settles || candidate.base_score >= MIN_REPLACEABLE);
+        let replaceable =
+            said.role == Role::User && !candidate.asks && (settles || candidate.base_score >= MIN_REPLACEABLE);
         let values = named_params! {
             ":uid": new_uid(),
             ":origin": origin,
@@ -138,7 +150,9 @@ pub fn keep(connection: &Connection, origin: &str, said: Said<'_>, statements: &
         let fact: i64 = insert.query_row(values, |row| row.get("id"))?;
         let subject = if replaceable { Subject::of(&candidate.text).words } else { BTreeSet::new() };
         for word in subject.iter().take(MAX_SUBJECT) {
-            about.execute(named_params! {":conversation_id": conversation, ":hash": text::hash(word), ":fact_id": fact})?;
+            about.execute(
+                named_params! {":conversation_id": conversation, ":hash": text::hash(word), ":fact_id": fact},
+            )?;
         }
     }
     Ok(())
@@ -168,8 +182,8 @@ pub fn replaced(connection: &Connection, conversation: i64) -> Result<Vec<String
     Ok(texts.collect::<rusqlite::Result<Vec<_>>>()?.iter().map(|text| text::fold(text)).collect())
 }
 
-/// Raises the statements of the last few messages of others that this message takes up again: an assistant repeats what it was told
-/// and goes on with what a tool found, and nobody repeats an anecdote.
+/// Raises the statements of the last few messages of others that this message takes up again: an assistant repeats what
+/// it was told and goes on with what a tool found, and nobody repeats an anecdote.
 pub fn echo(connection: &Connection, said: Said<'_>, content: &str) -> Result<()> {
     let words = facts::echoes(content);
     if words.is_empty() || said.role == Role::Tool || said.role == Role::System {
@@ -240,7 +254,10 @@ pub(super) struct Places([usize; 13]);
 
 impl Places {
     pub(super) fn of(statement: &Statement<'_>) -> rusqlite::Result<Self> {
-        let names = ["id", "position", "place", "role", "source", "kind", "text", "about", "about_by", "was", "tokens", "score", "at"];
+        let names = [
+            "id", "position", "place", "role", "source", "kind", "text", "about", "about_by", "was", "tokens", "score",
+            "at",
+        ];
         let mut places = [0; 13];
         for (place, name) in places.iter_mut().zip(names) {
             *place = statement.column_index(name)?;
@@ -259,7 +276,9 @@ impl Places {
             kind: Kind::of(row.get_ref(kind)?.as_str()?),
             text: row.get(text)?,
             about: match row.get::<_, Option<String>>(about)? {
-                Some(text) => Some(About { text, by: row.get::<_, Option<String>>(about_by)?.and_then(|by| Role::of(&by)) }),
+                Some(text) => {
+                    Some(About { text, by: row.get::<_, Option<String>>(about_by)?.and_then(|by| Role::of(&by)) })
+                }
                 None => None,
             },
             was: row.get(was)?,
@@ -270,18 +289,23 @@ impl Places {
     }
 }
 
-/// Returns the best statements between positions `after` and `before` (both exclusive) that hold, best first. The user contributes up to
-/// `of_user`, assistant and tools up to `of_others` each, so that these cannot crowd out what people said.
+/// Returns the best statements between positions `after` and `before` (both exclusive) that hold, best first. The user
+/// contributes up to `of_user`, assistant and tools up to `of_others` each, so that these cannot crowd out what people
+/// said.
 pub fn facts(
     connection: &Connection,
     conversation: i64,
     (after, before): (i64, i64),
     (of_user, of_others): (usize, usize),
 ) -> Result<Vec<Fact>> {
-    // Over the whole conversation the rank index yields the best ones directly; a later range is read completely and sorted.
+    // Over the whole conversation the rank index yields the best ones directly; a later range is read completely and
+    // sorted.
     let index = if after == 0 { "message_facts_best" } else { "message_facts_places" };
     let repeated = |column: &str| {
-        format!("CASE WHEN f.again < :before THEN f.again{} ELSE f.{column} END AS {column}", if column == "at" { "_at" } else { "" })
+        format!(
+            "CASE WHEN f.again < :before THEN f.again{} ELSE f.{column} END AS {column}",
+            if column == "at" { "_at" } else { "" }
+        )
     };
     let columns = COLUMNS.replace("f.position", &repeated("position")).replace("f.at", &repeated("at"));
     let mut statement = connection.prepare_cached(&format!(
@@ -294,8 +318,7 @@ pub fn facts(
     let mut found: Vec<Fact> = Vec::new();
     for (role, count) in [(Role::User, of_user), (Role::Assistant, of_others), (Role::Tool, of_others)] {
         let limit = i64::try_from(count).unwrap_or(i64::MAX);
-        let values =
-            named_params! {":conversation": conversation, ":after": after, ":before": before, ":role": role.word(), ":limit": limit};
+        let values = named_params! {":conversation": conversation, ":after": after, ":before": before, ":role": role.word(), ":limit": limit};
         let rows = statement.query_map(values, |row| {
             let fact = places.read(row)?;
             Ok(Fact { score: facts::discount_repeats(fact.score, row.get(times)?), ..fact })

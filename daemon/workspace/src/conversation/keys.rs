@@ -1,4 +1,5 @@
-//! Context keys: values an agent need not repeat, such as the current device, taken from the arguments of successful tool calls.
+//! Context keys: values an agent need not repeat, such as the current device, taken from the arguments of successful
+//! tool calls.
 
 use std::collections::BTreeMap;
 
@@ -57,14 +58,18 @@ pub fn set_by_call(call: &ToolCall, tracked: &[String]) -> BTreeMap<String, Stri
     found
 }
 
-/// Renames the given context keys to their canonical names, which tool calls also set: `tree_id` becomes `tree`. A canonical key takes
-/// precedence over its aliases.
+/// Renames the given context keys to their canonical names, which tool calls also set: `tree_id` becomes `tree`. A
+/// canonical key takes precedence over its aliases.
 pub fn named(given: BTreeMap<String, String>) -> BTreeMap<String, String> {
     let own = |name: &str| {
         let name = folded(name);
-        ALIASES.iter().find(|(key, aliases)| *key == name || aliases.contains(&name.as_str())).map(|(key, _)| (*key).to_owned())
+        ALIASES
+            .iter()
+            .find(|(key, aliases)| *key == name || aliases.contains(&name.as_str()))
+            .map(|(key, _)| (*key).to_owned())
     };
-    let (itself, others): (Vec<_>, Vec<_>) = given.into_iter().partition(|(name, _)| own(name).is_none_or(|key| key == folded(name)));
+    let (itself, others): (Vec<_>, Vec<_>) =
+        given.into_iter().partition(|(name, _)| own(name).is_none_or(|key| key == folded(name)));
     let all = others.into_iter().chain(itself);
     all.map(|(name, value)| (own(&name).unwrap_or(name), value)).collect()
 }
@@ -83,7 +88,9 @@ pub fn failed(answer: &Message) -> bool {
                 || body.get("message").and_then(Value::as_str).is_some_and(reads_as_failure)
                 || inner.into_iter().any(|value| match value {
                     Value::Object(body) => tells_of_failure(body),
-                    Value::String(text) => FAILED_STATUS.contains(&text.to_lowercase().as_str()) || reads_as_failure(text),
+                    Value::String(text) => {
+                        FAILED_STATUS.contains(&text.to_lowercase().as_str()) || reads_as_failure(text)
+                    }
                     _ => false,
                 })
         }
@@ -93,12 +100,19 @@ pub fn failed(answer: &Message) -> bool {
 
 /// Returns whether an object tells of a failure.
 fn tells_of_failure(body: &serde_json::Map<String, Value>) -> bool {
-    let says = |key: &str, word: &str| body.get(key).is_some_and(|v| v.as_str().is_some_and(|text| text.eq_ignore_ascii_case(word)));
+    let says = |key: &str, word: &str| {
+        body.get(key).is_some_and(|v| v.as_str().is_some_and(|text| text.eq_ignore_ascii_case(word)))
+    };
     let no = |key: &str| body.get(key) == Some(&Value::Bool(false)) || says(key, "false");
     let yes = |key: &str| body.get(key) == Some(&Value::Bool(true)) || says(key, "true");
     let filled = |key: &str| {
-        body.get(key)
-            .is_some_and(|e| !e.is_null() && e != &Value::Bool(false) && e != "" && e != &Value::from(0) && e != &Value::Array(Vec::new()))
+        body.get(key).is_some_and(|e| {
+            !e.is_null()
+                && e != &Value::Bool(false)
+                && e != ""
+                && e != &Value::from(0)
+                && e != &Value::Array(Vec::new())
+        })
     };
     let status = |key: &str| match body.get(key) {
         Some(Value::String(word)) => {
@@ -108,8 +122,9 @@ fn tells_of_failure(body: &serde_json::Map<String, Value>) -> bool {
         Some(Value::Number(code)) => code.as_u64().is_some_and(|code| (400..=599).contains(&code)),
         _ => false,
     };
-    let exit =
-        ["exitCode", "exit_code", "returncode"].iter().any(|key| body.get(*key).and_then(Value::as_i64).is_some_and(|code| code != 0));
+    let exit = ["exitCode", "exit_code", "returncode"]
+        .iter()
+        .any(|key| body.get(*key).and_then(Value::as_i64).is_some_and(|code| code != 0));
     no("success")
         || no("ok")
         || yes("isError")
@@ -181,7 +196,8 @@ const FAILURE_STARTS: &[&str] = &[
 
 /// Returns whether a plain text tells of a failure: by its first words, a line that names an exception, or a traceback.
 fn reads_as_failure(text: &str) -> bool {
-    let start: String = text.trim_start_matches(|c: char| !c.is_alphanumeric()).chars().take(60).flat_map(char::to_lowercase).collect();
+    let start: String =
+        text.trim_start_matches(|c: char| !c.is_alphanumeric()).chars().take(60).flat_map(char::to_lowercase).collect();
     let begins = |word: &&&str| {
         let rest = start.strip_prefix(**word);
         rest.is_some_and(|rest| {
@@ -192,15 +208,18 @@ fn reads_as_failure(text: &str) -> bool {
         })
     };
     // "Error-free", "error: none" and "0 errors" tell of none.
-    let denies =
-        ["error-free", "error free", "error: none", "errors: 0", "error: 0", "error: null"].iter().any(|word| start.starts_with(word));
+    let denies = ["error-free", "error free", "error: none", "errors: 0", "error: 0", "error: null"]
+        .iter()
+        .any(|word| start.starts_with(word));
     let named = || {
         text.lines().next().and_then(|line| line.split_whitespace().next()).is_some_and(|word| {
             let name = word.trim_end_matches(':');
             name.len() < word.len() && name.len() > 5 && (name.ends_with("Error") || name.ends_with("Exception"))
         })
     };
-    (FAILURE_STARTS.iter().any(|word| begins(&word)) && !denies) || text.contains("Traceback (most recent call last)") || named()
+    (FAILURE_STARTS.iter().any(|word| begins(&word)) && !denies)
+        || text.contains("Traceback (most recent call last)")
+        || named()
 }
 
 #[cfg(test)]
@@ -212,7 +231,8 @@ mod tests {
 
     #[test]
     fn arguments_set_keys_by_name_or_alias() {
-        let Value::Object(arguments) = json!({"userinterface_name": "google_tv", "tree_id": 7, "deviceId": "d1", "cart-id": "c9", "x": ""})
+        let Value::Object(arguments) =
+            json!({"userinterface_name": "google_tv", "tree_id": 7, "deviceId": "d1", "cart-id": "c9", "x": ""})
         else {
             panic!("an object")
         };
@@ -225,7 +245,8 @@ mod tests {
 
     #[test]
     fn tool_result_reports_whether_the_call_failed() {
-        let answer = |text: &str| Message { role: Role::Tool, content: Content::Text(text.into()), ..Message::default() };
+        let answer =
+            |text: &str| Message { role: Role::Tool, content: Content::Text(text.into()), ..Message::default() };
         for text in [
             r#"{"success":false}"#,
             r#"{"ok":false}"#,

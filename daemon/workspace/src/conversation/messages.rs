@@ -1,7 +1,7 @@
 //! The message record of a conversation: append-only, with a running token total.
 //!
-//! `running` holds the tokens of all messages up to and including a row, so the size of any range is the difference of two rows, and the
-//! position at which a given total is reached is found by index.
+//! `running` holds the tokens of all messages up to and including a row, so the size of any range is the difference of
+//! two rows, and the position at which a given total is reached is found by index.
 
 use afd_proto::conversation::{Content, Message, Part, RecordedMessage, Role, ToolCall};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, named_params};
@@ -27,13 +27,17 @@ pub fn tokens(message: &Message, counter: &Counter) -> i64 {
         Content::Text(text) => counter.count(text),
         Content::Parts(parts) => parts.iter().map(|part| tokens_of_part(part, counter)).sum(),
     };
-    let calls: i64 = message.tool_calls.iter().map(|call| counter.count(&call.name) + counter.count(&json(&call.arguments))).sum();
+    let calls: i64 =
+        message.tool_calls.iter().map(|call| counter.count(&call.name) + counter.count(&json(&call.arguments))).sum();
     MESSAGE_OVERHEAD + content + calls
 }
 
-/// Counts the tokens of what a client's message has besides, if it is handed over: reasoning, and other fields of calls.
+/// Counts the tokens of what a client's message has besides, if it is handed over: reasoning, and other fields of
+/// calls.
 pub fn extra_tokens(message: &Message, counter: &Counter) -> i64 {
-    let of = |extra: &serde_json::Map<String, serde_json::Value>| if extra.is_empty() { 0 } else { counter.count(&json(extra)) };
+    let of = |extra: &serde_json::Map<String, serde_json::Value>| {
+        if extra.is_empty() { 0 } else { counter.count(&json(extra)) }
+    };
     of(&message.extra) + message.tool_calls.iter().map(|call| of(&call.extra)).sum::<i64>()
 }
 
@@ -48,7 +52,8 @@ pub fn tokens_of_part(part: &Part, counter: &Counter) -> i64 {
     }
 }
 
-/// A message with its token count and candidate facts, computed before the write transaction so that the writer thread is not held up.
+/// A message with its token count and candidate facts, computed before the write transaction so that the writer thread
+/// is not held up.
 #[derive(Debug, Clone)]
 pub struct Prepared {
     /// The message.
@@ -85,12 +90,14 @@ pub fn statements(message: &Message, lead: Option<&str>, counter: &Counter) -> V
         .collect()
 }
 
-/// Returns the tokens of a message once its middle has been cut to the length that older messages have in a context, by role.
+/// Returns the tokens of a message once its middle has been cut to the length that older messages have in a context, by
+/// role.
 pub fn brief_tokens(role: Role, tokens: i64) -> i64 {
     tokens.min(brief_limit(role))
 }
 
-/// Returns the maximum tokens of an older message in a context. The migration that adds `brief_running` states the same figures.
+/// Returns the maximum tokens of an older message in a context. The migration that adds `brief_running` states the same
+/// figures.
 pub fn brief_limit(role: Role) -> i64 {
     match role {
         Role::Tool => 240,
@@ -134,12 +141,15 @@ fn tool_of(connection: &Connection, conversation: i64, position: i64, message: &
 /// Number of messages whose statements and search entries are made in one step after an upgrade.
 const INDEX_BATCH: i64 = 100;
 
-/// Makes the statements and search entries of some messages that have none yet, oldest first. Returns whether none are left.
+/// Makes the statements and search entries of some messages that have none yet, oldest first. Returns whether none are
+/// left.
 pub fn index_some(connection: &Connection, origin: &str, piece: &Piece) -> Result<bool> {
-    let mut statement =
-        connection.prepare_cached("SELECT id, conversation_id, position FROM messages WHERE indexed = 0 ORDER BY id LIMIT :limit")?;
-    let rows = statement
-        .query_map(named_params! {":limit": INDEX_BATCH}, |row| Ok((row.get("id")?, row.get("conversation_id")?, row.get("position")?)))?;
+    let mut statement = connection.prepare_cached(
+        "SELECT id, conversation_id, position FROM messages WHERE indexed = 0 ORDER BY id LIMIT :limit",
+    )?;
+    let rows = statement.query_map(named_params! {":limit": INDEX_BATCH}, |row| {
+        Ok((row.get("id")?, row.get("conversation_id")?, row.get("position")?))
+    })?;
     let rows: Vec<(i64, i64, i64)> = rows.collect::<rusqlite::Result<_>>()?;
     let counter = Counter::estimate();
     for (id, conversation, position) in &rows {
@@ -153,12 +163,20 @@ pub fn index_some(connection: &Connection, origin: &str, piece: &Piece) -> Resul
             let mut seen = TermCounts::default();
             let source = tool_of(connection, *conversation, *position, &recorded.message)?;
             let source = source.as_deref();
-            let said = Said { conversation: *conversation, position: *position, role: recorded.message.role, source, at: recorded.at };
+            let said = Said {
+                conversation: *conversation,
+                position: *position,
+                role: recorded.message.role,
+                source,
+                at: recorded.at,
+            };
             let statements = statements(&recorded.message, before.as_deref(), &counter);
             derive(connection, origin, said, &recorded.message, &statements, &mut seen)?;
             seen.save(connection, *conversation)?;
         }
-        connection.prepare_cached("UPDATE messages SET indexed = 1 WHERE id = :id")?.execute(named_params! {":id": id})?;
+        connection
+            .prepare_cached("UPDATE messages SET indexed = 1 WHERE id = :id")?
+            .execute(named_params! {":id": id})?;
         if piece.is_over() {
             return Ok(false);
         }
@@ -166,7 +184,8 @@ pub fn index_some(connection: &Connection, origin: &str, piece: &Piece) -> Resul
     Ok(i64::try_from(rows.len()).unwrap_or(0) < INDEX_BATCH)
 }
 
-/// Returns what a message says by itself: its texts, without those that a context handed over and a client appended again.
+/// Returns what a message says by itself: its texts, without those that a context handed over and a client appended
+/// again.
 pub fn said_text(message: &Message) -> String {
     let starts = [super::assemble::DATA, super::assemble::HEADING, super::assemble::KEYS];
     let is_ours = |text: &str| starts.iter().any(|start| text.starts_with(start));
@@ -183,15 +202,16 @@ pub fn said_text(message: &Message) -> String {
     }
 }
 
-/// Returns what a message says that the next one may answer: only what the assistant says, because a text of a tool or page must not
-/// become part of what the user said.
+/// Returns what a message says that the next one may answer: only what the assistant says, because a text of a tool or
+/// page must not become part of what the user said.
 pub fn asked_by(message: &Message) -> Option<String> {
     (message.role == Role::Assistant).then(|| said_text(message))
 }
 
 /// Returns the text by which a message is found: its content, and the calls that it makes.
 pub fn searched_text(message: &Message) -> String {
-    let calls: String = message.tool_calls.iter().map(|call| format!("\n{} {}", call.name, json(&call.arguments))).collect();
+    let calls: String =
+        message.tool_calls.iter().map(|call| format!("\n{} {}", call.name, json(&call.arguments))).collect();
     said_text(message) + &calls
 }
 
@@ -209,8 +229,8 @@ pub fn derive(
     search::index(connection, said.conversation, said.position, &searched_text(message))
 }
 
-/// Appends a message to a conversation, with its statements and its search entry, and updates the position, turn and token totals of
-/// `conversation`.
+/// Appends a message to a conversation, with its statements and its search entry, and updates the position, turn and
+/// token totals of `conversation`.
 pub fn append(
     connection: &Connection,
     origin: &str,
@@ -253,7 +273,8 @@ pub fn append(
         })?;
     let source = tool_of(connection, conversation.id, conversation.position, message)?;
     let source = source.as_deref();
-    let said = Said { conversation: conversation.id, position: conversation.position, role: message.role, source, at: now };
+    let said =
+        Said { conversation: conversation.id, position: conversation.position, role: message.role, source, at: now };
     derive(connection, origin, said, message, &prepared.facts, seen)
 }
 
@@ -264,7 +285,8 @@ const COLUMNS: &str = concat!(
 
 fn read(row: &Row<'_>) -> rusqlite::Result<RecordedMessage> {
     let content: String = row.get("content")?;
-    let calls: Vec<ToolCall> = row.get::<_, Option<String>>("tool_calls")?.map(|text| parse_list(&text)).unwrap_or_default();
+    let calls: Vec<ToolCall> =
+        row.get::<_, Option<String>>("tool_calls")?.map(|text| parse_list(&text)).unwrap_or_default();
     Ok(RecordedMessage {
         uid: row.get("uid")?,
         origin: row.get("elsewhere")?,
@@ -276,7 +298,10 @@ fn read(row: &Row<'_>) -> rusqlite::Result<RecordedMessage> {
             tool_calls: calls,
             tool_call_id: row.get("tool_call_id")?,
             name: row.get("name")?,
-            extra: row.get::<_, Option<String>>("extra")?.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default(),
+            extra: row
+                .get::<_, Option<String>>("extra")?
+                .and_then(|text| serde_json::from_str(&text).ok())
+                .unwrap_or_default(),
             failed: row.get("failed")?,
         },
         tokens: row.get("tokens")?,
@@ -296,22 +321,34 @@ fn query(connection: &Connection, condition: &str, values: &[(&str, &dyn ToSql)]
 /// Returns the messages after position `after` up to and including `upto`, oldest first.
 pub fn between(connection: &Connection, conversation: i64, after: i64, upto: i64) -> Result<Vec<RecordedMessage>> {
     let values = named_params! {":conversation": conversation, ":after": after, ":upto": upto};
-    query(connection, "conversation_id = :conversation AND position > :after AND position <= :upto ORDER BY position", values)
+    query(
+        connection,
+        "conversation_id = :conversation AND position > :after AND position <= :upto ORDER BY position",
+        values,
+    )
 }
 
 /// Returns a page of messages, newest first, and the cursor of the next page.
 pub fn newest(connection: &Connection, conversation: i64, page: Page) -> Result<(Vec<RecordedMessage>, Option<i64>)> {
     let (before, limit) = (page.cursor.unwrap_or(i64::MAX), page.reads());
     let values = named_params! {":conversation": conversation, ":before": before, ":limit": limit};
-    let mut found =
-        query(connection, "conversation_id = :conversation AND position < :before ORDER BY position DESC LIMIT :limit", values)?;
+    let mut found = query(
+        connection,
+        "conversation_id = :conversation AND position < :before ORDER BY position DESC LIMIT :limit",
+        values,
+    )?;
     let next = page.cut(&mut found, |message| message.position);
     Ok((found, next))
 }
 
-/// Returns the newest `limit` non-empty user requests and final answers after position `after`, oldest first. Assistant messages with
-/// tool calls are not final answers.
-pub fn last_requests_and_answers(connection: &Connection, conversation: i64, after: i64, limit: usize) -> Result<Vec<RecordedMessage>> {
+/// Returns the newest `limit` non-empty user requests and final answers after position `after`, oldest first. Assistant
+/// messages with tool calls are not final answers.
+pub fn last_requests_and_answers(
+    connection: &Connection,
+    conversation: i64,
+    after: i64,
+    limit: usize,
+) -> Result<Vec<RecordedMessage>> {
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let values = named_params! {":conversation": conversation, ":after": after, ":limit": limit};
     let condition = "conversation_id = :conversation AND position > :after AND (role = 'user' OR (role = 'assistant' AND tool_calls IS NULL)) AND content NOT IN ('\"\"', '[]')
@@ -324,8 +361,8 @@ pub fn last_requests_and_answers(connection: &Connection, conversation: i64, aft
 /// Maximum number of system messages in a context.
 const MAX_RULES: usize = 8;
 
-/// Returns the system messages ("rules") after position `after`, oldest first. If there are more than `MAX_RULES`, these are the first one,
-/// which usually states the purpose, and the newest.
+/// Returns the system messages ("rules") after position `after`, oldest first. If there are more than `MAX_RULES`,
+/// these are the first one, which usually states the purpose, and the newest.
 pub fn rules(connection: &Connection, conversation: i64, after: i64) -> Result<Vec<RecordedMessage>> {
     let of = "conversation_id = :conversation AND role = 'system' AND position > :after ORDER BY position";
     let values = named_params! {":conversation": conversation, ":after": after};
@@ -351,11 +388,16 @@ pub fn count_rules(connection: &Connection, conversation: i64, after: i64) -> Re
         .query_row(named_params! {":conversation_id": conversation, ":position": after}, |row| Ok((row.get("count")?, row.get("total")?)))?)
 }
 
-/// Returns the request that the message at position `before` belongs to: the last user message between `after` and `before`.
-pub fn request_of(connection: &Connection, conversation: i64, after: i64, before: i64) -> Result<Option<RecordedMessage>> {
+/// Returns the request that the message at position `before` belongs to: the last user message between `after` and
+/// `before`.
+pub fn request_of(
+    connection: &Connection,
+    conversation: i64,
+    after: i64,
+    before: i64,
+) -> Result<Option<RecordedMessage>> {
     let values = named_params! {":conversation": conversation, ":after": after, ":before": before};
-    let condition =
-        "conversation_id = :conversation AND role = 'user' AND position > :after AND position < :before ORDER BY position DESC LIMIT 1";
+    let condition = "conversation_id = :conversation AND role = 'user' AND position > :after AND position < :before ORDER BY position DESC LIMIT 1";
     Ok(query(connection, condition, values)?.pop())
 }
 
@@ -370,13 +412,14 @@ pub fn running(connection: &Connection, conversation: i64, position: i64) -> Res
     Ok(found.unwrap_or(0))
 }
 
-/// Returns the tokens by which the conversation grew from one answer of the assistant to the next, at most, over the last `answers`
-/// answers. The first message counts as an answer.
+/// Returns the tokens by which the conversation grew from one answer of the assistant to the next, at most, over the
+/// last `answers` answers. The first message counts as an answer.
 pub fn growth(connection: &Connection, conversation: i64, answers: i64) -> Result<i64> {
     let sql = "SELECT running - tokens AS before FROM messages
         WHERE conversation_id = :conversation_id AND (role = 'assistant' OR position = 1) ORDER BY position DESC LIMIT :answers";
     let mut statement = connection.prepare_cached(sql)?;
-    let before = statement.query_map(named_params! {":conversation_id": conversation, ":answers": answers}, |row| row.get("before"))?;
+    let before = statement
+        .query_map(named_params! {":conversation_id": conversation, ":answers": answers}, |row| row.get("before"))?;
     let (mut most, mut after) = (0, running(connection, conversation, i64::MAX)?);
     for before in before {
         let before: i64 = before?;
@@ -398,7 +441,12 @@ pub fn first_reaching(connection: &Connection, conversation: i64, after: i64, to
 }
 
 /// Returns the position of the first message after `after` at which the brief running total reaches `tokens`.
-pub fn first_reaching_brief(connection: &Connection, conversation: i64, after: i64, tokens: i64) -> Result<Option<i64>> {
+pub fn first_reaching_brief(
+    connection: &Connection,
+    conversation: i64,
+    after: i64,
+    tokens: i64,
+) -> Result<Option<i64>> {
     Ok(connection
         .prepare_cached(
             "SELECT position FROM messages WHERE conversation_id = :conversation_id AND brief_running >= :tokens AND position > :position
@@ -415,19 +463,29 @@ pub fn brief_running(connection: &Connection, conversation: i64, position: i64) 
             "SELECT brief_running FROM messages WHERE conversation_id = :conversation_id AND position <= :position
                 ORDER BY position DESC LIMIT 1",
         )?
-        .query_row(named_params! {":conversation_id": conversation, ":position": position}, |row| row.get("brief_running"))
+        .query_row(named_params! {":conversation_id": conversation, ":position": position}, |row| {
+            row.get("brief_running")
+        })
         .optional()?;
     Ok(found.unwrap_or(0))
 }
 
-/// Returns the last message in the inclusive range `from..=to` that meets `kind`, an SQL condition such as `role = 'user'`.
-pub fn last_matching(connection: &Connection, conversation: i64, kind: &str, (from, to): (i64, i64)) -> Result<Option<i64>> {
+/// Returns the last message in the inclusive range `from..=to` that meets `kind`, an SQL condition such as `role =
+/// 'user'`.
+pub fn last_matching(
+    connection: &Connection,
+    conversation: i64,
+    kind: &str,
+    (from, to): (i64, i64),
+) -> Result<Option<i64>> {
     let sql = format!(
         "SELECT max(position) AS max_position FROM messages WHERE conversation_id = :conversation_id AND {kind} AND position BETWEEN :from AND :to"
     );
     Ok(connection
         .prepare_cached(&sql)?
-        .query_row(named_params! {":conversation_id": conversation, ":from": from, ":to": to}, |row| row.get("max_position"))?)
+        .query_row(named_params! {":conversation_id": conversation, ":from": from, ":to": to}, |row| {
+            row.get("max_position")
+        })?)
 }
 
 /// Returns the first message at or after `from` that is not a tool result.
@@ -451,7 +509,8 @@ pub fn call(connection: &Connection, conversation: i64, before: i64, id: &str) -
             AND tool_calls IS NOT NULL
          ORDER BY position DESC",
     )?;
-    let mut rows = statement.query(named_params! {":conversation": conversation, ":before": before, ":after": before - CALL_LOOKBACK})?;
+    let mut rows = statement
+        .query(named_params! {":conversation": conversation, ":before": before, ":after": before - CALL_LOOKBACK})?;
     while let Some(row) = rows.next()? {
         let calls: Vec<ToolCall> = parse_list(&row.get::<_, String>("tool_calls")?);
         if let Some(call) = calls.into_iter().find(|call| call.id == id) {

@@ -1,8 +1,8 @@
 //! Conversations: the message record, and which part of it is in the context of the language model.
 //!
-//! A session has one conversation called `main`, and others by name. Messages are numbered from 1. Those up to `cleared_to` were cleared,
-//! those up to `dropped_to` were replaced by a summary on request, those up to `compacted_to` are represented by a summary where they do
-//! not fit. A context takes from the rest what fits.
+//! A session has one conversation called `main`, and others by name. Messages are numbered from 1. Those up to
+//! `cleared_to` were cleared, those up to `dropped_to` were replaced by a summary on request, those up to
+//! `compacted_to` are represented by a summary where they do not fit. A context takes from the rest what fits.
 
 pub mod assemble;
 pub mod budget;
@@ -118,7 +118,10 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Conversation> {
 /// Returns a conversation of a session; empty if it has no messages yet.
 pub fn named(connection: &Connection, session: i64, name: &str) -> Result<Conversation> {
     let sql = format!("SELECT {COLUMNS} FROM conversations WHERE session_id = :session_id AND name = :name");
-    let found = connection.prepare_cached(&sql)?.query_row(named_params! {":session_id": session, ":name": name}, read).optional()?;
+    let found = connection
+        .prepare_cached(&sql)?
+        .query_row(named_params! {":session_id": session, ":name": name}, read)
+        .optional()?;
     Ok(found.unwrap_or_else(|| Conversation { session, name: name.to_owned(), ..Conversation::default() }))
 }
 
@@ -143,7 +146,8 @@ pub fn all(connection: &Connection, session: i64) -> Result<Vec<Conversation>> {
 
 /// Returns the row ids of the conversations of a session, or of all sessions.
 pub fn ids(connection: &Connection, session: Option<i64>) -> Result<Vec<i64>> {
-    let mut statement = connection.prepare_cached("SELECT id FROM conversations WHERE :session_id IS NULL OR session_id = :session_id")?;
+    let mut statement = connection
+        .prepare_cached("SELECT id FROM conversations WHERE :session_id IS NULL OR session_id = :session_id")?;
     let found = statement.query_map(named_params! {":session_id": session}, |row| row.get("id"))?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }

@@ -46,7 +46,8 @@ impl Line {
     }
 }
 
-/// Updates the lines with a message. A turn is shown once it has an answer; the first tool call of a turn takes precedence over text.
+/// Updates the lines with a message. A turn is shown once it has an answer; the first tool call of a turn takes
+/// precedence over text.
 pub fn ingest(lines: &mut Vec<Line>, turn: i64, message: &Message, sizes: Sizes) {
     match message.role {
         Role::User => {
@@ -130,8 +131,10 @@ const PAST: &[(&str, &str)] = &[
 ];
 /// Words between a verb and what it was done to.
 const TOWARD: &[&str] = &["to", "on", "in", "into", "for", "from"];
-/// Parts of names of arguments that say what was acted on, best first; and of those that say only with which device or session.
-const OBJECTS: &[&str] = &["label", "target", "title", "query", "name", "value", "url", "path", "package", "node", "page", "item"];
+/// Parts of names of arguments that say what was acted on, best first; and of those that say only with which device or
+/// session.
+const OBJECTS: &[&str] =
+    &["label", "target", "title", "query", "name", "value", "url", "path", "package", "node", "page", "item"];
 const MEANS: &[&str] = &["device", "host", "session", "tree", "interface", "token", "key", "mode", "format", "scope"];
 /// Maximum length of what was acted on, graphemes.
 const MAX_OBJECT: usize = 40;
@@ -144,7 +147,8 @@ fn done(call: &ToolCall) -> String {
     let past = words.first().and_then(|verb| PAST.iter().find(|(known, _)| known == verb)).map(|(_, past)| *past);
     match (past, object(call)) {
         (Some(past), Some(object)) => {
-            let toward = words.get(1).filter(|word| TOWARD.contains(word)).map_or(String::new(), |word| format!("{word} "));
+            let toward =
+                words.get(1).filter(|word| TOWARD.contains(word)).map_or(String::new(), |word| format!("{word} "));
             format!("{past} {toward}'{object}'")
         }
         (None, Some(object)) => format!("used {} ('{object}')", call.name),
@@ -156,7 +160,10 @@ fn done(call: &ToolCall) -> String {
 fn object(call: &ToolCall) -> Option<String> {
     let texts = call.arguments.iter().filter_map(|(name, value)| Some((name.to_lowercase(), value.as_str()?.trim())));
     let fits = |(name, text): &(String, &str)| {
-        !text.is_empty() && !MEANS.iter().any(|means| name.contains(means)) && !super::typed::is_marked(text) && !name.ends_with("id")
+        !text.is_empty()
+            && !MEANS.iter().any(|means| name.contains(means))
+            && !super::typed::is_marked(text)
+            && !name.ends_with("id")
     };
     let rank = |name: &str| OBJECTS.iter().position(|object| name.contains(object)).unwrap_or(OBJECTS.len());
     let best = texts.filter(fits).min_by_key(|(name, _)| rank(name))?;
@@ -168,8 +175,9 @@ pub fn shown(lines: &[Line]) -> Vec<String> {
     lines.iter().filter(|l| !l.action.is_empty()).map(Line::text).collect()
 }
 
-/// Builds the messages to send: the summary and an acknowledgement if there are messages before `last`, then `last`. `last` holds the
-/// newest text messages of the user and the assistant, oldest first; `more` says whether others precede them.
+/// Builds the messages to send: the summary and an acknowledgement if there are messages before `last`, then `last`.
+/// `last` holds the newest text messages of the user and the assistant, oldest first; `more` says whether others
+/// precede them.
 pub fn messages(lines: &[String], last: Vec<Message>, more: bool) -> Vec<Message> {
     let new_message = |role, text: String| Message { role, content: Content::Text(text), ..Message::default() };
     let mut messages = Vec::new();
@@ -207,7 +215,8 @@ mod tests {
             ingest(&mut lines, turn, &message(Role::User, request), SIZES);
             if turn == 1 {
                 let mut call = message(Role::Assistant, "");
-                call.tool_calls = vec![ToolCall { id: "1".into(), name: "navigate_to_node".into(), ..ToolCall::default() }];
+                call.tool_calls =
+                    vec![ToolCall { id: "1".into(), name: "navigate_to_node".into(), ..ToolCall::default() }];
                 ingest(&mut lines, turn, &call, SIZES);
                 assert_eq!(shown(&lines), ["• navigate to watchlist on googl... → used navigate_to_node"]);
             }
@@ -227,9 +236,16 @@ mod tests {
     #[test]
     fn line_says_what_a_call_did() {
         let said = |name: &str, arguments: serde_json::Value| {
-            done(&ToolCall { name: name.into(), arguments: arguments.as_object().cloned().unwrap_or_default(), ..ToolCall::default() })
+            done(&ToolCall {
+                name: name.into(),
+                arguments: arguments.as_object().cloned().unwrap_or_default(),
+                ..ToolCall::default()
+            })
         };
-        assert_eq!(said("navigate_to_node", json!({"target_node_label": "watchlist", "device_id": "tv1"})), "navigated to 'watchlist'");
+        assert_eq!(
+            said("navigate_to_node", json!({"target_node_label": "watchlist", "device_id": "tv1"})),
+            "navigated to 'watchlist'"
+        );
         assert_eq!(said("af_tap", json!({"value": "Display"})), "tapped 'Display'");
         assert_eq!(said("mcp_weather", json!({"city": "Porto"})), "used mcp_weather ('Porto')");
         assert_eq!(said("press_key", json!({"key": "OK"})), "used press_key");

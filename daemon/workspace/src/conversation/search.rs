@@ -1,8 +1,9 @@
 //! Search over the messages of conversations.
 //!
-//! The index says which messages of a conversation have which words, in a table of its own: a full-text index would let a search read what
-//! other sessions said, or slow down with all of them. Words are folded, and long ones stand for their other forms. Messages are
-//! read newest first and only as many as are ranked, so the time depends on the limit and not on the size of the record.
+//! The index says which messages of a conversation have which words, in a table of its own: a full-text index would let
+//! a search read what other sessions said, or slow down with all of them. Words are folded, and long ones stand for
+//! their other forms. Messages are read newest first and only as many as are ranked, so the time depends on the limit
+//! and not on the size of the record.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -64,8 +65,9 @@ pub fn index(connection: &Connection, conversation: i64, position: i64, text: &s
 
 /// Removes the index entries of a message, given its text.
 pub fn remove(connection: &Connection, conversation: i64, position: i64, text: &str) -> Result<()> {
-    let mut delete = connection
-        .prepare_cached("DELETE FROM message_words WHERE conversation_id = :conversation_id AND word = :word AND position = :position")?;
+    let mut delete = connection.prepare_cached(
+        "DELETE FROM message_words WHERE conversation_id = :conversation_id AND word = :word AND position = :position",
+    )?;
     for word in keys(text) {
         delete.execute(named_params! {":conversation_id": conversation, ":word": word, ":position": position})?;
     }
@@ -78,7 +80,8 @@ fn positions(connection: &Connection, conversation: i64, word: &str, before: i64
         "SELECT position FROM message_words WHERE conversation_id = :conversation_id AND word = :word AND position < :before
          ORDER BY position DESC LIMIT :limit",
     )?;
-    let values = named_params! {":conversation_id": conversation, ":word": key(word), ":before": before, ":limit": limit};
+    let values =
+        named_params! {":conversation_id": conversation, ":word": key(word), ":before": before, ":limit": limit};
     let rows = statement.query_map(values, |row| row.get("position"))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
@@ -132,8 +135,14 @@ const PER_MESSAGE: usize = 6;
 /// Maximum length of a sentence, characters.
 const MAX_SENTENCE: usize = 320;
 
-/// Returns the sentences of messages between `after` and `before` (both exclusive) that match the words of `asked` best, best first.
-pub fn recall(connection: &Connection, conversation: i64, asked: &str, (after, before): (i64, i64)) -> Result<Vec<Recalled>> {
+/// Returns the sentences of messages between `after` and `before` (both exclusive) that match the words of `asked`
+/// best, best first.
+pub fn recall(
+    connection: &Connection,
+    conversation: i64,
+    asked: &str,
+    (after, before): (i64, i64),
+) -> Result<Vec<Recalled>> {
     let mut words: Vec<(f64, String)> = Vec::new();
     for word in text::words(asked).into_iter().filter(|w| !text::is_stop(w) && w.chars().count() > 1) {
         if !words.iter().any(|(_, known)| *known == word) {
@@ -144,7 +153,9 @@ pub fn recall(connection: &Connection, conversation: i64, asked: &str, (after, b
     words.truncate(RECALL_WORDS);
     let mut found: HashMap<i64, f64> = HashMap::new();
     for (weight, word) in &words {
-        for position in positions(connection, conversation, word, before, RECALL_OF_WORD)?.into_iter().filter(|p| *p > after) {
+        for position in
+            positions(connection, conversation, word, before, RECALL_OF_WORD)?.into_iter().filter(|p| *p > after)
+        {
             *found.entry(position).or_default() += weight;
         }
     }
@@ -283,7 +294,9 @@ fn matching(
             }
         }
         match page.last() {
-            Some(last) if page.len() as i64 >= PAGE => page = positions(connection, conversation, &terms[rarest], *last, PAGE)?,
+            Some(last) if page.len() as i64 >= PAGE => {
+                page = positions(connection, conversation, &terms[rarest], *last, PAGE)?
+            }
             _ => break,
         }
     }
@@ -301,9 +314,14 @@ pub fn terms(query: &str) -> Vec<String> {
     found
 }
 
-/// Returns the messages that match the words of a query best, best first, with an excerpt as text, and whether all words had to match; if
-/// no message has all of them, those that have some.
-pub fn find(connection: &Connection, terms: &[String], filter: &Filter, limit: usize) -> Result<(Vec<FoundMessage>, bool)> {
+/// Returns the messages that match the words of a query best, best first, with an excerpt as text, and whether all
+/// words had to match; if no message has all of them, those that have some.
+pub fn find(
+    connection: &Connection,
+    terms: &[String],
+    filter: &Filter,
+    limit: usize,
+) -> Result<(Vec<FoundMessage>, bool)> {
     let most = limit.saturating_mul(CANDIDATES_FOR_EACH).clamp(MIN_CANDIDATES, MAX_CANDIDATES);
     let mut candidates = Vec::new();
     let mut all = true;
@@ -322,7 +340,8 @@ pub fn find(connection: &Connection, terms: &[String], filter: &Filter, limit: u
         let whole = stems.iter().filter(|t| folded.contains(**t)).count() as f64 / stems.len().max(1) as f64;
         // A word says more in a short message.
         message.score = (whole / (1.0 + folded.len() as f64 / 4_000.0).sqrt() * 1000.0).round() / 1000.0;
-        message.text = text::snippet(&message.text, &stems, SNIPPET).unwrap_or_else(|| cut::brief(&message.text, SNIPPET));
+        message.text =
+            text::snippet(&message.text, &stems, SNIPPET).unwrap_or_else(|| cut::brief(&message.text, SNIPPET));
     }
     candidates.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.at.cmp(&a.at)).then(b.position.cmp(&a.position)));
     candidates.truncate(limit);

@@ -19,7 +19,8 @@ pub struct StoredSummary {
     pub info: SummaryInfo,
 }
 
-const COLUMNS: &str = "id, conversation_id, after, upto, text, method, model, tokens, due_at, attempts, error, created_at";
+const COLUMNS: &str =
+    "id, conversation_id, after, upto, text, method, model, tokens, due_at, attempts, error, created_at";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<StoredSummary> {
     Ok(StoredSummary {
@@ -40,7 +41,8 @@ fn read(row: &Row<'_>) -> rusqlite::Result<StoredSummary> {
     })
 }
 
-/// Returns whether a summary, as a record of another copy, stands for a message that was deleted here, which it may quote.
+/// Returns whether a summary, as a record of another copy, stands for a message that was deleted here, which it may
+/// quote.
 pub fn quotes_deleted(connection: &Connection, record: &Record) -> Result<bool> {
     let number = |field: &str| record.get(field).and_then(serde_json::Value::as_i64).unwrap_or_default();
     let conversation = record.get("conversation").and_then(serde_json::Value::as_str);
@@ -54,8 +56,8 @@ pub fn quotes_deleted(connection: &Connection, record: &Record) -> Result<bool> 
         })?)
 }
 
-/// Inserts an extractive summary of the messages after `after` up to and including `upto`. `due` schedules a request to the language
-/// model for a better version.
+/// Inserts an extractive summary of the messages after `after` up to and including `upto`. `due` schedules a request to
+/// the language model for a better version.
 pub fn add(
     connection: &Connection,
     origin: &str,
@@ -101,7 +103,12 @@ pub fn newest(connection: &Connection, conversation: i64, cleared_to: i64) -> Re
 }
 
 /// Returns the newest model-written summary whose messages all lie after `cleared_to` and up to and including `upto`.
-pub fn written(connection: &Connection, conversation: i64, cleared_to: i64, upto: i64) -> Result<Option<StoredSummary>> {
+pub fn written(
+    connection: &Connection,
+    conversation: i64,
+    cleared_to: i64,
+    upto: i64,
+) -> Result<Option<StoredSummary>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM summaries WHERE conversation_id = :conversation_id AND after >= :after AND upto <= :upto AND method = 'model'
             ORDER BY upto DESC LIMIT 1"
@@ -116,13 +123,16 @@ pub fn written(connection: &Connection, conversation: i64, cleared_to: i64, upto
 pub fn all(connection: &Connection, conversation: i64) -> Result<Vec<SummaryInfo>> {
     let sql = format!("SELECT {COLUMNS} FROM summaries WHERE conversation_id = :conversation ORDER BY upto, id");
     let mut statement = connection.prepare_cached(&sql)?;
-    let found = statement.query_map(named_params! {":conversation": conversation}, |row| read(row).map(|kept| kept.info))?;
+    let found =
+        statement.query_map(named_params! {":conversation": conversation}, |row| read(row).map(|kept| kept.info))?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
 /// Returns the summary whose request to the language model has been due longest at time `now` (UTC milliseconds).
 pub fn due(connection: &Connection, now: i64) -> Result<Option<StoredSummary>> {
-    let sql = format!("SELECT {COLUMNS} FROM summaries WHERE due_at IS NOT NULL AND due_at <= :due_at ORDER BY due_at LIMIT 1");
+    let sql = format!(
+        "SELECT {COLUMNS} FROM summaries WHERE due_at IS NOT NULL AND due_at <= :due_at ORDER BY due_at LIMIT 1"
+    );
     Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":due_at": now}, read).optional()?)
 }
 
@@ -148,7 +158,8 @@ pub fn improve(connection: &Connection, kept: &StoredSummary, text: &str, model:
     Ok(changed > 0)
 }
 
-/// Records a failed request to the language model and schedules the next attempt at `again_at`; `None` means no further attempt.
+/// Records a failed request to the language model and schedules the next attempt at `again_at`; `None` means no further
+/// attempt.
 pub fn failed(connection: &Connection, kept: &StoredSummary, error: &str, again_at: Option<i64>) -> Result<()> {
     connection
         .prepare_cached(

@@ -1,10 +1,11 @@
 //! What replaces what.
 //!
-//! Of two statements about one thing the newer counts. A sentence of the user that takes something back supersedes older ones of the user
-//! that share at least half of its subject: the words apart from figures and function words, weighted by rarity. Without a word that takes
-//! something back, nearly the whole subject must be the same and only a value differ; then the older value is kept as `was`, because two
-//! similar sentences may be about two things. One that names what it replaces replaces nothing else, and where both have figures and names
-//! of their own, both stay: then the newer one is told before the older one.
+//! Of two statements about one thing the newer counts. A sentence of the user that takes something back supersedes
+//! older ones of the user that share at least half of its subject: the words apart from figures and function words,
+//! weighted by rarity. Without a word that takes something back, nearly the whole subject must be the same and only a
+//! value differ; then the older value is kept as `was`, because two similar sentences may be about two things. One that
+//! names what it replaces replaces nothing else, and where both have figures and names of their own, both stay: then
+//! the newer one is told before the older one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +21,8 @@ pub(super) const MAX_SUBJECT: usize = 16;
 /// Number of rarest words of a statement by which older ones are looked for, and of statements read for each.
 const PROBES: usize = 4;
 const READ_FOR_PROBE: i64 = 12;
-/// Share of a subject that must be the same for a correction; without a word that takes something back; for two decisions.
+/// Share of a subject that must be the same for a correction; without a word that takes something back; for two
+/// decisions.
 const SAME_AS_CORRECTED: f64 = 0.45;
 const SAME_UNCORRECTED: f64 = 0.75;
 const SAME_DECISION: f64 = 0.5;
@@ -60,7 +62,8 @@ pub(super) struct Replaced {
 
 /// By how much a statement counts more than one that it may replace.
 pub(super) const AFTER_DOUBTED: f64 = 0.01;
-/// Highest score that a statement passes on to one that may replace it: scores of a long chain of them must not grow without end.
+/// Highest score that a statement passes on to one that may replace it: scores of a long chain of them must not grow
+/// without end.
 const MAX_DOUBTED: f64 = 1.5;
 /// Share of a subject from which on a correction may be about the same thing, and from which on it is taken to be.
 const RELATED: f64 = 0.2;
@@ -91,7 +94,8 @@ pub(super) fn supersede(connection: &Connection, said: Said<'_>, candidate: &Can
             Judged::Replaces { certain } => certain,
             Judged::Related { shared } => {
                 replaced.doubted = replaced.doubted.max(old.score.min(MAX_DOUBTED));
-                if candidate.corrects && shared >= MAYBE_SAME && nearest.as_ref().is_none_or(|(most, _)| shared > *most) {
+                if candidate.corrects && shared >= MAYBE_SAME && nearest.as_ref().is_none_or(|(most, _)| shared > *most)
+                {
                     nearest = Some((shared, old));
                 }
                 continue;
@@ -115,19 +119,24 @@ pub(super) fn supersede(connection: &Connection, said: Said<'_>, candidate: &Can
 /// Number of messages after a statement in which others may repeat it.
 const REPEATED_IN: i64 = 4;
 
-/// Marks a statement as replaced. Also marks the statements in which the assistant repeated its old values, so that no context shows them.
+/// Marks a statement as replaced. Also marks the statements in which the assistant repeated its old values, so that no
+/// context shows them.
 fn retire(connection: &Connection, said: Said<'_>, candidate: &Candidate, old: &Fact) -> Result<()> {
-    let mut retire = connection.prepare_cached("UPDATE message_facts SET superseded_by = :by, updated_at = :now WHERE id = :id")?;
+    let mut retire =
+        connection.prepare_cached("UPDATE message_facts SET superseded_by = :by, updated_at = :now WHERE id = :id")?;
     retire.execute(named_params! {":by": said.position, ":now": now_ms(), ":id": old.id})?;
     let stays: BTreeSet<String> = text::words(&facts::folded(&candidate.text)).into_iter().collect();
-    let taken_back: Vec<String> =
-        facts::echoes(&old.text).into_iter().filter(|word| !stays.contains(word) || is_denied(&candidate.text, word)).collect();
+    let taken_back: Vec<String> = facts::echoes(&old.text)
+        .into_iter()
+        .filter(|word| !stays.contains(word) || is_denied(&candidate.text, word))
+        .collect();
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM message_facts f WHERE f.conversation_id = :conversation AND f.position > :after AND f.position <= :upto
             AND f.role = 'assistant' AND f.superseded_by IS NULL"
     ))?;
     let places = Places::of(&statement)?;
-    let values = named_params! {":conversation": said.conversation, ":after": old.position, ":upto": old.position + REPEATED_IN};
+    let values =
+        named_params! {":conversation": said.conversation, ":after": old.position, ":upto": old.position + REPEATED_IN};
     let repeated: Vec<Fact> = statement.query_map(values, |row| places.read(row))?.collect::<rusqlite::Result<_>>()?;
     for fact in repeated {
         let words: BTreeSet<String> = text::words(&facts::folded(&fact.text)).into_iter().collect();
@@ -141,7 +150,9 @@ fn retire(connection: &Connection, said: Said<'_>, candidate: &Candidate, old: &
 /// Returns whether a sentence names a word only to deny it: `not 4711 any more`.
 fn is_denied(sentence: &str, word: &str) -> bool {
     let folded = facts::folded(sentence);
-    folded.split_once(word).is_some_and(|(before, _)| text::words(before).iter().rev().take(3).any(|w| DENIALS.contains(&w.as_str())))
+    folded
+        .split_once(word)
+        .is_some_and(|(before, _)| text::words(before).iter().rev().take(3).any(|w| DENIALS.contains(&w.as_str())))
 }
 
 /// Words that deny what follows, folded.
@@ -155,8 +166,7 @@ fn about_word(connection: &Connection, said: Said<'_>, word: &str) -> Result<Vec
          ORDER BY s.fact_id DESC LIMIT :limit"
     );
     let mut statement = connection.prepare_cached(&sql)?;
-    let values =
-        named_params! {":conversation": said.conversation, ":hash": text::hash(word), ":position": said.position, ":limit": READ_FOR_PROBE};
+    let values = named_params! {":conversation": said.conversation, ":hash": text::hash(word), ":position": said.position, ":limit": READ_FOR_PROBE};
     let places = Places::of(&statement)?;
     let found = statement.query_map(values, |row| places.read(row))?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
@@ -208,22 +218,28 @@ fn replaces(
         return Ok(Judged::Replaces { certain: true });
     }
     let other_value = own.values.len() == 1 && subject.values.len() == 1 && own.values != subject.values;
-    let same = of_old.min(of_new) >= SAME_UNCORRECTED && other_value && ends_with_value(&new.text) && ends_with_value(&old.text);
-    let decided = new.kind == Kind::Decision && old.kind == Kind::Decision && of_old.min(of_new) >= SAME_DECISION && differs;
+    let same = of_old.min(of_new) >= SAME_UNCORRECTED
+        && other_value
+        && ends_with_value(&new.text)
+        && ends_with_value(&old.text);
+    let decided =
+        new.kind == Kind::Decision && old.kind == Kind::Decision && of_old.min(of_new) >= SAME_DECISION && differs;
     if (same || decided) && !both_differ {
         return Ok(Judged::Replaces { certain: false });
     }
     let other_figure = !own.values.is_empty() && !subject.values.is_empty() && own.values != subject.values;
-    let related = new.corrects && of_old.max(of_new) >= RELATED || other_figure && of_old.min(of_new) >= SAME_AS_CORRECTED;
+    let related =
+        new.corrects && of_old.max(of_new) >= RELATED || other_figure && of_old.min(of_new) >= SAME_AS_CORRECTED;
     Ok(if related { Judged::Related { shared: of_old.max(of_new) } } else { Judged::Other })
 }
 
-/// Returns whether a statement ends with its only figure, after what it is about. `The budget is 500 euros` does; in `Row 7 is done` the
-/// figure belongs to the name.
+/// Returns whether a statement ends with its only figure, after what it is about. `The budget is 500 euros` does; in
+/// `Row 7 is done` the figure belongs to the name.
 fn ends_with_value(text: &str) -> bool {
     let before = text.split(char::is_numeric).next().unwrap_or("");
     let after = text.rsplit(char::is_numeric).next().unwrap_or("");
-    text::words(&facts::folded(before)).len() >= 2 && after.split_whitespace().filter(|w| w.contains(char::is_alphanumeric)).count() <= 1
+    text::words(&facts::folded(before)).len() >= 2
+        && after.split_whitespace().filter(|w| w.contains(char::is_alphanumeric)).count() <= 1
 }
 
 /// Returns how much a word tells about a subject: 1 if it is new in the conversation, less the more often it was said.

@@ -1,7 +1,8 @@
 //! Text that agents type: arguments of tool calls that type are blotted before they are stored.
 //!
-//! Which argument of a foreign tool holds the text is not known, so every text of such a call is blotted except in arguments that say where
-//! to type. What a password field was given is then in no message, statement, search entry or context.
+//! Which argument of a foreign tool holds the text is not known, so every text of such a call is blotted except in
+//! arguments that say where to type. What a password field was given is then in no message, statement, search entry or
+//! context.
 
 use afd_proto::conversation::{Message, ToolCall};
 use serde_json::Value;
@@ -52,24 +53,29 @@ fn mark(text: &str) -> String {
     format!("{MARK}{} characters]", text.chars().count())
 }
 
-/// Returns whether a text contains the mark that stands for typed text: it is not what was typed, so it must not be typed itself.
+/// Returns whether a text contains the mark that stands for typed text: it is not what was typed, so it must not be
+/// typed itself.
 pub fn is_marked(text: &str) -> bool {
-    text.find(MARK).is_some_and(|at| text[at + MARK.len()..].trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(" characters]"))
+    text.find(MARK).is_some_and(|at| {
+        text[at + MARK.len()..].trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(" characters]")
+    })
 }
 
-/// Returns whether a tool types: its name is in the list, apart from case, or ends with one of the list after a separator
-/// (`mcp__phone__type_text`).
+/// Returns whether a tool types: its name is in the list, apart from case, or ends with one of the list after a
+/// separator (`mcp__phone__type_text`).
 fn types(name: &str, list: &[String]) -> bool {
     let name = name.to_lowercase();
-    list.iter()
-        .map(|known| known.to_lowercase())
-        .any(|known| name == known || name.strip_suffix(&known).is_some_and(|before| before.ends_with(|c: char| !c.is_alphanumeric())))
+    list.iter().map(|known| known.to_lowercase()).any(|known| {
+        name == known
+            || name.strip_suffix(&known).is_some_and(|before| before.ends_with(|c: char| !c.is_alphanumeric()))
+    })
 }
 
-/// Returns whether a call types: by the name of the tool, or by that of what a tool for many actions is asked for (`computer` with the
-/// action `type`, `rpc` with the method `act.text`).
+/// Returns whether a call types: by the name of the tool, or by that of what a tool for many actions is asked for
+/// (`computer` with the action `type`, `rpc` with the method `act.text`).
 fn call_types(call: &ToolCall, list: &[String]) -> bool {
-    let asked = ["action", "method", "command", "tool"].into_iter().filter_map(|name| call.arguments.get(name)?.as_str());
+    let asked =
+        ["action", "method", "command", "tool"].into_iter().filter_map(|name| call.arguments.get(name)?.as_str());
     types(&call.name, list) || asked.into_iter().any(|asked| types(asked, list))
 }
 

@@ -46,7 +46,9 @@ pub(crate) fn check(kind: &str, record: &Record) -> Result<(), String> {
         return Err(format!("kind: expected a kind of pattern, got {:?}", text("kind").unwrap_or_default()));
     }
     let is_number = |field: &&str| record.get(*field).is_none_or(Value::is_number);
-    if let Some(field) = ["prior", "confidence", "held", "failed"].iter().find(|field| kind == "pattern" && !is_number(field)) {
+    if let Some(field) =
+        ["prior", "confidence", "held", "failed"].iter().find(|field| kind == "pattern" && !is_number(field))
+    {
         return Err(format!("{field}: expected a number, got {}", record[*field]));
     }
     Ok(())

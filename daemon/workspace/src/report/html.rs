@@ -52,7 +52,8 @@ fn share(name: &str, share: &Share) -> Markup {
 fn bug(digest: &Digest, bug: &Bug, pictures: &[Picture]) -> Markup {
     let place = Some(digest.place(bug.page.as_deref(), bug.state.as_deref())).filter(|p| !p.is_empty());
     let picture = find(pictures, bug.screenshot.as_ref());
-    let field = |name: &str, value: Option<&String>| html! { @if let Some(value) = value { dt { (name) } dd { (value) } } };
+    let field =
+        |name: &str, value: Option<&String>| html! { @if let Some(value) = value { dt { (name) } dd { (value) } } };
     html! {
         section class={ "bug " (bug.severity.word()) } {
             @if let Some(picture) = picture { img src=(data_uri(picture)) alt={ "Screenshot of: " (bug.title) }; }
@@ -101,7 +102,12 @@ fn results(digest: &Digest, pictures: &[Picture]) -> Markup {
 
 /// Returns the artifacts of the pictures that stand beside bugs and results.
 fn shown(digest: &Digest) -> HashSet<&String> {
-    digest.bugs.iter().filter_map(|b| b.screenshot.as_ref()).chain(digest.results.iter().filter_map(|r| r.evidence.as_ref())).collect()
+    digest
+        .bugs
+        .iter()
+        .filter_map(|b| b.screenshot.as_ref())
+        .chain(digest.results.iter().filter_map(|r| r.evidence.as_ref()))
+        .collect()
 }
 
 /// Renders the timeline. A picture that is `shown` elsewhere on the page is not embedded again.

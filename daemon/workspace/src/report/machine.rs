@@ -50,14 +50,19 @@ pub fn junit(digest: &Digest) -> String {
 fn case(digest: &Digest, result: &TestResult) -> String {
     let class = result.app.as_deref().or(digest.session.app.as_deref()).unwrap_or(&digest.session.name);
     let time = result.duration_ms.unwrap_or(0) as f64 / 1000.0;
-    let head = format!("    <testcase name=\"{}\" classname=\"{}\" time=\"{time:.3}\"", escaped(&result.name), escaped(class));
+    let head =
+        format!("    <testcase name=\"{}\" classname=\"{}\" time=\"{time:.3}\"", escaped(&result.name), escaped(class));
     let summary = escaped(result.summary.as_deref().unwrap_or(""));
     let place = escaped(&digest.place(result.page.as_deref(), result.state.as_deref()));
     match result.status {
         ResultStatus::Passed => format!("{head}/>\n"),
         ResultStatus::Skipped => format!("{head}>\n      <skipped message=\"{summary}\"/>\n    </testcase>\n"),
-        ResultStatus::Failed => format!("{head}>\n      <failure message=\"{summary}\">{place}</failure>\n    </testcase>\n"),
-        ResultStatus::Error => format!("{head}>\n      <error message=\"{summary}\">{place}</error>\n    </testcase>\n"),
+        ResultStatus::Failed => {
+            format!("{head}>\n      <failure message=\"{summary}\">{place}</failure>\n    </testcase>\n")
+        }
+        ResultStatus::Error => {
+            format!("{head}>\n      <error message=\"{summary}\">{place}</error>\n    </testcase>\n")
+        }
     }
 }
 

@@ -1,4 +1,5 @@
-//! Session reports: Markdown with linked images, one self-contained HTML page, or a form for other programs ([`machine`]).
+//! Session reports: Markdown with linked images, one self-contained HTML page, or a form for other programs
+//! ([`machine`]).
 
 pub mod html;
 pub mod machine;
@@ -64,7 +65,8 @@ fn plain(text: &str) -> String {
 
 fn bug(digest: &Digest, bug: &Bug, pictures: &[Picture]) -> String {
     let place = digest.place(bug.page.as_deref(), bug.state.as_deref());
-    let mut lines = vec![format!("### {} ({}, {})", plain(&bug.title), bug.severity.word(), bug.status.word()), String::new()];
+    let mut lines =
+        vec![format!("### {} ({}, {})", plain(&bug.title), bug.severity.word(), bug.status.word()), String::new()];
     let mut field = |name: &str, value: Option<&str>| {
         if let Some(value) = value {
             lines.push(format!("* {name}: {}", plain(value)));
@@ -88,7 +90,8 @@ fn bug(digest: &Digest, bug: &Bug, pictures: &[Picture]) -> String {
 
 fn result(digest: &Digest, result: &TestResult, pictures: &[Picture]) -> String {
     let took = result.duration_ms.map_or(String::new(), |ms| format!("{ms} ms"));
-    let shown = find(pictures, result.evidence.as_ref()).map_or(String::new(), |p| format!(" ![evidence]({})", p.link()));
+    let shown =
+        find(pictures, result.evidence.as_ref()).map_or(String::new(), |p| format!(" ![evidence]({})", p.link()));
     let cells = [
         plain(&result.name),
         result.status.word().to_owned(),
@@ -107,7 +110,10 @@ pub fn markdown(digest: &Digest, moments: &[Moment], pictures: &[Picture]) -> St
     }
     let ended = digest.session.ended_at.map_or("in progress".to_owned(), |at| format!("ended {}", rfc3339(at)));
     parts.push(format!("Started {}, {ended}, {}.", rfc3339(digest.session.began()), duration(digest.elapsed_ms())));
-    parts.push(format!("```text\n{}\n```", digest.summary(true).replace("```", "'''").replace(|c: char| c.is_control() && c != '\n', " ")));
+    parts.push(format!(
+        "```text\n{}\n```",
+        digest.summary(true).replace("```", "'''").replace(|c: char| c.is_control() && c != '\n', " ")
+    ));
     let tasks = digest.done.iter().chain(&digest.current).chain(&digest.queue).map(|t| {
         let outcome = t
             .summary
@@ -117,10 +123,14 @@ pub fn markdown(digest: &Digest, moments: &[Moment], pictures: &[Picture]) -> St
         format!("* [{}] {}{outcome}", t.status.word(), plain(&t.description))
     });
     parts.push(section("Tasks", tasks.collect()));
-    parts.push(format!("## Bugs\n\n{}", joined(digest.bugs.iter().map(|b| bug(digest, b, pictures)).collect(), "\n\n")));
+    parts
+        .push(format!("## Bugs\n\n{}", joined(digest.bugs.iter().map(|b| bug(digest, b, pictures)).collect(), "\n\n")));
     if !digest.results.is_empty() {
         let rows: Vec<String> = digest.results.iter().map(|r| result(digest, r, pictures)).collect();
-        parts.push(format!("## Test results\n\n| test | status | page | duration | details |\n|---|---|---|---|---|\n{}", rows.join("\n")));
+        parts.push(format!(
+            "## Test results\n\n| test | status | page | duration | details |\n|---|---|---|---|---|\n{}",
+            rows.join("\n")
+        ));
     }
     parts.push(section("Timeline", moments.iter().map(|m| moment(m, pictures)).collect()));
     let pages = digest.pages.iter().map(|p| format!("* {} ({} observations)", plain(&page_name(p)), p.observations));
@@ -135,7 +145,8 @@ pub fn markdown(digest: &Digest, moments: &[Moment], pictures: &[Picture]) -> St
 
 fn moment(moment: &Moment, pictures: &[Picture]) -> String {
     let place = moment.activity.as_deref().map_or(String::new(), |activity| format!(", on {}", plain(activity)));
-    let shown = find(pictures, moment.picture.as_ref()).map_or(String::new(), |p| format!(" ![screenshot]({})", p.link()));
+    let shown =
+        find(pictures, moment.picture.as_ref()).map_or(String::new(), |p| format!(" ![screenshot]({})", p.link()));
     format!("* {} {}{place}{shown}", rfc3339(moment.at), plain(&moment.what))
 }
 

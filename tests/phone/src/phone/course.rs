@@ -45,13 +45,19 @@ impl Phone {
         self.entered_at = self.clock.now_ms();
         self.ui_seq += 1;
         let Some(app) = self.app().cloned() else { return };
-        let page_changes =
-            self.page_changes.entry(app.package.clone()).or_insert_with(|| if self.seed == 0 { 0 } else { self.rng.below(3) as u32 });
+        let page_changes = self
+            .page_changes
+            .entry(app.package.clone())
+            .or_insert_with(|| if self.seed == 0 { 0 } else { self.rng.below(3) as u32 });
         *page_changes += 1;
         let page_changes = *page_changes;
         for popup in &app.popups {
             let count = self.popup_counts.entry((app.package.clone(), popup.dialog.clone())).or_default();
-            if popup.every > 0 && page_changes.is_multiple_of(popup.every) && *count < popup.times && self.dialog.is_none() {
+            if popup.every > 0
+                && page_changes.is_multiple_of(popup.every)
+                && *count < popup.times
+                && self.dialog.is_none()
+            {
                 *count += 1;
                 self.dialog = Some(popup.dialog.clone());
             }
@@ -110,8 +116,8 @@ impl Phone {
         self.scroll_by(rows * ROW);
     }
 
-    /// Puts the phone on a page, the start page by default, with only the start page behind it. Returns false if the app or the
-    /// page does not exist.
+    /// Puts the phone on a page, the start page by default, with only the start page behind it. Returns false if the
+    /// app or the page does not exist.
     pub fn show_page(&mut self, package: &str, page: Option<&str>) -> bool {
         if !self.open(package) {
             return false;

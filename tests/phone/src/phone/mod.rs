@@ -72,7 +72,11 @@ pub struct Phone {
 impl Phone {
     /// Creates a phone that shows its launcher.
     pub fn new(setup: Setup) -> Self {
-        let vars = setup.apps.iter().flat_map(|a| a.vars.iter().map(|(k, v)| ((a.package.clone(), k.clone()), v.clone()))).collect();
+        let vars = setup
+            .apps
+            .iter()
+            .flat_map(|a| a.vars.iter().map(|(k, v)| ((a.package.clone(), k.clone()), v.clone())))
+            .collect();
         Self {
             entered_at: setup.clock.now_ms(),
             rng: Rng::new(setup.seed),

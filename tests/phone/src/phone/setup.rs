@@ -25,7 +25,13 @@ pub struct Setup {
 impl Setup {
     /// Returns a setup with the built-in apps, dialect 2 and a running clock.
     pub fn new(token: &str) -> Self {
-        Self { apps: crate::app::builtin(), seed: 0, clock: Arc::new(Clock::real()), token: token.to_owned(), dialect: 2 }
+        Self {
+            apps: crate::app::builtin(),
+            seed: 0,
+            clock: Arc::new(Clock::real()),
+            token: token.to_owned(),
+            dialect: 2,
+        }
     }
 }
 

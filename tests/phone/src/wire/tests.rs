@@ -5,9 +5,11 @@ use crate::scene::{OnTap, Rect, Window};
 /// A sample settings screen; its node ids and ref tokens are known from the service.
 fn sample() -> Scene {
     let text = |id: &str, text: &str, r: Rect| Node::new("android.widget.TextView", r).id(id).text(text);
-    let row = |t: i32, children| Node::new("android.widget.LinearLayout", Rect::new(0, t, 1080, t + 210)).tap(OnTap::Back).with(children);
-    let mut list =
-        Node::new("androidx.recyclerview.widget.RecyclerView", Rect::new(0, 300, 1080, 2274)).id("com.android.settings:id/recycler_view");
+    let row = |t: i32, children| {
+        Node::new("android.widget.LinearLayout", Rect::new(0, t, 1080, t + 210)).tap(OnTap::Back).with(children)
+    };
+    let mut list = Node::new("androidx.recyclerview.widget.RecyclerView", Rect::new(0, 300, 1080, 2274))
+        .id("com.android.settings:id/recycler_view");
     list.scrollable = true;
     list.focusable = true;
     list.children = vec![
@@ -89,7 +91,8 @@ fn screen_text_matches_the_service() {
 fn ref_tokens_match_the_service() {
     let mut refs = Refs::default();
     let state = refs.compute(&sample(), 1_775_000_000_000);
-    let got: Vec<(&str, &str, &str)> = state.refs.iter().map(|r| (r.row.alias.as_str(), r.exact.as_str(), r.identity.as_str())).collect();
+    let got: Vec<(&str, &str, &str)> =
+        state.refs.iter().map(|r| (r.row.alias.as_str(), r.exact.as_str(), r.identity.as_str())).collect();
     assert_eq!(
         got,
         [
@@ -105,7 +108,9 @@ fn ref_tokens_match_the_service() {
     ));
     assert!(json.ends_with("}]}"), "dialect 1 has no topActivity");
     assert!(
-        serde_json::to_string(&ref_screen(state, "ACCESSIBILITY", Some(None))).expect("serialises").ends_with(r#","topActivity":null}"#)
+        serde_json::to_string(&ref_screen(state, "ACCESSIBILITY", Some(None)))
+            .expect("serialises")
+            .ends_with(r#","topActivity":null}"#)
     );
 }
 

@@ -39,7 +39,12 @@ fn errors_name_the_line_and_no_token() {
 fn usb_serial_goes_by_both_names() {
     let usb = |section: &str, key: &str| format!("{section}\n{key} = 'R5'\nlocal_port = 1\ndevice_port = 2\n");
     let device = |key: &str| format!("[device.default]\nurl = 'http://h:1'\n{}", usb("[device.default.usb]", key));
-    let af = |key: &str| format!("[remote]\nurl = 'http://h:1'\n[connection]\ntransport = 'usb-forward'\n{}", usb("[connection.usb]", key));
+    let af = |key: &str| {
+        format!(
+            "[remote]\nurl = 'http://h:1'\n[connection]\ntransport = 'usb-forward'\n{}",
+            usb("[connection.usb]", key)
+        )
+    };
     for text in [device("serial"), device("device"), af("serial"), af("device")] {
         let (file, unknown) = parse(&text).expect("reads");
         assert_eq!(file.devices()["default"].usb.as_ref().map(|u| u.serial.as_str()), Some("R5"), "{text}");

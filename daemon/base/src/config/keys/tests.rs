@@ -51,9 +51,13 @@ fn invalid_values_change_nothing() {
     let dir = tempfile::tempdir().expect("a directory");
     let before = "# mine\n[limits]\nbatch = 3\n";
     let config = config(dir.path(), before);
-    for (name, value) in
-        [("limits.batch", "many"), ("limits.batch", "0"), ("output.default", "loud"), ("device.x.token", "t"), ("limits.x", "1")]
-    {
+    for (name, value) in [
+        ("limits.batch", "many"),
+        ("limits.batch", "0"),
+        ("output.default", "loud"),
+        ("device.x.token", "t"),
+        ("limits.x", "1"),
+    ] {
         assert!(set(&config, name, value).is_err(), "{name}");
     }
     assert_eq!(std::fs::read_to_string(config.path()).expect("reads"), before);

@@ -1,8 +1,9 @@
 //! The built-in embedding: hashed features of a text, with random signs, summed in a vector.
 //!
-//! The features are its words without their endings, pieces of its words (so that misspelled and inflected words stay near), pairs of
-//! characters in scripts without spaces, and the concepts of the thesaurus that it speaks of. Texts that share many rare features are near
-//! each other. It takes some ten microseconds, needs no file, and gives the same vectors everywhere.
+//! The features are its words without their endings, pieces of its words (so that misspelled and inflected words stay
+//! near), pairs of characters in scripts without spaces, and the concepts of the thesaurus that it speaks of. Texts
+//! that share many rare features are near each other. It takes some ten microseconds, needs no file, and gives the same
+//! vectors everywhere.
 
 use std::collections::HashMap;
 
@@ -117,8 +118,14 @@ mod tests {
     #[test]
     fn texts_about_the_same_are_nearer_than_others() {
         assert!(near("login button", "login button") > 0.999);
-        assert!(near("Sign-in fails after the update", "cannot log in since the new version") > near("cannot log in", "parcel is late"));
-        assert!(near("recieve notifcations", "receive notifications") > 2.0 * near("recieve notifcations", "parcel is late").max(0.05));
+        assert!(
+            near("Sign-in fails after the update", "cannot log in since the new version")
+                > near("cannot log in", "parcel is late")
+        );
+        assert!(
+            near("recieve notifcations", "receive notifications")
+                > 2.0 * near("recieve notifcations", "parcel is late").max(0.05)
+        );
         assert_eq!(Builtin::vector(" .!"), vec![0.0; DIMENSIONS]);
     }
 }

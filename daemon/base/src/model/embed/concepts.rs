@@ -1,7 +1,8 @@
 //! A thesaurus of what people say about apps, in twelve languages: which words stand for the same thing.
 //!
-//! Its file has a concept a line, `KEY: term, term | term, ...`, a group for each language. A term that ends in `*` stands for all words
-//! that begin so. Terms are compared as folded words. A `~` before the key marks what is said so often that it says little.
+//! Its file has a concept a line, `KEY: term, term | term, ...`, a group for each language. A term that ends in `*`
+//! stands for all words that begin so. Terms are compared as folded words. A `~` before the key marks what is said so
+//! often that it says little.
 
 use std::sync::LazyLock;
 

@@ -48,11 +48,18 @@ impl EmbeddingEndpoint {
         let client = net::client_of(base).timeout(Duration::from_millis(settings.endpoint_timeout_ms)).build()?;
         let key = key(settings.endpoint_key_env.as_deref(), settings.endpoint_key_file.as_deref())?;
         let model = settings.endpoint_model.clone();
-        Ok(Some(Self { client, url: format!("{base}/embeddings"), identity: format!("endpoint/{base}/{model}"), model, key }))
+        Ok(Some(Self {
+            client,
+            url: format!("{base}/embeddings"),
+            identity: format!("endpoint/{base}/{model}"),
+            model,
+            key,
+        }))
     }
 
     async fn send(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, ModelError> {
-        let mut call = self.client.post(&self.url).json(&json!({"model": self.model, "input": texts, "encoding_format": "float"}));
+        let mut call =
+            self.client.post(&self.url).json(&json!({"model": self.model, "input": texts, "encoding_format": "float"}));
         if let Some(key) = &self.key {
             call = call.bearer_auth(key.expose());
         }
@@ -69,7 +76,8 @@ impl EmbeddingEndpoint {
         let mut vectors = vec![Vec::new(); texts.len()];
         for mut item in response.data {
             normalize(&mut item.embedding);
-            let usable = (1..=MAX_DIMENSIONS).contains(&item.embedding.len()) && item.embedding.iter().all(|x| x.is_finite());
+            let usable =
+                (1..=MAX_DIMENSIONS).contains(&item.embedding.len()) && item.embedding.iter().all(|x| x.is_finite());
             // Nothing is near to zeros.
             let usable = usable && item.embedding.iter().any(|x| *x != 0.0);
             match vectors.get_mut(item.index).filter(|_| usable) {

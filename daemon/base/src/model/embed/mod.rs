@@ -1,7 +1,7 @@
 //! Embedding models: texts as vectors of unit length, which are near each other if the texts mean much the same.
 //!
-//! The built-in one needs no file and no time to speak of. A sentence model runs in this process from a directory, and an endpoint
-//! is asked over HTTP; both are slow, so no call waits for them unless it asked for a search.
+//! The built-in one needs no file and no time to speak of. A sentence model runs in this process from a directory, and
+//! an endpoint is asked over HTTP; both are slow, so no call waits for them unless it asked for a search.
 
 mod builtin;
 mod concepts;
@@ -31,11 +31,15 @@ pub trait Embedder: Send + Sync {
     /// Makes a vector of unit length for each text.
     fn embed(&self, texts: Vec<String>) -> Embedding<'_>;
 
-    /// Makes the vector of a query, and tells how well the model knows its language, 0 to 1; 0.3 for one of which it knows the script only.
+    /// Makes the vector of a query, and tells how well the model knows its language, 0 to 1; 0.3 for one of which it
+    /// knows the script only.
     fn embed_query(&self, text: String) -> EmbeddedQuery<'_> {
         Box::pin(async move {
             let mut vectors = self.embed(vec![text]).await?;
-            vectors.pop().map(|vector| (vector, 1.0)).ok_or_else(|| ModelError::Permanent("the model made no vector".to_owned()))
+            vectors
+                .pop()
+                .map(|vector| (vector, 1.0))
+                .ok_or_else(|| ModelError::Permanent("the model made no vector".to_owned()))
         })
     }
 }

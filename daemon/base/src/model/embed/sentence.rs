@@ -1,5 +1,6 @@
-//! A sentence model from a directory, run in this process: a BERT encoder, whose outputs are averaged, in the form in which such models are
-//! published: `config.json`, `tokenizer.json`, `model.safetensors`, and beside them `sentence_bert_config.json` and `1_Pooling/config.json`.
+//! A sentence model from a directory, run in this process: a BERT encoder, whose outputs are averaged, in the form in
+//! which such models are published: `config.json`, `tokenizer.json`, `model.safetensors`, and beside them
+//! `sentence_bert_config.json` and `1_Pooling/config.json`.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
@@ -19,8 +20,9 @@ use crate::text::cut;
 /// Maximum number of tokens of a text, unless the model says less: time grows with them.
 const MAX_TOKENS: usize = 256;
 
-/// Letters of a token, up to which a model does not know the script, and from and up to which its knowledge of the language grows. In English
-/// a token of a model for English has 3 to 5.6 letters, one in German, French, Italian or Polish 1.8 to 2.9, one in Chinese 1.
+/// Letters of a token, up to which a model does not know the script, and from and up to which its knowledge of the
+/// language grows. In English a token of a model for English has 3 to 5.6 letters, one in German, French, Italian or
+/// Polish 1.8 to 2.9, one in Chinese 1.
 const SCRIPT: f64 = 1.15;
 const LANGUAGE_FROM: f64 = 2.6;
 const LANGUAGE_UP_TO: f64 = 3.2;
@@ -62,7 +64,8 @@ fn json(file: &Path) -> Option<Value> {
 }
 
 /// Files of a model that must be there, and their maximum sizes, bytes.
-const FILES: [(&str, u64); 3] = [("config.json", 1 << 20), ("tokenizer.json", 256 << 20), ("model.safetensors", 4 << 30)];
+const FILES: [(&str, u64); 3] =
+    [("config.json", 1 << 20), ("tokenizer.json", 256 << 20), ("model.safetensors", 4 << 30)];
 
 /// Maximum length of the header of the weights, bytes.
 const MAX_HEADER: u64 = 100 << 20;
@@ -92,7 +95,8 @@ fn check_header(file: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the identity of the model in a directory: a hash of its files, which are read whole. Where it lies does not matter.
+/// Returns the identity of the model in a directory: a hash of its files, which are read whole. Where it lies does not
+/// matter.
 fn identity_of(directory: &Path) -> Result<String, String> {
     check_files(directory)?;
     let mut hasher = Sha256::new();
@@ -130,17 +134,25 @@ impl Loaded {
         let file = directory.join("tokenizer.json");
         let mut tokenizer = Tokenizer::from_file(&file).map_err(|e| format!("{}: {e}", file.display()))?;
         let said = json(&directory.join("sentence_bert_config.json")).and_then(|c| c.get("max_seq_length")?.as_u64());
-        let most =
-            said.and_then(|n| usize::try_from(n).ok()).unwrap_or(MAX_TOKENS).min(MAX_TOKENS).min(shape.max_position_embeddings).max(8);
+        let most = said
+            .and_then(|n| usize::try_from(n).ok())
+            .unwrap_or(MAX_TOKENS)
+            .min(MAX_TOKENS)
+            .min(shape.max_position_embeddings)
+            .max(8);
         let truncation = TruncationParams { max_length: most, ..TruncationParams::default() };
-        tokenizer.with_padding(None).with_truncation(Some(truncation)).map_err(|e| format!("{}: {e}", file.display()))?;
+        tokenizer
+            .with_padding(None)
+            .with_truncation(Some(truncation))
+            .map_err(|e| format!("{}: {e}", file.display()))?;
         let pooling = json(&directory.join("1_Pooling/config.json"));
         let first = pooling.is_some_and(|p| p.get("pooling_mode_cls_token") == Some(&Value::Bool(true)));
         let encoder = Encoder::read(&directory.join("model.safetensors"), shape)?;
         Ok(Self { tokenizer, encoder, pooling: if first { Pooling::First } else { Pooling::Mean } })
     }
 
-    /// Returns how well the model knows the language of a text: words of one that it knows are few tokens, those of another fall apart.
+    /// Returns how well the model knows the language of a text: words of one that it knows are few tokens, those of
+    /// another fall apart.
     fn known(&self, text: &str) -> Result<f64, String> {
         let text = cut::head(text, MAX_TOLD);
         let encoded = self.tokenizer.encode(text, false).map_err(|e| e.to_string())?;
@@ -183,7 +195,11 @@ pub(super) fn check(directory: &Path) -> Result<Trial, String> {
     let model = Loaded::read(directory)?;
     let started = Instant::now();
     let vector = model.embed("The quick brown fox jumps over the lazy dog.")?;
-    Ok(Trial { identity, dimensions: vector.len(), sentence_ms: (started.elapsed().as_secs_f64() * 1e4).round() / 10.0 })
+    Ok(Trial {
+        identity,
+        dimensions: vector.len(),
+        sentence_ms: (started.elapsed().as_secs_f64() * 1e4).round() / 10.0,
+    })
 }
 
 impl SentenceModel {
@@ -195,7 +211,13 @@ impl SentenceModel {
         // Taken first: files that change meanwhile are noticed.
         let stamp = stamp_of(directory);
         let identity = trial::in_child(directory)?.identity;
-        Ok(Self { directory: directory.to_owned(), identity, stamp, loaded: Arc::default(), used: Mutex::new(Instant::now()) })
+        Ok(Self {
+            directory: directory.to_owned(),
+            identity,
+            stamp,
+            loaded: Arc::default(),
+            used: Mutex::new(Instant::now()),
+        })
     }
 
     /// Returns whether the files are others than those that it was opened with: its identity is not theirs then.
@@ -213,7 +235,13 @@ impl SentenceModel {
     pub fn drop_unused(&self, after: Duration) -> bool {
         let unused = self.used.lock().elapsed() >= after;
         // One that is at work stays until it is done.
-        unused && self.loaded.lock().take().map(|model| Arc::downgrade(&model)).is_some_and(|weak: Weak<Loaded>| weak.strong_count() == 0)
+        unused
+            && self
+                .loaded
+                .lock()
+                .take()
+                .map(|model| Arc::downgrade(&model))
+                .is_some_and(|weak: Weak<Loaded>| weak.strong_count() == 0)
     }
 
     fn load(directory: &Path, stamp: &Stamp, loaded: &Mutex<Option<Arc<Loaded>>>) -> Result<Arc<Loaded>, String> {
@@ -234,7 +262,10 @@ impl SentenceModel {
     }
 
     /// Runs work with the model in memory.
-    async fn run<T: Send + 'static>(&self, work: impl FnOnce(&Loaded) -> Result<T, String> + Send + 'static) -> Result<T, ModelError> {
+    async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Loaded) -> Result<T, String> + Send + 'static,
+    ) -> Result<T, ModelError> {
         *self.used.lock() = Instant::now();
         let (directory, stamp, loaded) = (self.directory.clone(), self.stamp, self.loaded.clone());
         let done = run_blocking(move || work(&*Self::load(&directory, &stamp, &loaded)?)).await;

@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use super::sentence;
 
-/// Argument of the daemon's program with which it tries the model in a directory, prints a [`Trial`] or an error as JSON, and exits.
+/// Argument of the daemon's program with which it tries the model in a directory, prints a [`Trial`] or an error as
+/// JSON, and exits.
 pub const ARGUMENT: &str = "--try-model";
 /// Memory that a trial may use, bytes: a fixed part, and this many times the size of the weights.
 const MEMORY: u64 = 1 << 30;
@@ -58,7 +59,9 @@ pub fn in_child(directory: &Path) -> Result<Trial, String> {
     let status = wait(&mut child)?;
     let mut printed = Vec::new();
     if let Some(out) = child.stdout.take() {
-        out.take(MAX_OUTPUT).read_to_end(&mut printed).map_err(|e| format!("cannot read what the trial printed: {e}"))?;
+        out.take(MAX_OUTPUT)
+            .read_to_end(&mut printed)
+            .map_err(|e| format!("cannot read what the trial printed: {e}"))?;
     }
     let told = serde_json::from_slice::<Result<Trial, String>>(&printed);
     match told {
@@ -77,7 +80,8 @@ fn wait(child: &mut Child) -> Result<ExitStatus, String> {
             ended => {
                 let _ = child.kill();
                 let _ = child.wait();
-                let why = ended.map_or_else(|error| error.to_string(), |_| format!("it took more than {} s", MAX_TIME.as_secs()));
+                let why = ended
+                    .map_or_else(|error| error.to_string(), |_| format!("it took more than {} s", MAX_TIME.as_secs()));
                 return Err(format!("the model cannot be tried: {why}"));
             }
         }
@@ -88,9 +92,13 @@ fn cause(status: ExitStatus) -> String {
     match status.signal() {
         Some(libc::SIGXCPU) => format!("it took more than {CPU_SECONDS} s of processor time"),
         Some(libc::SIGKILL) => {
-            format!("it was killed: it took more than {CPU_SECONDS} s of processor time, or the machine ran out of memory")
+            format!(
+                "it was killed: it took more than {CPU_SECONDS} s of processor time, or the machine ran out of memory"
+            )
         }
-        Some(libc::SIGABRT | libc::SIGSEGV) => "it needs more memory than a model of this size should, or its files are damaged".to_owned(),
+        Some(libc::SIGABRT | libc::SIGSEGV) => {
+            "it needs more memory than a model of this size should, or its files are damaged".to_owned()
+        }
         Some(signal) => format!("it was ended by signal {signal}"),
         None => status.to_string(),
     }

@@ -50,11 +50,14 @@ pub(super) fn action(op: &str, args: &str) -> Parsed {
         {
             Parsed::Unusable("the points of the swipe are missing")
         }
-        "key" if !["keyCode", "key_code"].iter().any(|k| args.contains_key(*k)) => Parsed::Unusable("the key code is missing"),
+        "key" if !["keyCode", "key_code"].iter().any(|k| args.contains_key(*k)) => {
+            Parsed::Unusable("the key code is missing")
+        }
         "swipe" | "back" | "home" | "key" => {
             // Only numbers and the points of a swipe are kept, so that no typed text is imported.
             let is_numeric = |value: &Value| {
-                value.is_number() || value.as_str().is_some_and(|s| s.chars().all(|c| c.is_ascii_digit() || ".,-".contains(c)))
+                value.is_number()
+                    || value.as_str().is_some_and(|s| s.chars().all(|c| c.is_ascii_digit() || ".,-".contains(c)))
             };
             let names = BTreeMap::from([("key_code", "keyCode"), ("duration", "durationMs")]);
             for (name, value) in args.iter().filter(|(_, v)| is_numeric(v)) {

@@ -1,5 +1,5 @@
-//! Reads the memory of `af` 0.5 and cleans what it recorded wrongly: credit for failed acts, aliases that are only valid
-//! within their snapshot, and typed text.
+//! Reads the memory of `af` 0.5 and cleans what it recorded wrongly: credit for failed acts, aliases that are only
+//! valid within their snapshot, and typed text.
 
 mod actions;
 mod found;
@@ -12,7 +12,9 @@ use rusqlite::{Connection, OpenFlags, Row};
 
 use actions::{Parsed, action};
 use found::TABLES;
-pub use found::{ARTIFACTS, AfMemory, AfPage, AfRecovery, AfTransition, EVENTS, InSession, NOTES, RECOVERIES, TRANSITIONS};
+pub use found::{
+    ARTIFACTS, AfMemory, AfPage, AfRecovery, AfTransition, EVENTS, InSession, NOTES, RECOVERIES, TRANSITIONS,
+};
 
 use super::derived_uid;
 use super::notes::NewNote;
@@ -51,8 +53,8 @@ struct Source<'a> {
     trace: &'a str,
 }
 
-/// Reads a database; `trace` is the id of the importing call. The database is copied first, so that SQLite creates no files
-/// beside the original.
+/// Reads a database; `trace` is the id of the importing call. The database is copied first, so that SQLite creates no
+/// files beside the original.
 ///
 /// # Errors
 /// When the file cannot be read, or is not a database of `af` 0.5.
@@ -87,7 +89,9 @@ pub fn read(path: &Path, trace: &str) -> Result<AfMemory, AfError> {
     for table in ["events", "notes", "artifacts"].into_iter().filter(|t| names.iter().any(|n| n == t)) {
         // A table without timestamps is ignored here; whether it can be read at all is checked below.
         let first: Option<String> = connection
-            .query_row(&format!("SELECT min(created_at) AS min_created_at FROM {table}"), [], |row| row.get("min_created_at"))
+            .query_row(&format!("SELECT min(created_at) AS min_created_at FROM {table}"), [], |row| {
+                row.get("min_created_at")
+            })
             .ok()
             .flatten();
         found.identity = match (first, dated) {
@@ -116,7 +120,8 @@ fn time(text: &str) -> Option<i64> {
 }
 
 fn notes(connection: &Connection, found: &mut AfMemory, source: &Source<'_>) -> rusqlite::Result<()> {
-    let mut statement = connection.prepare("SELECT id, app, topic, content, session, created_at FROM notes ORDER BY id")?;
+    let mut statement =
+        connection.prepare("SELECT id, app, topic, content, session, created_at FROM notes ORDER BY id")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         found.tallies[NOTES].found += 1;
@@ -151,7 +156,8 @@ fn notes(connection: &Connection, found: &mut AfMemory, source: &Source<'_>) -> 
 
 /// Returns the page of a row; `None` when not even its app is known.
 fn page(row: &Row<'_>) -> rusqlite::Result<Option<AfPage>> {
-    let (mut app, activity, fingerprint) = (text(row, "pre_app")?, text(row, "pre_activity")?, text(row, "pre_page_fingerprint")?);
+    let (mut app, activity, fingerprint) =
+        (text(row, "pre_app")?, text(row, "pre_activity")?, text(row, "pre_page_fingerprint")?);
     if app.is_empty() {
         app = activity.split('/').next().unwrap_or_default().to_owned();
     }
@@ -159,8 +165,11 @@ fn page(row: &Row<'_>) -> rusqlite::Result<Option<AfPage>> {
         return Ok(None);
     }
     // Without a fingerprint, the page is identified by its activity, or else its app.
-    let fingerprint =
-        if fingerprint.is_empty() { format!("act={}", if activity.is_empty() { &app } else { &activity }) } else { fingerprint };
+    let fingerprint = if fingerprint.is_empty() {
+        format!("act={}", if activity.is_empty() { &app } else { &activity })
+    } else {
+        fingerprint
+    };
     Ok(Some(AfPage { app, activity, key: fingerprint::key_of(&fingerprint), fingerprint }))
 }
 
@@ -191,7 +200,8 @@ fn transitions(connection: &Connection, found: &mut AfMemory, _: &Source<'_>) ->
             }
         };
         let count = |name: &str| row.get::<_, i64>(name).map(|n| n.max(0));
-        let [success, mut verified, mut failure] = [count("success_count")?, count("verified_count")?, count("failure_count")?];
+        let [success, mut verified, mut failure] =
+            [count("success_count")?, count("verified_count")?, count("failure_count")?];
         if verified > success {
             // `af` also credited an act that had failed when a check after it passed.
             failure += verified - success;
@@ -262,7 +272,12 @@ fn recoveries(connection: &Connection, found: &mut AfMemory, _: &Source<'_>) -> 
         let read = action(&text(row, "recovery_op")?, &text(row, "recovery_args_json")?);
         let (page, action) = match (page(row)?, read) {
             _ if cause.is_empty() || counts == [0, 0] => {
-                found.remark(RECOVERIES, id, ImportOutcome::Skipped, "the failure cause is missing, or all counts are zero");
+                found.remark(
+                    RECOVERIES,
+                    id,
+                    ImportOutcome::Skipped,
+                    "the failure cause is missing, or all counts are zero",
+                );
                 continue;
             }
             (None, _) => {
@@ -277,7 +292,8 @@ fn recoveries(connection: &Connection, found: &mut AfMemory, _: &Source<'_>) -> 
         };
         let last_success_at = time(&text(row, "last_success_at")?).filter(|_| counts[0] > 0);
         let key = (page.key.clone(), cause.clone(), action_key(&action));
-        let known = found.recoveries.entry(key).or_insert(AfRecovery { page, cause, action, counts: [0, 0], last_success_at });
+        let known =
+            found.recoveries.entry(key).or_insert(AfRecovery { page, cause, action, counts: [0, 0], last_success_at });
         known.counts = [known.counts[0] + counts[0], known.counts[1] + counts[1]];
         known.last_success_at = known.last_success_at.max(last_success_at);
     }
@@ -302,7 +318,12 @@ fn artifacts(connection: &Connection, found: &mut AfMemory, source: &Source<'_>)
         let (trace, kind) = (text(row, "trace_id")?, text(row, "kind")?);
         let present = std::fs::metadata(&path).is_ok_and(|m| i64::try_from(m.len()) == Ok(size));
         if !present {
-            found.remark(ARTIFACTS, id, ImportOutcome::Cleaned, "its file is missing or has changed; imported as missing");
+            found.remark(
+                ARTIFACTS,
+                id,
+                ImportOutcome::Cleaned,
+                "its file is missing or has changed; imported as missing",
+            );
         }
         let row_of = NewRow {
             uid: Some(derived_uid(&["imported artifact", "af", &trace, &kind, &path.display().to_string(), &hash])),

@@ -69,13 +69,16 @@ fn file_name(path: &Path) -> String {
 }
 
 fn subdirectories(dir: &Path) -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> = std::fs::read_dir(dir).into_iter().flatten().flatten().map(|e| e.path()).filter(|p| p.is_dir()).collect();
+    let mut found: Vec<PathBuf> =
+        std::fs::read_dir(dir).into_iter().flatten().flatten().map(|e| e.path()).filter(|p| p.is_dir()).collect();
     found.sort();
     found
 }
 
 fn is_app(dir: &Path) -> bool {
-    ["meta.json", "components.json", "states.json", "transitions.json", "profile.json"].iter().any(|f| dir.join(f).is_file())
+    ["meta.json", "components.json", "states.json", "transitions.json", "profile.json"]
+        .iter()
+        .any(|f| dir.join(f).is_file())
 }
 
 /// Reads an app and its sites.
@@ -106,8 +109,13 @@ fn directory(path: &Path, name: &str, site: Option<String>) -> Directory {
             d.remark(unused, "", "ignored: goals and summaries are not supported");
         }
     }
-    let mut pages: Vec<PathBuf> =
-        std::fs::read_dir(path.join("pages")).into_iter().flatten().flatten().map(|e| e.path()).filter(|p| p.is_file()).collect();
+    let mut pages: Vec<PathBuf> = std::fs::read_dir(path.join("pages"))
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|e| e.path())
+        .filter(|p| p.is_file())
+        .collect();
     pages.sort();
     d.pages = pages;
     d
@@ -145,8 +153,11 @@ impl Directory {
     fn take_profile(&mut self) {
         let (whole, text) = self.object_and_text("profile.json");
         let mut profile: Map<String, Value> = whole.0.iter().cloned().collect();
-        let truthy = |v: &Value| !matches!(v, Value::Null | Value::Bool(false)) && *v != json!("") && *v != json!([]) && *v != json!({});
-        let size = [take(&mut profile, "img_size"), take(&mut profile, "retina_img_size")].into_iter().flatten().find(truthy);
+        let truthy = |v: &Value| {
+            !matches!(v, Value::Null | Value::Bool(false)) && *v != json!("") && *v != json!([]) && *v != json!({})
+        };
+        let size =
+            [take(&mut profile, "img_size"), take(&mut profile, "retina_img_size")].into_iter().flatten().find(truthy);
         self.meta.insert("app".to_owned(), take(&mut profile, "app").unwrap_or_else(|| json!("")));
         self.meta.insert("domain".to_owned(), take(&mut profile, "domain").unwrap_or_else(|| json!("")));
         self.meta.insert("detect_count".to_owned(), json!(0));
@@ -196,7 +207,8 @@ impl Directory {
 
 /// Returns a member of an object in the order of its text, which a parsed value does not keep.
 fn in_order(text: &str, key: &str) -> Option<Ordered> {
-    let members: std::collections::HashMap<String, Box<serde_json::value::RawValue>> = serde_json::from_str(text).ok()?;
+    let members: std::collections::HashMap<String, Box<serde_json::value::RawValue>> =
+        serde_json::from_str(text).ok()?;
     serde_json::from_str(members.get(key)?.get()).ok()
 }
 
@@ -211,7 +223,8 @@ fn age(row: &mut Value) {
     row.entry("consecutive_misses").or_insert(json!(0));
 }
 
-/// Counts the transitions of the oldest version, which is a list: the time is that of the last, the position that of the first.
+/// Counts the transitions of the oldest version, which is a list: the time is that of the last, the position that of
+/// the first.
 fn transitions(rows: Vec<Value>) -> Ordered {
     let mut out = Ordered::default();
     let text = |row: &Value, key: &str| row.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -228,8 +241,7 @@ fn transitions(rows: Vec<Value>) -> Ordered {
                 known["last_used"] = at;
             }
             None => {
-                let mut new =
-                    json!({"from_state": from, "action": action, "to_state": to, "count": count, "last_used": at, "success_rate": 1.0});
+                let mut new = json!({"from_state": from, "action": action, "to_state": to, "count": count, "last_used": at, "success_rate": 1.0});
                 if let Some(pos) = row.get("click_pos") {
                     new["click_pos"] = pos.clone();
                 }

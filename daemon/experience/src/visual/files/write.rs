@@ -60,7 +60,9 @@ pub fn collect(connection: &Connection, known: &Known, graph: &Graph) -> Result<
 /// Returns the directory name of a site: the one that it was imported from, if any.
 fn site_directory(connection: &Connection, known: &Known, site: &str) -> Result<String> {
     let text: Option<String> =
-        connection.query_row("SELECT extra FROM apps WHERE id = :id", named_params! {":id": known.id}, |row| row.get("extra"))?;
+        connection.query_row("SELECT extra FROM apps WHERE id = :id", named_params! {":id": known.id}, |row| {
+            row.get("extra")
+        })?;
     let extra = extra(text.as_deref());
     Ok(directory_of(extra.get("_dir").and_then(Value::as_str).unwrap_or(site)))
 }
@@ -80,7 +82,8 @@ fn put(row: &mut Ordered, extra: &Map<String, Value>, key: &str, value: Value) {
     }
 }
 
-/// Like [`put`], for a member that the imported file may have lacked: it stays absent as long as nothing was learned about it.
+/// Like [`put`], for a member that the imported file may have lacked: it stays absent as long as nothing was learned
+/// about it.
 fn put_learned(row: &mut Ordered, extra: &Map<String, Value>, key: &str, value: Value, learned: bool) {
     let absent = extra.get("_absent").and_then(Value::as_array).is_some_and(|a| a.iter().any(|k| k == key));
     if learned || !absent {
@@ -134,12 +137,15 @@ fn component(c: &Component, pictures: &mut Vec<Picture>) -> Ordered {
     put_learned(&mut row, &extra, "source", json!(c.source), false);
     if let Some(b) = c.bounds {
         let (w, h) = (b.width(), b.height());
-        for (key, number) in [("rel_x", b.left.saturating_add(w / 2)), ("rel_y", b.top.saturating_add(h / 2)), ("w", w), ("h", h)] {
+        for (key, number) in
+            [("rel_x", b.left.saturating_add(w / 2)), ("rel_y", b.top.saturating_add(h / 2)), ("w", w), ("h", h)]
+        {
             put(&mut row, &extra, key, json!(number));
         }
     }
     if let Some(crop) = &c.crop {
-        let given = extra.get("icon_file").and_then(Value::as_str).filter(|f| is_inside(f) && f.starts_with("components/"));
+        let given =
+            extra.get("icon_file").and_then(Value::as_str).filter(|f| is_inside(f) && f.starts_with("components/"));
         let file = given.map_or_else(|| format!("components/{}.png", picture_of(&c.name)), str::to_owned);
         pictures.push(Picture { artifact: crop.clone(), file: file.clone() });
         put(&mut row, &extra, "icon_file", json!(file));
@@ -191,8 +197,21 @@ fn states(connection: &Connection, known: &Known) -> Result<Vec<(String, Ordered
     Ok(rows)
 }
 
-fn state_row(connection: &Connection, state: &State, extra: Map<String, Value>, mut set: Vec<String>) -> Result<Ordered> {
-    set.extend(extra.get("_ghosts").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).map(str::to_owned));
+fn state_row(
+    connection: &Connection,
+    state: &State,
+    extra: Map<String, Value>,
+    mut set: Vec<String>,
+) -> Result<Ordered> {
+    set.extend(
+        extra
+            .get("_ghosts")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .map(str::to_owned),
+    );
     set.sort_unstable();
     let mut row = Ordered::default();
     put_learned(&mut row, &extra, "name", json!(state.called()), state.name.is_some());

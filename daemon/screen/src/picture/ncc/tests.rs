@@ -90,7 +90,11 @@ fn near_duplicates_are_recognised() {
     assert!(similarity(&a, &b) > SAME_SCORE);
     assert!(similarity(&a, &imageops::resize(&a, 52, 52, imageops::FilterType::Triangle)) > 0.8);
     assert!(similarity(&a, &noise(40, 40, 18)) < 0.5);
-    assert_eq!(similarity(&a, &imageops::resize(&a, 90, 40, imageops::FilterType::Triangle)), 0.0, "more than twice as wide");
+    assert_eq!(
+        similarity(&a, &imageops::resize(&a, 90, 40, imageops::FilterType::Triangle)),
+        0.0,
+        "more than twice as wide"
+    );
 }
 
 /// Draws a button with a bar whose length tells it from others like it.
@@ -109,10 +113,16 @@ fn swapped_buttons_are_found_where_they_are() {
     image::imageops::replace(&mut screen, &second, 30, 40);
     image::imageops::replace(&mut screen, &first, 30, 200);
     let scene = Scene::of(&screen);
-    let wanted =
-        [(Template::of(&first).expect("a template"), Some((30, 40))), (Template::of(&second).expect("a template"), Some((30, 200)))];
+    let wanted = [
+        (Template::of(&first).expect("a template"), Some((30, 40))),
+        (Template::of(&second).expect("a template"), Some((30, 200))),
+    ];
     let hits = find_all(&scene, &wanted, (0, 0, 400, 300));
-    assert_eq!(hits.iter().map(|h| h.map(|m| (m.x, m.y))).collect::<Vec<_>>(), [Some((30, 200)), Some((30, 40))], "{hits:?}");
+    assert_eq!(
+        hits.iter().map(|h| h.map(|m| (m.x, m.y))).collect::<Vec<_>>(),
+        [Some((30, 200)), Some((30, 40))],
+        "{hits:?}"
+    );
 }
 
 #[test]
@@ -129,6 +139,9 @@ fn two_templates_are_not_found_in_one_place_and_twins_are_not_sure() {
     // The same button twice: which one is meant is not sure, unless one is where it was.
     image::imageops::replace(&mut screen, &button(40), 30, 200);
     let scene = Scene::of(&screen);
-    let sure = |was_at| find_all(&scene, &[(Template::of(&button(40)).expect("a template"), was_at)], (0, 0, 400, 300))[0].map(|m| m.sure);
+    let sure = |was_at| {
+        find_all(&scene, &[(Template::of(&button(40)).expect("a template"), was_at)], (0, 0, 400, 300))[0]
+            .map(|m| m.sure)
+    };
     assert_eq!((sure(None), sure(Some((30, 200)))), (Some(false), Some(true)));
 }

@@ -50,7 +50,8 @@ pub async fn ask(
 ) -> (Option<Answer>, Option<String>) {
     let Some(qdrant) = core.recall.outside(settings) else { return (None, None) };
     let url = settings.qdrant().unwrap_or_default();
-    let without = |why: String| (None, Some(format!("the Qdrant at {url}: {why}; only the index of this machine was searched")));
+    let without =
+        |why: String| (None, Some(format!("the Qdrant at {url}: {why}; only the index of this machine was searched")));
     let qdrant = match qdrant {
         Ok(qdrant) => qdrant,
         Err(why) => return without(why),
@@ -85,9 +86,13 @@ impl Answer {
             let known = entries::id_of(c, &payload.uid)?;
             if payload.origin == origin {
                 resolved.own.extend(known);
-            } else if known.is_none() && is_entry(&payload) && tag.as_ref().is_none_or(|tag| payload.tags.contains(tag)) {
+            } else if known.is_none() && is_entry(&payload) && tag.as_ref().is_none_or(|tag| payload.tags.contains(tag))
+            {
                 let id = -1 - i as i64;
-                resolved.foreign.insert(id, Foreign { terms: payload.terms(), found_by: payload.filtered(), cosine: score.min(1.0) });
+                resolved.foreign.insert(
+                    id,
+                    Foreign { terms: payload.terms(), found_by: payload.filtered(), cosine: score.min(1.0) },
+                );
                 resolved.entries.insert(id, handed_over(payload));
             }
         }
@@ -95,8 +100,8 @@ impl Answer {
     }
 }
 
-/// Returns whether what others have put there may be told: nothing of a conversation or for a session alone, and only what says the app,
-/// site and end that it is filtered by.
+/// Returns whether what others have put there may be told: nothing of a conversation or for a session alone, and only
+/// what says the app, site and end that it is filtered by.
 fn is_entry(payload: &Payload) -> bool {
     let same = |shown: &Option<String>, filtered: &str| shown.as_deref().unwrap_or_default().to_lowercase() == filtered;
     // What it is filtered by must be what it says.
@@ -159,14 +164,17 @@ fn handed_over(payload: Payload) -> RecallEntry {
 pub async fn get(core: &Core, uid: &str) -> std::result::Result<Option<RecallEntry>, String> {
     let settings = core.config.get().recall.clone();
     let Some(qdrant) = core.recall.outside(&settings) else { return Ok(None) };
-    let failed = |why: String| format!("the Qdrant at {} cannot be asked: {why}", settings.qdrant().unwrap_or_default());
+    let failed =
+        |why: String| format!("the Qdrant at {} cannot be asked: {why}", settings.qdrant().unwrap_or_default());
     let qdrant = qdrant.map_err(failed)?;
     let Some(identity) = searched_model(core, &settings).await else { return Ok(None) };
     let found = match qdrant.find(&qdrant.collection(&identity), uid, core.store.origin()).await {
         Err(QdrantError::NoCollection) => return Ok(None),
         found => found.map_err(|error| failed(error.to_string()))?,
     };
-    let current = |payload: &Payload| is_entry(payload) && payload.uid == uid && payload.expires_at.is_none_or(|at| at > now_ms());
+    let current = |payload: &Payload| {
+        is_entry(payload) && payload.uid == uid && payload.expires_at.is_none_or(|at| at > now_ms())
+    };
     Ok(found.into_iter().find(current).map(handed_over))
 }
 

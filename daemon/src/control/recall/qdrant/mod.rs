@@ -1,7 +1,8 @@
-//! The index outside: the Qdrant of the settings, which is kept in step with the entries (`send`) and asked for those of other stores
-//! (`ask`).
+//! The index outside: the Qdrant of the settings, which is kept in step with the entries (`send`) and asked for those
+//! of other stores (`ask`).
 //!
-//! What is private to a session never leaves this machine. What cannot be sent stays to be sent: the versions of the entries are the outbox.
+//! What is private to a session never leaves this machine. What cannot be sent stays to be sent: the versions of the
+//! entries are the outbox.
 
 mod ask;
 mod send;
@@ -39,8 +40,8 @@ impl Outside {
     }
 }
 
-/// Returns the identity of the model whose vectors an index outside has: that of the settings, or the built-in one. `None` while that of the
-/// settings cannot be used.
+/// Returns the identity of the model whose vectors an index outside has: that of the settings, or the built-in one.
+/// `None` while that of the settings cannot be used.
 async fn searched_model(core: &Core, settings: &RecallSettings) -> Option<String> {
     let current = core.recall.model(settings).await;
     match current.model {
@@ -85,7 +86,8 @@ pub async fn status(core: &Arc<Core>, settings: &RecallSettings) -> Result<Optio
 const MAX_TELLING: Duration = Duration::from_millis(500);
 const TELLING_POLL: Duration = Duration::from_millis(10);
 
-/// Returns the URL of a Qdrant that was not told yet of all changes, after giving it a moment, or of one that the settings named before.
+/// Returns the URL of a Qdrant that was not told yet of all changes, after giving it a moment, or of one that the
+/// settings named before.
 pub async fn still_holding(core: &Arc<Core>) -> Option<String> {
     let settings = core.config.get().recall.clone();
     let started = Instant::now();

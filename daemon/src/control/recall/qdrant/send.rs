@@ -160,8 +160,14 @@ impl Sender {
         Ok(true)
     }
 
-    /// Completes a round, or checks from time to time that what was sent is still there. Returns whether there is more to send.
-    async fn all_sent(&mut self, core: &Arc<Core>, qdrant: &Qdrant, target: &Target) -> std::result::Result<bool, Failure> {
+    /// Completes a round, or checks from time to time that what was sent is still there. Returns whether there is more
+    /// to send.
+    async fn all_sent(
+        &mut self,
+        core: &Arc<Core>,
+        qdrant: &Qdrant,
+        target: &Target,
+    ) -> std::result::Result<bool, Failure> {
         let Target { outbox, origin, .. } = target;
         let (collection, row) = (&outbox.collection, outbox.id);
         if !outbox.whole {
@@ -205,7 +211,9 @@ async fn put(qdrant: &Qdrant, collection: &str, points: &[Point]) -> std::result
     for point in points {
         match qdrant.upsert(collection, std::slice::from_ref(point)).await {
             Ok(()) => any = true,
-            Err(QdrantError::Refused(why)) => tracing::warn!(uid = point.payload.uid, why, "the Qdrant refuses an entry"),
+            Err(QdrantError::Refused(why)) => {
+                tracing::warn!(uid = point.payload.uid, why, "the Qdrant refuses an entry")
+            }
             Err(error) => return Err(error),
         }
     }
@@ -240,14 +248,14 @@ async fn begin_again(core: &Arc<Core>, target: &Target) -> Result<()> {
     core.store.write(move |c| outbox::begin_again(c, row)).await
 }
 
-/// Returns whether a Qdrant has what was sent to it: after it was restored from a backup it has less or more, and so has this store. `None`
-/// if something has changed meanwhile.
+/// Returns whether a Qdrant has what was sent to it: after it was restored from a backup it has less or more, and so
+/// has this store. `None` if something has changed meanwhile.
 async fn has_all(core: &Arc<Core>, qdrant: &Qdrant, target: &Target) -> std::result::Result<Option<bool>, Failure> {
     let Target { outbox, model, origin } = target;
     let (position, model) = (outbox.position, model.id);
-    let read = core
-        .store
-        .read_all(move |c| Ok((entries::newest_version(c)?, outbox::pending(c, position)?, outbox::expected(c, model, position)?)));
+    let read = core.store.read_all(move |c| {
+        Ok((entries::newest_version(c)?, outbox::pending(c, position)?, outbox::expected(c, model, position)?))
+    });
     let (newest, pending, (count, newest_sent)) = read.await?;
     if position > newest {
         return Ok(Some(false));
@@ -257,7 +265,8 @@ async fn has_all(core: &Arc<Core>, qdrant: &Qdrant, target: &Target) -> std::res
     }
     let own = of_store(origin);
     let there = qdrant.count(&outbox.collection, std::slice::from_ref(&own)).await?;
-    let recent = qdrant.count(&outbox.collection, &[own, json!({"key": "version", "range": {"gte": newest_sent}})]).await?;
+    let recent =
+        qdrant.count(&outbox.collection, &[own, json!({"key": "version", "range": {"gte": newest_sent}})]).await?;
     Ok(Some(there == count && (count == 0 || recent == 1)))
 }
 
@@ -276,8 +285,13 @@ async fn others(core: &Arc<Core>, qdrant: &Qdrant, target: Option<&Target>) -> R
     core.store.read_all(move |c| outbox::others(c, &url, &origin, except)).await
 }
 
-/// Deletes what has changed since from the collections of earlier models: these stay until the one in use has everything.
-async fn forget_elsewhere(core: &Arc<Core>, qdrant: &Qdrant, target: Option<&Target>) -> std::result::Result<(), Failure> {
+/// Deletes what has changed since from the collections of earlier models: these stay until the one in use has
+/// everything.
+async fn forget_elsewhere(
+    core: &Arc<Core>,
+    qdrant: &Qdrant,
+    target: Option<&Target>,
+) -> std::result::Result<(), Failure> {
     for other in others(core, qdrant, target).await? {
         let mut position = other.followed();
         loop {
@@ -333,7 +347,9 @@ fn point(c: &Connection, model: i64, change: &Change, origin: &str, round: i64) 
     }
     let Some(source) = entries::source_of(c, change.entry)? else { return Ok(None) };
     let Some(vector) = vectors::get(c, model, change.entry)? else { return Ok(None) };
-    let Some((entry, session)) = show::whole(c, &source)?.filter(|(e, _)| e.scope != PatternScope::Session) else { return Ok(None) };
+    let Some((entry, session)) = show::whole(c, &source)?.filter(|(e, _)| e.scope != PatternScope::Session) else {
+        return Ok(None);
+    };
     let lower = |name: &Option<String>| name.as_deref().unwrap_or_default().to_lowercase();
     let payload = Payload {
         uid: change.uid.clone(),

@@ -1,8 +1,9 @@
 //! The memory of older turns: what the user said, apart from what the assistant, tools and pages said.
 //!
-//! Statements are chosen by what they are worth per token, rendered in the order in which they were said, with who said them and when.
-//! What a statement replaces is left out, or shown as `was`. A statement of the user stands in a message of the user; everything else
-//! in one that says that it is data. Both are quoted on one line each, so that a text cannot pretend to be another line.
+//! Statements are chosen by what they are worth per token, rendered in the order in which they were said, with who said
+//! them and when. What a statement replaces is left out, or shown as `was`. A statement of the user stands in a message
+//! of the user; everything else in one that says that it is data. Both are quoted on one line each, so that a text
+//! cannot pretend to be another line.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -20,26 +21,28 @@ use afd_base::model::Counter;
 const LINE: i64 = 4;
 /// Tokens that join a further statement of a message.
 const JOIN: i64 = 1;
-/// Shares of the memory that are kept for each role, per cent. What is left over goes to the best statements of any role.
+/// Shares of the memory that are kept for each role, per cent. What is left over goes to the best statements of any
+/// role.
 const ROLE_SHARES: [(Role, i64); 3] = [(Role::User, 90), (Role::Assistant, 5), (Role::Tool, 1)];
 /// What rules and decisions of the user are worth beyond their score: they are in force until they are replaced.
 const RULE_GAIN: f64 = 0.2;
 const DECISION_GAIN: f64 = 0.2;
-/// How much the length of a statement counts when statements are compared: tokens added to each, so that the shortest do not always win, and
-/// the exponent of the sum.
+/// How much the length of a statement counts when statements are compared: tokens added to each, so that the shortest
+/// do not always win, and the exponent of the sum.
 const BASE_COST: f64 = 18.0;
 const COST_WEIGHT: f64 = 0.6;
 /// What statements of an assistant, and of tools and pages, are worth beside those of the user.
 const ASSISTANT_WORTH: f64 = 0.8;
 const TOOL_WORTH: f64 = 0.7;
-/// What a statement of the user gains by the better of its neighbours in the message, as a share of that one's score: people explain what
-/// matters in several sentences.
+/// What a statement of the user gains by the better of its neighbours in the message, as a share of that one's score:
+/// people explain what matters in several sentences.
 const NEIGHBOUR_GAIN: f64 = 0.2;
 
 /// Heading of the memory, as agents know it.
 pub const HEADING: &str = "[Previous context summary]";
 /// What the two parts begin with.
-const SAID: &str = "Quotes of what the user said earlier (with the numbers of their messages; of two that disagree the later counts):";
+const SAID: &str =
+    "Quotes of what the user said earlier (with the numbers of their messages; of two that disagree the later counts):";
 const OBSERVED: &str = "What the assistant, tools and pages said earlier:";
 const RECALLED: &str = "## Recalled for the last message (quotes of earlier messages)";
 
@@ -63,7 +66,8 @@ impl<'a> Memory<'a> {
         self.written.is_none() && self.chosen.is_empty()
     }
 
-    /// Chooses what fits in `max_tokens`: the model-written summary, then statements. Those that occur in `known` are not repeated.
+    /// Chooses what fits in `max_tokens`: the model-written summary, then statements. Those that occur in `known` are
+    /// not repeated.
     pub fn choose(&mut self, history: &History, max_tokens: i64, known: &str) {
         let mut available = max_tokens - self.counter.count(SAID) - self.counter.count(HEADING) - 10;
         if available <= 0 {
@@ -76,7 +80,8 @@ impl<'a> Memory<'a> {
             self.written = Some(shown);
         }
         let request = history.request.as_ref().map(|m| m.position);
-        let mut rest: Vec<&Fact> = history.facts.iter().filter(|f| !known.contains(&f.text) && Some(f.position) != request).collect();
+        let mut rest: Vec<&Fact> =
+            history.facts.iter().filter(|f| !known.contains(&f.text) && Some(f.position) != request).collect();
         let gains = neighbour_gains(&rest);
         let worth = |fact: &Fact| density(fact, gains.get(&fact.id).copied().unwrap_or(0.0));
         best_first(&mut rest, worth, |fact| (-fact.position, fact.place));
@@ -108,7 +113,8 @@ impl<'a> Memory<'a> {
 
     fn set(&mut self, facts: &[Fact]) {
         self.chosen = facts.iter().map(|f| f.id).collect();
-        let (mut user, mut observed): (Vec<Fact>, Vec<Fact>) = facts.iter().cloned().partition(|f| f.role == Role::User);
+        let (mut user, mut observed): (Vec<Fact>, Vec<Fact>) =
+            facts.iter().cloned().partition(|f| f.role == Role::User);
         user.sort_by_key(|f| (f.position, f.place));
         observed.sort_by_key(|f| (f.position, f.place));
         (self.user, self.observed) = (user, observed);
@@ -136,10 +142,15 @@ impl<'a> Memory<'a> {
         missing.fold((0, 0), |(count, tokens), fact| (count + 1, tokens + fact.tokens))
     }
 
-    /// Returns what fills `room` tokens: sentences that match the question, then the best statements that are not there yet, then
-    /// what turns say that did not fit, and older messages. `visible` are the positions of messages that are there in full, `cut` the
-    /// folded texts of those that are there in part.
-    pub fn recall(&mut self, history: &History, (visible, cut): (&HashSet<i64>, &HashMap<i64, String>), room: i64) -> Option<String> {
+    /// Returns what fills `room` tokens: sentences that match the question, then the best statements that are not there
+    /// yet, then what turns say that did not fit, and older messages. `visible` are the positions of messages that are
+    /// there in full, `cut` the folded texts of those that are there in part.
+    pub fn recall(
+        &mut self,
+        history: &History,
+        (visible, cut): (&HashSet<i64>, &HashMap<i64, String>),
+        room: i64,
+    ) -> Option<String> {
         let available = room - self.counter.count(RECALLED) - self.counter.count(DATA) - 12;
         let mut taken: BTreeMap<i64, Vec<String>> = BTreeMap::new();
         let mut who: BTreeMap<i64, (String, i64)> = BTreeMap::new();
@@ -161,11 +172,14 @@ impl<'a> Memory<'a> {
                 break;
             }
             let key = folded(&quote.said);
-            if quote.fact.is_none() && history.replaced.iter().any(|old| key.contains(old.as_str()) || old.contains(&key)) {
+            if quote.fact.is_none()
+                && history.replaced.iter().any(|old| key.contains(old.as_str()) || old.contains(&key))
+            {
                 continue;
             }
             // A statement says more of its message than its sentence.
-            let says = |texts: &HashMap<i64, String>| texts.get(&quote.position).is_some_and(|text| text.contains(&key));
+            let says =
+                |texts: &HashMap<i64, String>| texts.get(&quote.position).is_some_and(|text| text.contains(&key));
             let repeats = shown.contains(&key) || own.contains(&key) || says(&of_message) || says(cut);
             if repeats {
                 continue;
@@ -215,7 +229,8 @@ impl Picked {
         self.facts.len() > before
     }
 
-    /// Gives up the statements taken last that have `over` tokens; no more are added then. Returns whether there were any.
+    /// Gives up the statements taken last that have `over` tokens; no more are added then. Returns whether there were
+    /// any.
     fn give_up(&mut self, mut over: i64) -> bool {
         let before = self.facts.len();
         self.slack = i64::MAX;
@@ -312,7 +327,14 @@ impl Quote {
     fn of_recalled(found: &Recalled) -> Self {
         let text = one_line(&found.text);
         let said = text.clone();
-        Self { position: found.position, who: speaker(found.role, found.source.as_deref()), at: found.at, text, said, fact: None }
+        Self {
+            position: found.position,
+            who: speaker(found.role, found.source.as_deref()),
+            at: found.at,
+            text,
+            said,
+            fact: None,
+        }
     }
 }
 

@@ -1,16 +1,18 @@
 //! Context assembly: builds the messages for the model's next turn within a token budget.
 //!
-//! Parts are ordered by how rarely they change, so that a prompt cache stays valid: rules, goal and tasks (the only system part); knowledge
-//! about the app; the memory, which stands for older turns; the recent turns; and last what is true right now and what is recalled for
-//! the question. What tools, pages and people recorded is handed over as data in messages that say so, never in the system part.
+//! Parts are ordered by how rarely they change, so that a prompt cache stays valid: rules, goal and tasks (the only
+//! system part); knowledge about the app; the memory, which stands for older turns; the recent turns; and last what is
+//! true right now and what is recalled for the question. What tools, pages and people recorded is handed over as data
+//! in messages that say so, never in the system part.
 //!
-//! A conversation that fits goes whole. Otherwise the shares of the budget are weights: rules, tasks and knowledge take what they need up
-//! to theirs, and the conversation gets the rest. Recent turns begin at a point that moves in steps (`Window`), and the memory depends
-//! on that point alone, so a new turn normally only appends; what is recalled stands behind the turns and fills what the step leaves
-//! free.
+//! A conversation that fits goes whole. Otherwise the shares of the budget are weights: rules, tasks and knowledge take
+//! what they need up to theirs, and the conversation gets the rest. Recent turns begin at a point that moves in steps
+//! (`Window`), and the memory depends on that point alone, so a new turn normally only appends; what is recalled stands
+//! behind the turns and fills what the step leaves free.
 //!
-//! Invariants: the last exchange is there; tool results are cut before what people said, older before newer; a tool call is never
-//! separated from its result; everything omitted is reported with a reason; and equal inputs produce equal bytes.
+//! Invariants: the last exchange is there; tool results are cut before what people said, older before newer; a tool
+//! call is never separated from its result; everything omitted is reported with a reason; and equal inputs produce
+//! equal bytes.
 
 mod memory;
 mod outdated;
@@ -33,7 +35,8 @@ pub use window::Plan;
 
 /// Weight of the system part and of knowledge in per cent of the budget, if the settings give them none.
 const MIN_SHARE: i64 = 5;
-/// A context is filled up to this share of the budget, per cent: a little over what is promised, because costs of lines are estimates.
+/// A context is filled up to this share of the budget, per cent: a little over what is promised, because costs of lines
+/// are estimates.
 const FILL_PERCENT: i64 = 96;
 
 /// A one-line entry of a section.
@@ -151,8 +154,8 @@ pub struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    /// Builds the parts beside the conversation. `budget` is in tokens; `said` is the number of tokens of the conversation: if all fits, no
-    /// part is limited to its share.
+    /// Builds the parts beside the conversation. `budget` is in tokens; `said` is the number of tokens of the
+    /// conversation: if all fits, no part is limited to its share.
     pub fn new(background: &Background, budget: i64, said: i64, allocation: &Allocation, counter: &'a Counter) -> Self {
         let mut draft = Self { counter, budget, out: Assembled::default(), keys: None, now: None, now_cost: 0 };
         let wanted = draft.build(background, (budget, budget, budget));
@@ -181,7 +184,11 @@ impl<'a> Draft<'a> {
             .collect();
         let keys = self.section(KEYS, &keys, now);
         let recorded = self.section("## Progress and next steps", &background.recorded, system / 2);
-        let now = self.section("## Right now", &background.now, now - keys.as_ref().map_or(0, |text| self.counter.count(text)));
+        let now = self.section(
+            "## Right now",
+            &background.now,
+            now - keys.as_ref().map_or(0, |text| self.counter.count(text)),
+        );
         let parts: Vec<String> = [recorded, now].into_iter().flatten().collect();
         let state = (!parts.is_empty()).then(|| parts.join("\n"));
         let counter = self.counter;
@@ -195,7 +202,8 @@ impl<'a> Draft<'a> {
 
     /// Adds the system message: the rules, and goal and tasks, which were recorded on purpose.
     fn system(&mut self, background: &Background, available: i64) {
-        let rules: Vec<String> = background.rules.iter().map(|m| m.message.content.text()).filter(|t| !t.trim().is_empty()).collect();
+        let rules: Vec<String> =
+            background.rules.iter().map(|m| m.message.content.text()).filter(|t| !t.trim().is_empty()).collect();
         let task = self.section("## Goal and tasks", &background.task, available / 2);
         let left = (available - task.as_ref().map_or(0, |text| self.counter.count(text)) - 8).max(16);
         let whole = rules.join("\n\n");
@@ -212,8 +220,8 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Returns how the rest of the budget is split between the turns of a conversation and the memory of older ones. `said` is the number
-    /// of tokens of the conversation, `newest` that of the messages that should stay.
+    /// Returns how the rest of the budget is split between the turns of a conversation and the memory of older ones.
+    /// `said` is the number of tokens of the conversation, `newest` that of the messages that should stay.
     pub fn plan(&self, said: i64, newest: i64) -> Plan {
         Plan::new(self.budget, self.room(), (said, newest))
     }
@@ -280,7 +288,11 @@ impl<'a> Draft<'a> {
     fn report(&mut self, history: &History, memory: &Memory<'_>) {
         let (left, tokens) = memory.missing(&history.facts);
         self.omit("facts", left, tokens, "the budget is used up");
-        let why = if memory.is_empty() { "older than the recent turns" } else { "older than the recent turns; covered by the summary" };
+        let why = if memory.is_empty() {
+            "older than the recent turns"
+        } else {
+            "older than the recent turns; covered by the summary"
+        };
         self.omit("messages", history.older.0, history.older.1, why);
     }
 
@@ -328,7 +340,8 @@ fn omit(left_out: &mut Vec<Omission>, what: &str, count: i64, tokens: i64, why: 
     }
 }
 
-/// Cuts the middle out of a text of `cost` tokens, so that its start, a note and its end have no more than `max_tokens` tokens.
+/// Cuts the middle out of a text of `cost` tokens, so that its start, a note and its end have no more than `max_tokens`
+/// tokens.
 pub fn cut_middle(text: &str, cost: i64, max_tokens: i64, counter: &Counter) -> String {
     if cost <= max_tokens {
         return text.to_owned();
@@ -336,8 +349,10 @@ pub fn cut_middle(text: &str, cost: i64, max_tokens: i64, counter: &Counter) -> 
     let characters = as_i64(text.chars().count());
     let size = |part: i64| usize::try_from(part).unwrap_or(0);
     let mark = format!("\n[... {} tokens left out ...]\n", cost - max_tokens);
-    let cut_to = |share: i64| format!("{}{mark}{}", cut::head(text, size(share * 2 / 3)), cut::tail(text, size(share / 3)));
-    // Tokens are not spread evenly over a text, and it is cut after words and lines: search for the longest result that fits.
+    let cut_to =
+        |share: i64| format!("{}{mark}{}", cut::head(text, size(share * 2 / 3)), cut::tail(text, size(share / 3)));
+    // Tokens are not spread evenly over a text, and it is cut after words and lines: search for the longest result that
+    // fits.
     let (mut fits, mut too_long) = (0, (characters * max_tokens / cost.max(1)).max(0) * 5 / 4);
     let mut best = None;
     for _ in 0..CUT_ATTEMPTS {

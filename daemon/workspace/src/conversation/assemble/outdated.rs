@@ -1,6 +1,7 @@
 //! Statements that a later one of the user may have taken back: such a statement is shown only beside the later one.
 //!
-//! What replaces what for certain is recorded when it is said, see `supersede`. Here stands what cannot be told for certain.
+//! What replaces what for certain is recorded when it is said, see `supersede`. Here stands what cannot be told for
+//! certain.
 
 use std::collections::BTreeSet;
 
@@ -31,7 +32,8 @@ impl Corrections {
         Self(of_user.map(|f| Correction { id: f.id, position: f.position, words: words(&f.text) }).collect())
     }
 
-    /// Returns whether a sentence of the message at `position` may have been taken back by a statement that is not shown.
+    /// Returns whether a sentence of the message at `position` may have been taken back by a statement that is not
+    /// shown.
     pub fn outdate(&self, position: i64, sentence: &str, is_shown: impl Fn(i64, i64) -> bool) -> bool {
         let later = || self.0.iter().filter(|c| c.position > position && !is_shown(c.id, c.position));
         if later().next().is_none() {
@@ -45,7 +47,8 @@ impl Corrections {
     }
 }
 
-/// Returns the stems of the words that a sentence is about; in scripts without spaces pairs of characters, without those that only inflect.
+/// Returns the stems of the words that a sentence is about; in scripts without spaces pairs of characters, without
+/// those that only inflect.
 fn words(sentence: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for word in Subject::of(sentence).words {

@@ -21,7 +21,10 @@ fn call(id: &str, arguments: serde_json::Map<String, serde_json::Value>) -> Tool
 }
 
 fn calls(ids: &[&str]) -> Message {
-    Message { tool_calls: ids.iter().map(|id| call(id, serde_json::Map::new())).collect(), ..text_message(Role::Assistant, String::new()) }
+    Message {
+        tool_calls: ids.iter().map(|id| call(id, serde_json::Map::new())).collect(),
+        ..text_message(Role::Assistant, String::new())
+    }
 }
 
 fn answer(id: &str, text: &str) -> Message {
@@ -82,8 +85,11 @@ fn unpaired_calls_and_results_are_omitted_and_reported() {
         text_message(Role::User, "stop".into()),
     ];
     let made = assembled(talk, 4_000);
-    let ids: Vec<&str> =
-        made.messages.iter().flat_map(|m| m.tool_calls.iter().map(|c| c.id.as_str()).chain(m.tool_call_id.as_deref())).collect();
+    let ids: Vec<&str> = made
+        .messages
+        .iter()
+        .flat_map(|m| m.tool_calls.iter().map(|c| c.id.as_str()).chain(m.tool_call_id.as_deref()))
+        .collect();
     assert_eq!(ids, ["b", "b"]);
     let left = made.left_out.iter().find(|l| l.what == "unpaired tool calls or results").expect("reported");
     assert_eq!(left.count, 3);
@@ -107,11 +113,16 @@ fn newest_step_is_kept_even_if_its_results_are_long() {
 #[test]
 fn text_of_any_script_is_cut_to_its_token_limit() {
     let counter = Counter::estimate();
-    for text in ["words and words. ".repeat(500), "长长的文本。".repeat(500), "👨‍👩‍👧".repeat(500), "x".repeat(5_000)] {
+    for text in ["words and words. ".repeat(500), "长长的文本。".repeat(500), "👨‍👩‍👧".repeat(500), "x".repeat(5_000)]
+    {
         let cost = counter.count(&text);
         for max_tokens in [20, 100, 1_000] {
             let cut = cut_middle(&text, cost, max_tokens, &counter);
-            assert!(counter.count(&cut) <= max_tokens.max(cost.min(max_tokens)), "{} of {max_tokens}", counter.count(&cut));
+            assert!(
+                counter.count(&cut) <= max_tokens.max(cost.min(max_tokens)),
+                "{} of {max_tokens}",
+                counter.count(&cut)
+            );
             assert!(!cut.contains('\u{fffd}'));
         }
     }

@@ -10,7 +10,8 @@ use crate::json;
 use afd_base::model::Counter;
 use afd_base::text;
 
-/// Maximum tokens of an older tool result, and of an older message of the assistant, when turns must be shortened further.
+/// Maximum tokens of an older tool result, and of an older message of the assistant, when turns must be shortened
+/// further.
 const SHORT: [(Role, i64); 2] = [(Role::Tool, 60), (Role::Assistant, 120)];
 
 /// Reports what was omitted: what, how many, how many tokens, why.
@@ -28,7 +29,8 @@ pub struct Turns {
 }
 
 impl Turns {
-    /// Returns the positions of the messages that are shown as they were said, and the folded texts of those that are cut, by position.
+    /// Returns the positions of the messages that are shown as they were said, and the folded texts of those that are
+    /// cut, by position.
     pub fn visible(&self) -> (HashSet<i64>, HashMap<i64, String>) {
         let cut = self.shown.iter().zip(&self.messages).filter(|((_, whole), _)| !whole);
         let cut = cut.map(|((position, _), message)| (*position, text::fold(&message.content.text())));
@@ -77,9 +79,9 @@ impl Settled {
         last_exchange(&self.steps).into_iter().map(|i| total(&self.steps[i..=i])).sum()
     }
 
-    /// Returns the messages that fit in `available` tokens. If they do not, in this order: older tool results, then older messages of the
-    /// assistant are cut; the oldest steps are dropped; long messages of the last exchange are cut. What is cut and dropped grows by a step
-    /// of the plan at a time, so that it stays the same over many calls.
+    /// Returns the messages that fit in `available` tokens. If they do not, in this order: older tool results, then
+    /// older messages of the assistant are cut; the oldest steps are dropped; long messages of the last exchange are
+    /// cut. What is cut and dropped grows by a step of the plan at a time, so that it stays the same over many calls.
     pub fn fit(self, available: i64, plan: &Plan, counter: &Counter, report: Report<'_>) -> Turns {
         let Self { mut steps, unpaired, mut cut } = self;
         report("unpaired tool calls or results", unpaired, 0, "model APIs reject one without the other");
@@ -125,8 +127,8 @@ fn shorten_older(steps: &mut [Step], protected: &[usize], goal: i64, counter: &C
     cut
 }
 
-/// Drops the oldest steps until the rest has `goal` tokens. Returns the number of dropped messages, their tokens, and the position of the
-/// newest.
+/// Drops the oldest steps until the rest has `goal` tokens. Returns the number of dropped messages, their tokens, and
+/// the position of the newest.
 fn drop_oldest(steps: &mut Vec<Step>, protected: &[usize], goal: i64) -> (i64, i64, i64) {
     let (mut lost, mut lost_tokens, mut dropped_to) = (0, 0, 0);
     let mut over = total(steps) - goal;
@@ -157,7 +159,8 @@ fn last_exchange(steps: &[Step]) -> Vec<usize> {
     found
 }
 
-/// Cuts the longest messages of what is left until it fits: first tool results, then the assistant's messages, then the user's.
+/// Cuts the longest messages of what is left until it fits: first tool results, then the assistant's messages, then the
+/// user's.
 fn squeeze(steps: &mut [Step], available: i64, counter: &Counter) -> i64 {
     let mut cut = 0;
     for roles in [&[Role::Tool][..], &[Role::Tool, Role::Assistant], &[Role::Tool, Role::Assistant, Role::User]] {
@@ -174,7 +177,8 @@ fn squeeze(steps: &mut [Step], available: i64, counter: &Counter) -> i64 {
     cut
 }
 
-/// Groups messages into steps. Drops calls without a result and results without a call, and returns how many there were.
+/// Groups messages into steps. Drops calls without a result and results without a call, and returns how many there
+/// were.
 fn steps(recent: &[&RecordedMessage], counter: &Counter) -> (Vec<Step>, i64) {
     let mut steps: Vec<Step> = Vec::new();
     let mut unpaired = 0;
@@ -228,8 +232,8 @@ fn part_text(part: &Part) -> String {
     }
 }
 
-/// Shortens a message to about `max_tokens` tokens: images become placeholders, and long texts and arguments lose their middle. Returns
-/// whether it was longer.
+/// Shortens a message to about `max_tokens` tokens: images become placeholders, and long texts and arguments lose their
+/// middle. Returns whether it was longer.
 fn shorten(shown: &mut Shown, max_tokens: i64, counter: &Counter) -> bool {
     if shown.cost <= max_tokens {
         return false;

@@ -29,13 +29,29 @@ const NAMED: usize = 4;
 pub fn replaced_words(sentence: &str) -> BTreeSet<String> {
     let text = folded(sentence);
     let named = INSTEAD_OF.iter().filter_map(|mark| text.split_once(mark)).map(|(_, rest)| rest);
-    let words = named.flat_map(|rest| text::words(rest.split(['.', ',', ';', '!']).next().unwrap_or(rest)).into_iter().take(NAMED));
+    let words = named
+        .flat_map(|rest| text::words(rest.split(['.', ',', ';', '!']).next().unwrap_or(rest)).into_iter().take(NAMED));
     words.filter(|word| !text::is_stop(word)).collect()
 }
 
-/// Pairs of words by which a sentence denies one thing and states another, folded: `not Tuesday but Friday`, `no longer`.
+/// Pairs of words by which a sentence denies one thing and states another, folded: `not Tuesday but Friday`, `no
+/// longer`.
 const CONTRASTS: &[(&str, &[&str])] = &[
-    (" not ", &[" but ", " any more", " anymore", " any longer", " instead", ", it ", "; it ", " it is ", " it was ", " rather "]),
+    (
+        " not ",
+        &[
+            " but ",
+            " any more",
+            " anymore",
+            " any longer",
+            " instead",
+            ", it ",
+            "; it ",
+            " it is ",
+            " it was ",
+            " rather ",
+        ],
+    ),
     ("n't ", &[" but ", " any more", " anymore", " any longer", " instead", ", it ", "; it "]),
     (" no longer ", &[""]),
     (" nicht ", &[" mehr", " sondern ", " langer"]),
@@ -56,12 +72,13 @@ const CONTRASTS: &[(&str, &[&str])] = &[
 /// Returns whether a folded sentence denies one thing and states another.
 pub fn contrasts(folded: &str) -> bool {
     let text = format!(" {folded} ");
-    CONTRASTS
-        .iter()
-        .any(|(first, then)| text.split_once(first).is_some_and(|(_, rest)| then.iter().any(|word| format!(" {rest}").contains(word))))
+    CONTRASTS.iter().any(|(first, then)| {
+        text.split_once(first).is_some_and(|(_, rest)| then.iter().any(|word| format!(" {rest}").contains(word)))
+    })
 }
 
-/// Returns whether each of two sentences has a name that the other does not have: they may be about two people or places.
+/// Returns whether each of two sentences has a name that the other does not have: they may be about two people or
+/// places.
 pub fn names_differ(one: &str, other: &str) -> bool {
     let (one, other) = (names(one), names(other));
     one.difference(&other).next().is_some() && other.difference(&one).next().is_some()
@@ -69,7 +86,8 @@ pub fn names_differ(one: &str, other: &str) -> bool {
 
 /// Returns the words with a capital letter that are no function words, folded.
 fn names(sentence: &str) -> BTreeSet<String> {
-    let words = sentence.split_whitespace().map(inner).filter(|word| word.chars().next().is_some_and(char::is_uppercase));
+    let words =
+        sentence.split_whitespace().map(inner).filter(|word| word.chars().next().is_some_and(char::is_uppercase));
     words.map(folded).filter(|word| !text::is_stop(word)).collect()
 }
 

@@ -1,6 +1,7 @@
 //! Words that tell what a sentence is for, in the languages that users write most. The file `cues.txt` has them.
 //!
-//! Words of scripts without spaces are matched as parts of the sentence; the others as whole words or, with a space, as phrases.
+//! Words of scripts without spaces are matched as parts of the sentence; the others as whole words or, with a space, as
+//! phrases.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;

@@ -1,13 +1,15 @@
-//! Statements: which sentences of a message are worth keeping when a conversation exceeds its budget. Pure heuristics, no language model.
+//! Statements: which sentences of a message are worth keeping when a conversation exceeds its budget. Pure heuristics,
+//! no language model.
 //!
-//! A message is split into sentences, and long sentences into clauses, because people say what matters in passing. Each gets a base score
-//! from what it says: figures, names and identifiers; words that mark a rule, a decision, a correction, a preference, a name or a finding;
-//! whether it answers a question. Questions, requests, small talk, stories and announcements of the next step lose. What a tool or page
-//! said is scored by its specific words only: whatever it calls important is not (`Role::Tool` reads no cue words).
+//! A message is split into sentences, and long sentences into clauses, because people say what matters in passing. Each
+//! gets a base score from what it says: figures, names and identifiers; words that mark a rule, a decision, a
+//! correction, a preference, a name or a finding; whether it answers a question. Questions, requests, small talk,
+//! stories and announcements of the next step lose. What a tool or page said is scored by its specific words only:
+//! whatever it calls important is not (`Role::Tool` reads no cue words).
 //!
-//! `score` weighs a base score by novelty, the rarity of the rarest words in the conversation so far; `discount_repeats` divides by
-//! how many sentences share the template of a sentence, rounded down to powers of two, so that a selection seldom changes. What is taken
-//! up again later counts more: `echoes`.
+//! `score` weighs a base score by novelty, the rarity of the rarest words in the conversation so far;
+//! `discount_repeats` divides by how many sentences share the template of a sentence, rounded down to powers of two, so
+//! that a selection seldom changes. What is taken up again later counts more: `echoes`.
 //!
 //! Words, templates and whole sentences are identified by 64-bit hashes.
 
@@ -106,7 +108,8 @@ pub struct Candidate {
 pub struct About {
     /// The sentence.
     pub text: String,
-    /// Who said it: the speaker of the statement, or the assistant in the message before; `None` where that was not recorded.
+    /// Who said it: the speaker of the statement, or the assistant in the message before; `None` where that was not
+    /// recorded.
     pub by: Option<Role>,
 }
 
@@ -115,8 +118,8 @@ pub fn folded(sentence: &str) -> String {
     text::fold(sentence).replace('\u{2019}', "'")
 }
 
-/// Returns the sentences of a message that may be kept, best first. `before` is the last question or sentence of the message before (see
-/// `lead`). System messages have none.
+/// Returns the sentences of a message that may be kept, best first. `before` is the last question or sentence of the
+/// message before (see `lead`). System messages have none.
 pub fn candidates(role: Role, content: &str, before: Option<&str>) -> Vec<Candidate> {
     if role == Role::System {
         return Vec::new();
@@ -127,13 +130,20 @@ pub fn candidates(role: Role, content: &str, before: Option<&str>) -> Vec<Candid
         None => split::clauses(content),
     };
     let skipped = MAX_EXAMINED / 2..sentences.len().saturating_sub(MAX_EXAMINED / 2);
-    let examined = sentences.iter().enumerate().filter(|(i, _)| sentences.len() <= MAX_EXAMINED || !skipped.contains(i));
+    let examined =
+        sentences.iter().enumerate().filter(|(i, _)| sentences.len() <= MAX_EXAMINED || !skipped.contains(i));
     let pasted = if role == Role::User { split::pasted(content) } else { Vec::new() };
     let is_pasted = |sentence: &str| {
         let at = (sentence.as_ptr() as usize).wrapping_sub(content.as_ptr() as usize);
         pasted.iter().any(|range| range.contains(&at))
     };
-    let message = Whole { role, is_short: is_short(content), before, answers: before.is_some_and(is_question), lines: sentences.len() };
+    let message = Whole {
+        role,
+        is_short: is_short(content),
+        before,
+        answers: before.is_some_and(is_question),
+        lines: sentences.len(),
+    };
     let mut seen = HashSet::new();
     let mut found: Vec<Candidate> = examined
         .filter_map(|(place, sentence)| {
@@ -168,7 +178,9 @@ pub fn lead(content: &str) -> Option<String> {
 fn is_question(sentence: &str) -> bool {
     let end = sentence.trim_end_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '?' | '\u{ff1f}' | '\u{61f}'));
     end.ends_with(['?', '\u{ff1f}', '\u{61f}'])
-        || ["吗", "呢", "か。", "ですか", "ますか", "까"].iter().any(|m| sentence.trim_end_matches(['。', '.']).ends_with(m))
+        || ["吗", "呢", "か。", "ですか", "ますか", "까"]
+            .iter()
+            .any(|m| sentence.trim_end_matches(['。', '.']).ends_with(m))
 }
 
 /// What is known of the message that a sentence stands in.
@@ -181,7 +193,12 @@ struct Whole<'a> {
     lines: usize,
 }
 
-fn candidate(message: &Whole<'_>, place: usize, (sentence, pasted): (&str, bool), previous: Option<&str>) -> Option<Candidate> {
+fn candidate(
+    message: &Whole<'_>,
+    place: usize,
+    (sentence, pasted): (&str, bool),
+    previous: Option<&str>,
+) -> Option<Candidate> {
     let trimmed = sentence.trim_start_matches(['-', '*', '\u{2022}', '#', '>', ' ', '|']).trim();
     let shown = cut::head(trimmed, MAX_CHARS);
     let words: Vec<String> = text::words(shown);
@@ -194,8 +211,12 @@ fn candidate(message: &Whole<'_>, place: usize, (sentence, pasted): (&str, bool)
     let cues = if foreign { Cues::default() } else { Cues::of(&folded) };
     let kind = if foreign { Kind::Statement } else { kind(message, shown, &cues) };
     // Numbers differ every time, so they say nothing about whether the sentence is new.
-    let mut hashes: Vec<i64> =
-        words.iter().filter(|w| !w.chars().all(|c| c.is_ascii_digit())).take(MAX_HASHED).map(|w| text::hash(w)).collect();
+    let mut hashes: Vec<i64> = words
+        .iter()
+        .filter(|w| !w.chars().all(|c| c.is_ascii_digit()))
+        .take(MAX_HASHED)
+        .map(|w| text::hash(w))
+        .collect();
     hashes.sort_unstable();
     hashes.dedup();
     let user = message.role == Role::User;
@@ -206,7 +227,8 @@ fn candidate(message: &Whole<'_>, place: usize, (sentence, pasted): (&str, bool)
         corrects: user
             && !asks
             && (corrections::contrasts(&folded)
-                || (cues.has(Cue::Correction) && (cues.starts(Cue::Correction) || cues.has(Cue::Decision) || message.is_short))),
+                || (cues.has(Cue::Correction)
+                    && (cues.starts(Cue::Correction) || cues.has(Cue::Decision) || message.is_short))),
         asks,
         about: user.then(|| about(message, &folded, &words, previous)).flatten(),
         sentence: text::hash(&folded),
@@ -223,7 +245,9 @@ fn about(message: &Whole<'_>, folded: &str, words: &[String], previous: Option<&
     let content = words.iter().filter(|w| !text::is_stop(w) && !w.chars().all(|c| c.is_ascii_digit())).count();
     let depends = content <= 2 && !folded.contains(':') || message.is_short && (message.answers || words.len() <= 12);
     match previous {
-        Some(previous) if depends && content <= 2 => Some(About { text: cut::brief(previous, MAX_ABOUT), by: Some(message.role) }),
+        Some(previous) if depends && content <= 2 => {
+            Some(About { text: cut::brief(previous, MAX_ABOUT), by: Some(message.role) })
+        }
         None if depends => message.before.map(|text| About { text: text.to_owned(), by: Some(Role::Assistant) }),
         _ => None,
     }
@@ -243,8 +267,8 @@ fn kind(message: &Whole<'_>, sentence: &str, cues: &Cues) -> Kind {
     }
 }
 
-/// Returns whether a word is specific: it contains a digit, or looks like a name, an identifier or an address. `first` says whether it
-/// starts the sentence, where a capital letter means nothing.
+/// Returns whether a word is specific: it contains a digit, or looks like a name, an identifier or an address. `first`
+/// says whether it starts the sentence, where a capital letter means nothing.
 pub fn is_specific(word: &str, first: bool) -> bool {
     is_figure(word) || is_identifier(word) || is_name(word, first)
 }
@@ -318,9 +342,13 @@ fn base_score(message: &Whole<'_>, sentence: &str, words: &[&str], cues: &Cues) 
     let user = message.role == Role::User;
     let cue = |cue: Cue, each: f64, most: usize| each * (cues.count(cue).min(most) as f64);
     let mut score = if user { 0.3 } else { 0.15 } + specific;
-    score += cue(Cue::Quantity, 0.1, 2) + cue(Cue::Naming, 0.1, 2) + cue(Cue::Finding, if user { 0.06 } else { 0.14 }, 2);
+    score +=
+        cue(Cue::Quantity, 0.1, 2) + cue(Cue::Naming, 0.1, 2) + cue(Cue::Finding, if user { 0.06 } else { 0.14 }, 2);
     if user {
-        score += cue(Cue::Rule, 0.2, 2) + cue(Cue::Decision, 0.2, 2) + cue(Cue::Preference, 0.15, 2) + cue(Cue::Correction, 0.12, 2);
+        score += cue(Cue::Rule, 0.2, 2)
+            + cue(Cue::Decision, 0.2, 2)
+            + cue(Cue::Preference, 0.15, 2)
+            + cue(Cue::Correction, 0.12, 2);
         score += if cues.starts(Cue::Conclusion) { 0.1 } else { 0.0 };
         if message.is_short && (message.answers || specific > 0.0 || cues.has(Cue::Decision)) {
             score += if message.answers { 0.35 } else { 0.2 };
@@ -336,7 +364,10 @@ fn base_score(message: &Whole<'_>, sentence: &str, words: &[&str], cues: &Cues) 
     if is_question(sentence) {
         score -= 0.35;
     }
-    if specific <= 0.0 && !message.answers && text::words(sentence).iter().all(|w| text::is_stop(w) || w.chars().count() < 3) {
+    if specific <= 0.0
+        && !message.answers
+        && text::words(sentence).iter().all(|w| text::is_stop(w) || w.chars().count() < 3)
+    {
         score -= 0.3;
     }
     if words.len() > 60 {
@@ -352,13 +383,15 @@ fn tool_score(message: &Whole<'_>, sentence: &str, words: &[&str], specific: f64
     if is_log_line(words) {
         score -= 0.25;
     }
-    (score - markup(sentence)) / (1.0 + 0.15 * f64::from(u32::try_from(message.lines.max(1)).unwrap_or(u32::MAX).ilog2()))
+    (score - markup(sentence))
+        / (1.0 + 0.15 * f64::from(u32::try_from(message.lines.max(1)).unwrap_or(u32::MAX).ilog2()))
 }
 
 /// Returns whether a line looks like a log entry: one of its first two words is a time of day.
 fn is_log_line(words: &[&str]) -> bool {
-    let is_time =
-        |w: &&str| w.len() >= 5 && w.matches(':').count() >= 1 && w.chars().all(|c| c.is_ascii_digit() || ":.-TZ[],+".contains(c));
+    let is_time = |w: &&str| {
+        w.len() >= 5 && w.matches(':').count() >= 1 && w.chars().all(|c| c.is_ascii_digit() || ":.-TZ[],+".contains(c))
+    };
     words.len() > 3 && words.iter().take(2).any(is_time)
 }
 
@@ -383,8 +416,8 @@ pub fn score(candidate: &Candidate, seen: &[i64]) -> f64 {
     candidate.base_score * (0.5 + 0.5 * novelty)
 }
 
-/// Discounts a score by the number of sentences with the same template, `template_count`. The result changes only at powers of two,
-/// so that a selection based on it stays stable.
+/// Discounts a score by the number of sentences with the same template, `template_count`. The result changes only at
+/// powers of two, so that a selection based on it stays stable.
 pub fn discount_repeats(score: f64, template_count: i64) -> f64 {
     score / (1.0 + f64::from(template_count.max(1).ilog2())).sqrt()
 }
@@ -392,8 +425,8 @@ pub fn discount_repeats(score: f64, template_count: i64) -> f64 {
 /// Maximum number of words of a message that earlier statements are compared with.
 const MAX_ECHOED: usize = 60;
 
-/// Returns the words of a message that show, where an earlier statement has them, that it was taken up again: figures, identifiers and
-/// names, folded.
+/// Returns the words of a message that show, where an earlier statement has them, that it was taken up again: figures,
+/// identifiers and names, folded.
 pub fn echoes(content: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut first = true;

@@ -10,8 +10,10 @@ const SHORT_WORDS: usize = 8;
 const SHORT_CHARS: usize = 14;
 
 /// Conjunctions at which a sentence without punctuation is split.
-const CONJUNCTIONS: &[&str] =
-    &["and", "but", "so", "und", "aber", "y", "pero", "et", "mais", "because", "weil", "porque", "which", "anyway", "also", "then"];
+const CONJUNCTIONS: &[&str] = &[
+    "and", "but", "so", "und", "aber", "y", "pero", "et", "mais", "because", "weil", "porque", "which", "anyway",
+    "also", "then",
+];
 
 /// Returns the sentences of a text; long ones are split at commas and conjunctions.
 pub fn clauses(text: &str) -> Vec<&str> {
@@ -23,8 +25,8 @@ const PASTED_LINES: usize = 6;
 /// Maximum length of such a line, characters.
 const PASTED_LINE: usize = 160;
 
-/// Returns the parts of a text that look pasted, such as an offer, a mail or a log, as ranges of bytes: what stands there was not said by
-/// whoever pasted it.
+/// Returns the parts of a text that look pasted, such as an offer, a mail or a log, as ranges of bytes: what stands
+/// there was not said by whoever pasted it.
 pub fn pasted(text: &str) -> Vec<std::ops::Range<usize>> {
     let mut found = Vec::new();
     let (mut from, mut to, mut lines) = (0, 0, 0);
@@ -99,8 +101,8 @@ fn breaks(sentence: &str) -> Vec<usize> {
     found
 }
 
-/// Flattens a JSON object or array into at most `most` lines: `name: value`, or the sentences of a longer text. Members of a small flat
-/// object share a line, so that a value stands beside what it belongs to. `None` for other content.
+/// Flattens a JSON object or array into at most `most` lines: `name: value`, or the sentences of a longer text. Members
+/// of a small flat object share a line, so that a value stands beside what it belongs to. `None` for other content.
 pub fn json_lines(content: &str, most: usize) -> Option<Vec<String>> {
     let value: serde_json::Value =
         serde_json::from_str(content.trim()).ok().filter(|v: &serde_json::Value| v.is_object() || v.is_array())?;
@@ -120,16 +122,23 @@ fn push_lines(value: &serde_json::Value, name: &str, most: usize, lines: &mut Ve
     match value {
         Value::Object(members) => {
             let flat = members.values().all(|v| !v.is_object() && !v.is_array());
-            let shown =
-                members.iter().filter_map(|(key, value)| scalar(value).map(|text| format!("{key}: {text}"))).collect::<Vec<_>>().join(", ");
+            let shown = members
+                .iter()
+                .filter_map(|(key, value)| scalar(value).map(|text| format!("{key}: {text}")))
+                .collect::<Vec<_>>()
+                .join(", ");
             if flat && !name.is_empty() && shown.chars().count() <= MAX_ROW {
                 lines.push(shown);
             } else {
                 members.iter().for_each(|(key, value)| push_lines(value, key, most, lines));
             }
         }
-        Value::Array(items) => items.iter().for_each(|item| push_lines(item, if name.is_empty() { "item" } else { name }, most, lines)),
-        Value::String(text) if text.split_whitespace().nth(3).is_some() => lines.extend(clauses(text).into_iter().map(str::to_owned)),
+        Value::Array(items) => {
+            items.iter().for_each(|item| push_lines(item, if name.is_empty() { "item" } else { name }, most, lines))
+        }
+        Value::String(text) if text.split_whitespace().nth(3).is_some() => {
+            lines.extend(clauses(text).into_iter().map(str::to_owned))
+        }
         other => lines.extend(scalar(other).map(|text| format!("{name}: {text}"))),
     }
 }

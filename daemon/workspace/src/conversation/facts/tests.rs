@@ -15,8 +15,13 @@ fn specific_statements_score_higher_than_requests() {
         "订单号是 48213，收件人是王芳。",
     ];
     for fact in facts {
-        for request in ["Now open the next page please.", "Can you tell me what is on the screen?", "ok", "Done.", "Scroll down a bit more"]
-        {
+        for request in [
+            "Now open the next page please.",
+            "Can you tell me what is on the screen?",
+            "ok",
+            "Done.",
+            "Scroll down a bit more",
+        ] {
             assert!(best(Role::User, fact) > best(Role::User, request) + 0.1, "{fact} / {request}");
         }
     }
@@ -24,8 +29,11 @@ fn specific_statements_score_higher_than_requests() {
 
 #[test]
 fn json_tool_output_yields_its_text_values() {
-    let found =
-        candidates(Role::Tool, r#"{"success":true,"order":{"orderId":"A-48213","note":"The courier comes on Friday at nine."}}"#, None);
+    let found = candidates(
+        Role::Tool,
+        r#"{"success":true,"order":{"orderId":"A-48213","note":"The courier comes on Friday at nine."}}"#,
+        None,
+    );
     let texts: Vec<&str> = found.iter().map(|c| c.text.as_str()).collect();
     assert!(texts.iter().any(|t| t.contains("The courier comes on Friday at nine.")), "{texts:?}");
 }
@@ -37,7 +45,10 @@ fn repeated_words_and_templates_lower_the_score() {
     let old = score(&candidate, &vec![50; candidate.words.len()]);
     assert!(new > old * 1.3, "{new} {old}");
     assert!(discount_repeats(1.0, 1) > discount_repeats(1.0, 40) && discount_repeats(1.0, 40) > 0.3);
-    assert!((discount_repeats(1.0, 33) - discount_repeats(1.0, 60)).abs() < f64::EPSILON, "the discount changes only at powers of two");
+    assert!(
+        (discount_repeats(1.0, 33) - discount_repeats(1.0, 60)).abs() < f64::EPSILON,
+        "the discount changes only at powers of two"
+    );
 }
 
 #[test]

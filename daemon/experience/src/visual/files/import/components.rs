@@ -24,7 +24,9 @@ const INSERT: &str =
 fn bounds_of(row: &mut Map<String, Value>) -> Option<Rect> {
     const MEMBERS: [&str; 4] = ["rel_x", "rel_y", "w", "h"];
     let place = MEMBERS.map(|key| row.get(key).and_then(Value::as_i64).filter(|n| n.abs() <= MAX_PLACE));
-    let [Some(x), Some(y), Some(w), Some(h)] = place.map(|n| n.and_then(|n| i32::try_from(n).ok())) else { return None };
+    let [Some(x), Some(y), Some(w), Some(h)] = place.map(|n| n.and_then(|n| i32::try_from(n).ok())) else {
+        return None;
+    };
     if w < 0 || h < 0 {
         return None;
     }
@@ -53,7 +55,8 @@ impl Step<'_> {
                 Some(key) => components::by_key(self.connection, self.app, key)?,
                 None => None,
             };
-            // A key written by `afd` decides alone: its component may have been renamed, and another one may have its name.
+            // A key written by `afd` decides alone: its component may have been renamed, and another one may have its
+            // name.
             if let Some(id) = known.or_else(|| names.get(&name).copied().filter(|_| key.is_none())) {
                 names.insert(name, id);
                 self.report.components.present += 1;

@@ -52,7 +52,8 @@ pub(super) fn rest(map: Map<String, Value>) -> Option<String> {
 
 /// Records which members a row lacks, so that an export does not add them.
 pub(super) fn note_absent(row: &mut Map<String, Value>, given: &[(&str, bool)]) {
-    let absent: Vec<&str> = given.iter().filter(|(key, given)| !given && !row.contains_key(*key)).map(|(key, _)| *key).collect();
+    let absent: Vec<&str> =
+        given.iter().filter(|(key, given)| !given && !row.contains_key(*key)).map(|(key, _)| *key).collect();
     if !absent.is_empty() {
         row.insert("_absent".to_owned(), json!(absent));
     }

@@ -56,7 +56,14 @@ pub fn import_directory(
 ) -> Result<Report> {
     let known = scope::get_or_create(connection, origin, scope)?;
     let remarks = std::mem::take(&mut from.remarks);
-    let mut step = Step { connection, origin, app: known.id, at, from, report: Report { app: known.id, remarks, ..Report::default() } };
+    let mut step = Step {
+        connection,
+        origin,
+        app: known.id,
+        at,
+        from,
+        report: Report { app: known.id, remarks, ..Report::default() },
+    };
     step.meta(&known)?;
     let names = step.components()?;
     let states = step.states(&names)?;
@@ -90,7 +97,10 @@ impl Step<'_> {
         // Once something was learned, the threshold of the scope stays as it is.
         let threshold = number(&mut meta, "forget_threshold").filter(|t| *t > 0 && known.learn_count == 0);
         let learned = time(&mut meta, "last_updated");
-        let size = meta.get("img_size").and_then(Value::as_array).and_then(|a| Some((a.first()?.as_i64()?, a.get(1)?.as_i64()?)));
+        let size = meta
+            .get("img_size")
+            .and_then(Value::as_array)
+            .and_then(|a| Some((a.first()?.as_i64()?, a.get(1)?.as_i64()?)));
         if size.is_some() {
             meta.remove("img_size");
         }
@@ -121,7 +131,8 @@ impl Step<'_> {
     fn uid(&self, table: &'static str, given: Option<&Value>) -> Result<String> {
         let Some(given) = given.and_then(Value::as_str) else { return Ok(new_uid()) };
         let sql = format!("SELECT EXISTS (SELECT 1 FROM {table} WHERE uid = :uid) AS taken");
-        let taken: bool = self.connection.prepare_cached(&sql)?.query_row(named_params! {":uid": given}, |row| row.get("taken"))?;
+        let taken: bool =
+            self.connection.prepare_cached(&sql)?.query_row(named_params! {":uid": given}, |row| row.get("taken"))?;
         Ok(if taken { new_uid() } else { given.to_owned() })
     }
 }

@@ -16,8 +16,9 @@ impl Step<'_> {
     /// Imports states; returns row ids by code.
     pub(super) fn states(&mut self, names: &HashMap<String, i64>) -> Result<HashMap<String, i64>> {
         let mut codes = HashMap::new();
-        let mut statement =
-            self.connection.prepare("SELECT code, id FROM states WHERE app_id = :app_id AND deleted_at IS NULL AND code IS NOT NULL")?;
+        let mut statement = self.connection.prepare(
+            "SELECT code, id FROM states WHERE app_id = :app_id AND deleted_at IS NULL AND code IS NOT NULL",
+        )?;
         let mut rows = statement.query(named_params! {":app_id": self.app})?;
         while let Some(row) = rows.next()? {
             codes.insert(row.get("code")?, row.get("id")?);
@@ -108,7 +109,9 @@ impl Step<'_> {
                  ON CONFLICT DO NOTHING",
             )?
             .execute(named_params! {":state_id": state, ":from_visit": visits, ":id": component})?;
-        self.connection.prepare_cached("UPDATE components SET loose = 0 WHERE id = :id")?.execute(named_params! {":id": component})?;
+        self.connection
+            .prepare_cached("UPDATE components SET loose = 0 WHERE id = :id")?
+            .execute(named_params! {":id": component})?;
         Ok(())
     }
 
