@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
-use super::space::CACHE_KIB;
 use super::{Result, StoreError};
 
 /// Checks that a path is free, an empty file or a SQLite database, without modifying it.
@@ -47,9 +46,9 @@ pub(super) fn prepare(connection: &Connection) -> rusqlite::Result<()> {
 pub(super) fn prepare_writer(connection: &Connection) -> rusqlite::Result<()> {
     prepare(connection)?;
     // FULL: an acknowledged write survives a power cut. Group commit makes that nearly free.
-    connection.execute_batch(&format!(
-        "PRAGMA cache_size = -{CACHE_KIB}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864;"
-    ))
+    connection.execute_batch(
+        "PRAGMA cache_size = -4000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864;",
+    )
 }
 
 /// Deletes the statistics about table sizes that earlier versions collected. SQLite planned with them long after the

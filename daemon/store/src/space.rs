@@ -28,23 +28,7 @@ const SCRUB_WAIT: Duration = Duration::from_secs(2);
 const SCRUB_EVERY: Duration = Duration::from_secs(1);
 const SCRUBS: usize = 600;
 
-/// Page cache of the writer, KiB, and while much of the database is written.
-pub(super) const CACHE_KIB: u32 = 4_000;
-const LARGE_CACHE_KIB: u32 = 32_000;
-
 impl Store {
-    /// Enlarges the page cache of the writer for work that touches pages all over the database, such as an import, or
-    /// gives it the usual size again.
-    pub async fn enlarge_cache(&self, is_large: bool) {
-        let kib = if is_large { LARGE_CACHE_KIB } else { CACHE_KIB };
-        let resize = move |c: &Connection| {
-            Ok::<_, StoreError>(c.execute_batch(&format!("PRAGMA cache_size = -{kib}; PRAGMA shrink_memory"))?)
-        };
-        if let Err(error) = self.write(resize).await {
-            tracing::debug!(%error, "cannot resize the cache of the database");
-        }
-    }
-
     /// Frees the caches of the writer connection and of all idle reader connections: pages, and prepared statements.
     pub async fn shrink(&self) {
         let shrink = |c: &Connection| {

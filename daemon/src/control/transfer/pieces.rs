@@ -78,13 +78,6 @@ pub(super) fn at_once(connection: &Connection, input: impl BufRead, merge: bool)
 /// If the database cannot be written, or the daemon is stopping. The records applied so far stay, and a later run
 /// applies the rest.
 pub(super) async fn apply(core: &Arc<Core>, import: Import, path: &Path, is_resumed: bool) -> Result<Imported> {
-    core.store.enlarge_cache(true).await;
-    let done = apply_all(core, import, path, is_resumed).await;
-    core.store.enlarge_cache(false).await;
-    done
-}
-
-async fn apply_all(core: &Arc<Core>, import: Import, path: &Path, is_resumed: bool) -> Result<Imported> {
     let opened = path.to_owned();
     let open = move || {
         let file = File::open(&opened)
