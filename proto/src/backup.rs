@@ -123,8 +123,7 @@ methods! {
     BackupCreate = "backup.create" (NoParams) -> Backup, Admin, [StoreUnavailable], "{}";
     /// Lists the backups, newest first.
     BackupList = "backup.list" (NoParams) -> Backups, Read, [], "{}";
-    /// Checks that a backup can be restored: its database, its key and its schema. Lists artifacts of which it has no
-    /// intact copy.
+    /// Checks that a backup can be restored: its database, its key and its schema. Lists artifacts of which it has no intact copy.
     BackupVerify = "backup.verify" (VerifyParams) -> Verified, Read, [NotFound], "{}";
     /// Deletes a backup.
     BackupDelete = "backup.delete" (DeleteParams) -> Deleted, Admin, [NotFound], r#"{"name":"20261123T031500Z"}"#;

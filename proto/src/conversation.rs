@@ -479,8 +479,7 @@ wire! {
 }
 
 methods! {
-    /// Records messages, counts their tokens, extracts context keys and facts, and compacts the context when it is too
-    /// full.
+    /// Records messages, counts their tokens, extracts context keys and facts, and compacts the context when it is too full.
     ConversationAppend = "conversation.append" (AppendParams, SESSION) -> AppendResult, Admin, [Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","messages":[{"role":"user","content":"go to the cart"},{"role":"assistant","toolCalls":[{"id":"c1","name":"take_control","arguments":{"device_id":"pixel"}}]},{"role":"tool","toolCallId":"c1","content":"{\"success\":true}"}]}"#;
     /// Lists recorded messages, newest first, including those that are no longer in the context.
     ConversationList = "conversation.list" (ConversationListParams, SESSION) -> Messages, Read, [NotFound, StoreUnavailable], r#"{"limit":20}"#;

@@ -318,14 +318,12 @@ methods! {
     DeviceRemove = "device.remove" (RemoveParams) -> RemoveResult, Admin, [DeviceUnknown, Conflict], r#"{"name":"pixel"}"#;
     /// Checks whether the phone's service responds and accepts the token.
     DeviceHealth = "device.health" (DeviceParams, DEVICE) -> Reply<Health>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceError], "{}";
-    /// Reserves the device for the session, so that other sessions can observe but not act; repeating the call renews
-    /// the lease.
+    /// Reserves the device for the session, so that other sessions can observe but not act; repeating the call renews the lease.
     DeviceLease = "device.lease" (LeaseParams, DEVICE) -> Reply<LeaseResult>, Admin, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, Unsupported], r#"{"ttlMs":30000}"#, LEASE;
     /// Releases the lease of the session.
     DeviceRelease = "device.release" (DeviceParams, DEVICE) -> Reply<ReleaseResult>, Admin, [DeviceUnknown, DeviceAmbiguous], "{}", RELEASE;
     /// Lists the installed packages.
     DevicePackages = "device.packages" (PackagesParams, DEVICE) -> Reply<Packages>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], "{}";
-    /// Configures a phone attached by USB: finds it with `adb`, forwards a port to its service, and saves it as a
-    /// device.
+    /// Configures a phone attached by USB: finds it with `adb`, forwards a port to its service, and saves it as a device.
     DeviceConnectUsb = "device.connectUsb" (ConnectUsbParams) -> ConnectUsbResult, Admin, [Unsupported, DeviceUnreachable, DeviceAmbiguous, DeviceError, NotFound, Conflict], r#"{"serial":"R5CT30ABCDE","printOnly":true}"#;
 }

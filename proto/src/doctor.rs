@@ -38,7 +38,6 @@ wire! {
 }
 
 methods! {
-    /// Checks database, backups, disk, settings, devices, clock and leftovers; reads the screen of each device, changes
-    /// nothing.
+    /// Checks database, backups, disk, settings, devices, clock and leftovers; reads the screen of each device, changes nothing.
     DaemonDoctor = "daemon.doctor" (NoParams) -> Diagnosis, Read, [], "{}";
 }

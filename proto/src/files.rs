@@ -107,8 +107,7 @@ wire! {
 }
 
 methods! {
-    /// Imports a visual memory from the files of another tool, in any of its three format versions, with pictures and
-    /// sites.
+    /// Imports a visual memory from the files of another tool, in any of its three format versions, with pictures and sites.
     VisualImport = "visual.import" (ImportParams, SESSION) -> VisualImportResult, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"dir":"/nonexistent/apps","dryRun":true}"#;
     /// Exports the visual memory as files that the other tool can read.
     VisualExport = "visual.export" (ExportParams) -> VisualExportResult, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"dir":"/nonexistent/out"}"#;

@@ -395,8 +395,7 @@ methods! {
     MemorySearch = "memory.search" (SearchParams, SESSION) -> Notes, Read, [StoreUnavailable], r#"{"topic":"nav/","query":"wifi"}"#;
     /// Deletes a note; the other notes of its chain keep their positions.
     MemoryDelete = "memory.delete" (DeleteParams) -> DeletedNote, Admin, [NotFound, StoreUnavailable], r#"{"id":1}"#;
-    /// Returns what actions led to and what recovered from failures, first on a page, then in its activity, then in its
-    /// app.
+    /// Returns what actions led to and what recovered from failures, first on a page, then in its activity, then in its app.
     MemoryExperience = "memory.experience" (ExperienceParams, SCOPE) -> Experience, Read, [DeviceUnknown, StoreUnavailable], r#"{"app":"com.android.settings"}"#;
     /// Returns what a session observed last.
     MemoryContext = "memory.context" (ContextParams, SCOPE) -> SessionContext, Read, [StoreUnavailable], "{}";

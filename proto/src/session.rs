@@ -450,7 +450,6 @@ methods! {
     SessionReport = "session.report" (ReportParams, SESSION) -> ReportResult, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","format":"html"}"#, REPORT;
     /// Renames a session, or changes its goal, app or scope.
     SessionUpdate = "session.update" (UpdateParams, SESSION) -> SessionInfo, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","goal":"test the coupons"}"#;
-    /// Deletes a session with everything that was said in it; its bugs, test results and notes stay unless asked
-    /// otherwise.
+    /// Deletes a session with everything that was said in it; its bugs, test results and notes stay unless asked otherwise.
     SessionDelete = "session.delete" (DeleteParams, SESSION) -> Deleted, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#;
 }

@@ -111,7 +111,6 @@ methods! {
     MemoryVacuum = "memory.vacuum" (NoParams) -> Vacuumed, Admin, [StoreUnavailable, StoreFull], "{}";
     /// Writes everything that is known to a file of JSON lines. Artifacts and settings are not in it.
     MemoryExport = "memory.export" (ExportParams) -> Exported, Read, [StoreUnavailable, StoreFull], r#"{"file":"/home/me/memory.jsonl"}"#;
-    /// Takes in what another memory exported; repeating it changes nothing. Only import files that you trust like your
-    /// own memory.
+    /// Takes in what another memory exported; repeating it changes nothing. Only import files that you trust like your own memory.
     MemoryImport = "memory.import" (ImportParams) -> Imported, Admin, [StoreUnavailable, StoreFull], r#"{"file":"/home/me/memory.jsonl","dryRun":true}"#;
 }

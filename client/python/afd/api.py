@@ -2646,7 +2646,7 @@ class BackupMethods:
         return self._call("backup.list", {})
 
     def verify(self, *, name: str | None = None) -> VerifiedBackup:
-        """Checks that a backup can be restored: its database, its key and its schema. Lists artifacts of which it has no"""
+        """Checks that a backup can be restored: its database, its key and its schema. Lists artifacts of which it has no intact copy."""
         return self._call("backup.verify", {"name": name})
 
     def delete(self, *, name: str, request_key: str | None = None) -> DeletedBackup:
@@ -2776,7 +2776,7 @@ class ConversationMethods:
         self._call = call
 
     def append(self, *, messages: List[Message], context: dict[str, str] | None = None, conversation: str | None = None, session: str | None = None, request_key: str | None = None) -> AppendResult:
-        """Records messages, counts their tokens, extracts context keys and facts, and compacts the context when it is too"""
+        """Records messages, counts their tokens, extracts context keys and facts, and compacts the context when it is too full."""
         return self._call("conversation.append", {"messages": messages, "context": context, "conversation": conversation, "session": session, "requestKey": request_key}, session=True, key=True)
 
     def list(self, *, conversation: str | None = None, cursor: int | None = None, limit: int | None = None, session: str | None = None) -> Messages:
@@ -2915,7 +2915,7 @@ class SessionMethods:
         return self._call("session.update", {"app": app, "goal": goal, "name": name, "scope": scope, "session": session, "requestKey": request_key}, session=True, key=True)
 
     def delete(self, *, findings: bool | None = None, session: str | None = None, request_key: str | None = None) -> Deleted:
-        """Deletes a session with everything that was said in it; its bugs, test results and notes stay unless asked"""
+        """Deletes a session with everything that was said in it; its bugs, test results and notes stay unless asked otherwise."""
         return self._call("session.delete", {"findings": findings, "session": session, "requestKey": request_key}, session=True, key=True)
 
     def import_(self, *, file: str, merge: bool | None = None, name: str | None = None, request_key: str | None = None) -> Imported:
@@ -2992,7 +2992,7 @@ class VisualMethods:
         return self._call("visual.graph", {"app": app, "device": device, "format": format, "saveFile": save_file, "session": session, "site": site}, device=True, session=True)
 
     def import_(self, *, dir: str, app: str | None = None, dry_run: bool | None = None, session: str | None = None, request_key: str | None = None) -> VisualImportResult:
-        """Imports a visual memory from the files of another tool, in any of its three format versions, with pictures and"""
+        """Imports a visual memory from the files of another tool, in any of its three format versions, with pictures and sites."""
         return self._call("visual.import", {"dir": dir, "app": app, "dryRun": dry_run, "session": session, "requestKey": request_key}, session=True, key=True)
 
     def export(self, *, dir: str, app: str | None = None, site: str | None = None, request_key: str | None = None) -> VisualExportResult:
@@ -3038,7 +3038,7 @@ class MemoryMethods:
         return self._call("memory.delete", {"id": id, "uid": uid, "requestKey": request_key}, key=True)
 
     def experience(self, *, activity: str | None = None, app: str | None = None, device: str | None = None, failure_cause: str | None = None, limit: int | None = None, page_fp: str | None = None, session: str | None = None) -> Experience:
-        """Returns what actions led to and what recovered from failures, first on a page, then in its activity, then in its"""
+        """Returns what actions led to and what recovered from failures, first on a page, then in its activity, then in its app."""
         return self._call("memory.experience", {"activity": activity, "app": app, "device": device, "failureCause": failure_cause, "limit": limit, "pageFp": page_fp, "session": session}, device=True, session=True)
 
     def context(self, *, device: str | None = None, session: str | None = None) -> SessionContext:
@@ -3070,7 +3070,7 @@ class MemoryMethods:
         return self._call("memory.export", {"file": file})
 
     def import_(self, *, file: str, dry_run: bool | None = None, merge: bool | None = None, request_key: str | None = None) -> ImportedMemory:
-        """Takes in what another memory exported; repeating it changes nothing. Only import files that you trust like your"""
+        """Takes in what another memory exported; repeating it changes nothing. Only import files that you trust like your own memory."""
         return self._call("memory.import", {"file": file, "dryRun": dry_run, "merge": merge, "requestKey": request_key}, key=True)
 
 
@@ -3264,7 +3264,7 @@ class DeviceMethods:
         return self._call("device.health", {"device": device, "session": session}, device=True, session=True)
 
     def lease(self, *, ttl_ms: int, device: str | None = None, session: str | None = None, until_disconnect: bool | None = None, request_key: str | None = None) -> LeaseResultReply:
-        """Reserves the device for the session, so that other sessions can observe but not act; repeating the call renews"""
+        """Reserves the device for the session, so that other sessions can observe but not act; repeating the call renews the lease."""
         return self._call("device.lease", {"ttlMs": ttl_ms, "device": device, "session": session, "untilDisconnect": until_disconnect, "requestKey": request_key}, device=True, session=True, key=True)
 
     def release(self, *, device: str | None = None, session: str | None = None, request_key: str | None = None) -> ReleaseResultReply:
@@ -3276,7 +3276,7 @@ class DeviceMethods:
         return self._call("device.packages", {"device": device, "filter": filter, "includeSystem": include_system, "session": session}, device=True, session=True)
 
     def connect_usb(self, *, local_port: int | None = None, name: str | None = None, print_only: bool | None = None, serial: str | None = None, request_key: str | None = None) -> ConnectUsbResult:
-        """Configures a phone attached by USB: finds it with `adb`, forwards a port to its service, and saves it as a"""
+        """Configures a phone attached by USB: finds it with `adb`, forwards a port to its service, and saves it as a device."""
         return self._call("device.connectUsb", {"localPort": local_port, "name": name, "printOnly": print_only, "serial": serial, "requestKey": request_key}, key=True)
 
 
@@ -3309,7 +3309,7 @@ class DaemonMethods:
         return self._call("daemon.shutdown", {"requestKey": request_key}, key=True)
 
     def doctor(self) -> Diagnosis:
-        """Checks database, backups, disk, settings, devices, clock and leftovers; reads the screen of each device, changes"""
+        """Checks database, backups, disk, settings, devices, clock and leftovers; reads the screen of each device, changes nothing."""
         return self._call("daemon.doctor", {})
 
 

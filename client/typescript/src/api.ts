@@ -2524,7 +2524,7 @@ export class BackupMethods {
     return this.#call("backup.list", {}, {});
   }
 
-  /** Checks that a backup can be restored: its database, its key and its schema. Lists artifacts of which it has no */
+  /** Checks that a backup can be restored: its database, its key and its schema. Lists artifacts of which it has no intact copy. */
   verify(params: { name?: string } = {}): Promise<VerifiedBackup> {
     return this.#call("backup.verify", params, {});
   }
@@ -2691,7 +2691,7 @@ export class ConversationMethods {
     this.#call = call;
   }
 
-  /** Records messages, counts their tokens, extracts context keys and facts, and compacts the context when it is too */
+  /** Records messages, counts their tokens, extracts context keys and facts, and compacts the context when it is too full. */
   append(params: { messages: Message[]; context?: Record<string, string>; conversation?: string; session?: string; requestKey?: string }): Promise<AppendResult> {
     return this.#call("conversation.append", params, { session: true, key: true });
   }
@@ -2870,7 +2870,7 @@ export class SessionMethods {
     return this.#call("session.update", params, { session: true, key: true });
   }
 
-  /** Deletes a session with everything that was said in it; its bugs, test results and notes stay unless asked */
+  /** Deletes a session with everything that was said in it; its bugs, test results and notes stay unless asked otherwise. */
   delete(params: { findings?: boolean; session?: string; requestKey?: string } = {}): Promise<Deleted> {
     return this.#call("session.delete", params, { session: true, key: true });
   }
@@ -2967,7 +2967,7 @@ export class VisualMethods {
     return this.#call("visual.graph", params, { device: true, session: true });
   }
 
-  /** Imports a visual memory from the files of another tool, in any of its three format versions, with pictures and */
+  /** Imports a visual memory from the files of another tool, in any of its three format versions, with pictures and sites. */
   import(params: { dir: string; app?: string; dryRun?: boolean; session?: string; requestKey?: string }): Promise<VisualImportResult> {
     return this.#call("visual.import", params, { session: true, key: true });
   }
@@ -3026,7 +3026,7 @@ export class MemoryMethods {
     return this.#call("memory.delete", params, { key: true });
   }
 
-  /** Returns what actions led to and what recovered from failures, first on a page, then in its activity, then in its */
+  /** Returns what actions led to and what recovered from failures, first on a page, then in its activity, then in its app. */
   experience(params: { activity?: string; app?: string; device?: string; failureCause?: string; limit?: number; pageFp?: string; session?: string } = {}): Promise<Experience> {
     return this.#call("memory.experience", params, { device: true, session: true });
   }
@@ -3066,7 +3066,7 @@ export class MemoryMethods {
     return this.#call("memory.export", params, {});
   }
 
-  /** Takes in what another memory exported; repeating it changes nothing. Only import files that you trust like your */
+  /** Takes in what another memory exported; repeating it changes nothing. Only import files that you trust like your own memory. */
   import(params: { file: string; dryRun?: boolean; merge?: boolean; requestKey?: string }): Promise<ImportedMemory> {
     return this.#call("memory.import", params, { key: true });
   }
@@ -3313,7 +3313,7 @@ export class DeviceMethods {
     return this.#call("device.health", params, { device: true, session: true });
   }
 
-  /** Reserves the device for the session, so that other sessions can observe but not act; repeating the call renews */
+  /** Reserves the device for the session, so that other sessions can observe but not act; repeating the call renews the lease. */
   lease(params: { ttlMs: number; device?: string; session?: string; untilDisconnect?: boolean; requestKey?: string }): Promise<LeaseResultReply> {
     return this.#call("device.lease", params, { device: true, session: true, key: true });
   }
@@ -3328,7 +3328,7 @@ export class DeviceMethods {
     return this.#call("device.packages", params, { device: true, session: true });
   }
 
-  /** Configures a phone attached by USB: finds it with `adb`, forwards a port to its service, and saves it as a */
+  /** Configures a phone attached by USB: finds it with `adb`, forwards a port to its service, and saves it as a device. */
   connectUsb(params: { localPort?: number; name?: string; printOnly?: boolean; serial?: string; requestKey?: string } = {}): Promise<ConnectUsbResult> {
     return this.#call("device.connectUsb", params, { key: true });
   }
@@ -3370,7 +3370,7 @@ export class DaemonMethods {
     return this.#call("daemon.shutdown", params, { key: true });
   }
 
-  /** Checks database, backups, disk, settings, devices, clock and leftovers; reads the screen of each device, changes */
+  /** Checks database, backups, disk, settings, devices, clock and leftovers; reads the screen of each device, changes nothing. */
   doctor(): Promise<Diagnosis> {
     return this.#call("daemon.doctor", {}, {});
   }
