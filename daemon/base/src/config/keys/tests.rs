@@ -20,8 +20,7 @@ fn every_key_can_be_set_and_is_known_to_the_file() {
     }
     for (name, key) in keys().map(|k| (k.name.to_owned(), k)).chain(device) {
         let value = match (key.kind, key.name) {
-            (_, "output.default") => "json",
-            (_, "proxy") => "direct",
+            (Kind::Choice(words), _) => words[words.len() - 1],
             (_, "url" | "remote.url" | "model.base_url" | "recall.endpoint_url" | "recall.qdrant_url") => "http://h:2",
             (_, "model.provider") => "openai",
             (_, "recall.qdrant_collection") => "some_text",
