@@ -234,6 +234,9 @@ wire! {
         pub seen_count: i64,
         /// Number of consecutive observations that missed it, in the state with the fewest.
         pub consecutive_misses: i64,
+        /// Uid of the memory that learned it first; absent for this one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub origin: Option<String>,
     }
 
     /// A page of components, in the order in which they were learned.

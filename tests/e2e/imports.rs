@@ -267,15 +267,17 @@ fn rows_of_another_memory_are_marked_and_do_not_speak_for_the_user() {
         "{pattern}"
     );
     let learned = |world: &World| {
-        let models = world.client().ok("pageModel.find", json!({"app": SETTINGS}))["pageModels"][0]["origin"].clone();
-        (
-            models,
-            world.client().ok("visual.states", json!({"app": SETTINGS, "all": true}))["states"][0]["origin"].clone(),
-        )
+        let origin =
+            |method: &str, params: Value, list: &str| world.client().ok(method, params)[list][0]["origin"].clone();
+        [
+            origin("pageModel.find", json!({"app": SETTINGS}), "pageModels"),
+            origin("visual.states", json!({"app": SETTINGS, "all": true}), "states"),
+            origin("visual.components", json!({"app": SETTINGS}), "components"),
+        ]
     };
-    assert_eq!(learned(&source), (Value::Null, Value::Null));
-    let (model, state) = learned(&whole);
-    assert!(model.is_string() && model == state, "{model} {state}");
+    assert_eq!(learned(&source), [Value::Null, Value::Null, Value::Null]);
+    let [model, state, component] = learned(&whole);
+    assert!(model.is_string() && model == state && model == component, "{model} {state} {component}");
     let found = whole.client().ok("recall.search", json!({"query": "Wi-Fi password switch", "app": SETTINGS}));
     let entries = found["entries"].as_array().expect("entries");
     assert!(

@@ -471,6 +471,7 @@ class Component(TypedDict):
     lastSeen: int
     learnedAt: int
     name: str
+    origin: NotRequired[str]
     resId: NotRequired[str]
     seenCount: int
     source: str

@@ -76,7 +76,7 @@ fn components(list: &Components) -> String {
     let row = |c: &Component| {
         let (seen, missed) = (c.seen_count.to_string(), c.consecutive_misses.to_string());
         [
-            c.name.clone(),
+            c.name.clone() + from(&c.origin),
             c.kind.clone(),
             maybe(&c.label),
             maybe(&c.bounds),

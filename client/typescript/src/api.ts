@@ -295,6 +295,7 @@ export interface Component {
   lastSeen: number;
   learnedAt: number;
   name: string;
+  origin?: string;
   resId?: string;
   seenCount: number;
   source: string;

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Row, named_params};
 use super::lesson::{Sighting, TREE};
 use afd_screen::page::mask;
 use afd_screen::page::snapshot::Rect;
-use afd_store::{Conditions, Page, Result, new_uid};
+use afd_store::{Conditions, Page, Result, elsewhere, new_uid};
 
 /// A component and its usage counts.
 #[derive(Debug, Clone)]
@@ -55,19 +55,23 @@ pub struct Component {
     pub consecutive_misses: i64,
     /// Fields of the imported file that have no column, as JSON.
     pub extra: Option<String>,
+    /// Uid of the memory that learned it first; `None` for this one.
+    pub origin: Option<String>,
 }
 
 /// The columns of [`Component`], with its usage counts summed up over the states that it belongs to.
-const SELECT: &str =
+const SELECT: &str = concat!(
     "SELECT c.id, c.uid, c.position, c.key, c.name, c.kind, c.source, c.label, c.dynamic, c.res_id, c.class, c.bounds_left, c.bounds_top,
         c.bounds_right, c.bounds_bottom, c.confidence, c.page, c.crop, c.learned_at,
         max(coalesce(c.base_last_seen, c.learned_at), coalesce(max(coalesce(sc.seen_before, s.last_seen)), 0)) AS seen_last,
         c.base_seen + coalesce(sum(s.visit_count - sc.from_visit - sc.missed), 0) AS seen_count,
-        coalesce(min(sc.misses), CASE WHEN c.loose = 1 THEN a.detector_looks - c.loose_since ELSE 0 END) AS missed_in_a_row, c.extra, c.scrolls
-     FROM components c
+        coalesce(min(sc.misses), CASE WHEN c.loose = 1 THEN a.detector_looks - c.loose_since ELSE 0 END) AS missed_in_a_row, c.extra, c.scrolls, ",
+    elsewhere!("c"),
+    " FROM components c
      JOIN apps a ON a.id = c.app_id
      LEFT JOIN state_components sc ON sc.component_id = c.id
-     LEFT JOIN states s ON s.id = sc.state_id";
+     LEFT JOIN states s ON s.id = sc.state_id"
+);
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Component> {
     Ok(Component {
@@ -92,6 +96,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Component> {
         consecutive_misses: row.get("missed_in_a_row")?,
         extra: row.get("extra")?,
         scrolls: row.get("scrolls")?,
+        origin: row.get("elsewhere")?,
     })
 }
 

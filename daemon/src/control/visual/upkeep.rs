@@ -86,6 +86,7 @@ fn component_to_wire(c: components::Component, states: Vec<String>) -> Component
         last_seen: c.last_seen,
         seen_count: c.seen_count,
         consecutive_misses: c.consecutive_misses,
+        origin: c.origin,
     }
 }
 
