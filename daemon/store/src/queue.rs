@@ -23,10 +23,12 @@ tokio::task_local! {
     static OPENING: Arc<Opening>;
 }
 
+type WriteRows = Box<dyn Fn(&Connection) -> Result<()> + Send + Sync>;
+
 /// Rows that are written in the transaction of the first write of a call, such as that the call has begun. If a crash
 /// prevents that write, it leaves no trace of the call, which can then be repeated.
 pub struct Opening {
-    write: Box<dyn Fn(&Connection) -> Result<()> + Send + Sync>,
+    write: WriteRows,
     is_committed: AtomicBool,
 }
 

@@ -302,7 +302,7 @@ async fn opening_is_written_with_the_first_write_that_is_committed_and_only_then
     store.write(|c| Ok(c.execute_batch("CREATE TABLE t (what TEXT NOT NULL) STRICT")?)).await.expect("creates");
     let insert = |c: &Connection, what: &str| Ok(c.execute("INSERT INTO t VALUES (?1)", [what]).map(|_| ())?);
     let opening = Opening::new(move |c| insert(c, "begun"));
-    let rows = async || {
+    let rows = || {
         store.read(|c| {
             Ok(c.query_row("SELECT group_concat(what, ' ') AS all_rows FROM t", [], |row| {
                 row.get::<_, Option<String>>("all_rows")
@@ -315,7 +315,7 @@ async fn opening_is_written_with_the_first_write_that_is_committed_and_only_then
             Err::<(), _>(StoreError::Full)
         });
         refused.await.expect_err("fails");
-        assert_eq!((opening.is_committed(), rows().await.await.expect("reads")), (false, None));
+        assert_eq!((opening.is_committed(), rows().await.expect("reads")), (false, None));
         for what in ["one", "two"] {
             store.write(move |c| insert(c, what)).await.expect("writes");
         }
@@ -323,7 +323,7 @@ async fn opening_is_written_with_the_first_write_that_is_committed_and_only_then
     .await;
     store.write(move |c| insert(c, "of another call")).await.expect("writes");
     assert_eq!(
-        (opening.is_committed(), rows().await.await.expect("reads").as_deref()),
+        (opening.is_committed(), rows().await.expect("reads").as_deref()),
         (true, Some("begun one two of another call"))
     );
 }
