@@ -1,8 +1,8 @@
-//! How much a statement is believed, by what came of using it.
+//! Computes the confidence in a statement from reports of its uses.
 //!
-//! Confidence is the mean of a Beta distribution: the prior counts as [`PRIOR_WEIGHT`] uses, and each use of which
-//! somebody reported whether the statement held counts as one. What was reported counts half after [`HALF_LIFE`],
-//! because apps change: without new reports a statement is believed again as much as at first.
+//! Confidence is the mean of a Beta distribution. The prior counts as [`PRIOR_WEIGHT`] reports, and each report of
+//! whether the statement held counts as one. The weight of a report halves every [`HALF_LIFE`], because apps change.
+//! Without new reports the confidence returns to the prior.
 
 /// Number of uses that the prior counts as.
 const PRIOR_WEIGHT: f64 = 2.0;

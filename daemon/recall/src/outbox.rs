@@ -179,8 +179,8 @@ pub fn changes(connection: &Connection, model: i64, after: i64, limit: i64) -> R
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns how many entries an index outside is to have that has followed up to a version, and the version of the
-/// newest.
+/// Returns the number of entries that Qdrant should have once it has received all changes up to a version, and the
+/// version of the newest of them.
 pub fn expected(connection: &Connection, model: i64, position: i64) -> Result<(i64, i64)> {
     Ok(connection
         .prepare_cached(&format!(

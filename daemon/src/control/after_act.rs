@@ -1,9 +1,9 @@
-//! Looks at the device by itself after an action, so that its outcome is known even if nobody looks, and a page that
-//! comes late is seen as late.
+//! Reads the screen in the background after an action, so that memory learns its outcome even if no caller reads the
+//! screen, and recognises a page that appears late.
 //!
-//! The device is not held between reads, and nothing is read while anything waits for it. The looks end when the page
-//! differs from the one acted on and has settled, when the setting's time is over, or when something else is sent to
-//! the device. Reads are few and grow further apart, as each makes the phone work.
+//! The device stays available between the reads, and a read yields to every waiting call. The reads end when another
+//! page has settled, when the time of the setting is over, or when another action is sent to the device. The interval
+//! between reads grows, because each read costs the phone CPU time.
 
 use std::time::Duration;
 

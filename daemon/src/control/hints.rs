@@ -139,8 +139,9 @@ fn in_sight(t: &Transition, capture: &ScreenCapture) -> Option<Sight> {
     }
 }
 
-/// Whether a transition can be used: it names what to act on by what it is, and something came of it. A page that came
-/// by itself once may have been somebody's doing.
+/// Returns whether a transition can become a hint. An action needs a target with a role or a success, or no target at
+/// all and another page as its outcome. Waiting needs two successes, because a person may have opened a page that
+/// appeared only once.
 fn is_useful(t: &Transition) -> bool {
     let named = match (&t.action.target, &t.action.point) {
         (Some(target), _) => target.role != Role::Any || t.success_count > 0,

@@ -265,13 +265,7 @@ impl Store {
         &self,
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        self.write(move |c| {
-            c.execute_batch("SAVEPOINT rehearsal")?;
-            let done = work(c);
-            c.execute_batch("ROLLBACK TO rehearsal; RELEASE rehearsal")?;
-            done
-        })
-        .await
+        self.write(move |c| taken_back(c, work)).await
     }
 
     /// Queues work about a device without waiting for its commit; waits only while the queue is full. A failure is

@@ -177,12 +177,11 @@ sections! {
     Backup "backup." {
         /// Directory of the backups.
         dir: Option<PathBuf> [default "`backups` beside the database"] = None;
-        /// Time between backups, hours; 0: none are made by themselves.
+        /// Time between automatic backups, hours; 0 disables them.
         every_hours: u64 [range 0..=8_784] = 24;
-        /// Number of backups that are kept of those that nobody asked for.
+        /// Number of automatic backups to keep.
         keep: usize [range 1..=1_000] = 7;
-        /// Maximum size of all backups, bytes; the oldest of those that nobody asked for are deleted, but never the
-        /// newest.
+        /// Maximum size of all backups, bytes; the oldest automatic backups are deleted, but never the newest.
         max_bytes: u64 [range 1..=u64::MAX] = 10 << 30;
     }
 

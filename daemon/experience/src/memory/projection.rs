@@ -1,15 +1,15 @@
-//! What came of each act, and the counters that follow from it.
+//! Determines the outcome of each act, and updates the counters that depend on it.
 //!
 //! The outcome of an act or recovery is the last page that settled within ten seconds of it and before the next act on
-//! the device, whoever looked; or the page that a passing check saw. That nothing changed is known only after three
-//! seconds. Until a check has confirmed it, a later look corrects it. An act that the device may not have done has no
-//! outcome, nor has one that nobody looked at in time. A page that comes later, by itself, is the outcome of waiting.
+//! the device, in a capture by any caller, or the page on which a check passed. The outcome is "unchanged" only after
+//! three seconds. A later capture corrects an outcome until a check confirms it. An act has no outcome if the device
+//! may not have performed it, or if no capture was made in time. A page that appears later is an outcome of waiting.
 //!
-//! What happened in between is decided by `seq`, which events, intents and observations share; an open intent counts as
-//! an action that is still under way.
+//! Events, intents and observations share the numbers `seq`, which decide what happened between an act and a capture.
+//! An open intent counts as an action in progress.
 //!
-//! Invariant: outcomes stand with their events, and all counters can be made again from the events and observations
-//! ([`super::rebuild`]).
+//! Invariant: the outcome is stored on the event, and [`super::rebuild`] can recompute all counters from the events and
+//! observations.
 
 use afd_proto::ErrorCode;
 use afd_proto::memory::{Category, EventStatus, OutcomeKind};

@@ -1,9 +1,9 @@
-//! Deletes old events and observations; what they taught is folded into the baselines first ([`super::baseline`]).
+//! Deletes old events and observations, after it has added their counts to the baselines ([`super::baseline`]).
 //!
-//! Those of one store are folded in the order of their sequence numbers, observations before the events around them:
-//! whether a page came by itself is told by what was done before it. A few rows stay because later ones are understood
-//! by them: the last action and the last conclusive observation of each device, failures whose recovery is still there,
-//! and what a session saw last.
+//! It folds the rows of a store in the order of their sequence numbers, and observations before the events around them,
+//! because a page counts as spontaneous only if no action preceded it. It keeps the rows that later rows depend on: the
+//! last action and the last conclusive observation of each device, failures whose recovery still exists, and the last
+//! observation of each session.
 
 use std::collections::BTreeMap;
 

@@ -156,8 +156,8 @@ fn is_generic(res_id: &str) -> bool {
     res_id.starts_with("android:")
 }
 
-/// Resolves duplicate keys: inside lists duplicates are one element; others are told apart by their texts if all of
-/// them differ, else by their order.
+/// Makes keys unique. Duplicates inside a list become one element. Other duplicates get their text as a suffix if all
+/// texts differ, and else their order.
 fn resolve_duplicates(drafts: Vec<Draft>) -> Vec<Element> {
     let mut by_key: HashMap<&str, Duplicates<'_>> = HashMap::new();
     for draft in &drafts {
