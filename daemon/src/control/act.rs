@@ -14,8 +14,8 @@ use serde_json::json;
 
 use super::execute::execute_once;
 use super::plan::{Inputs, Plan, Steps};
-use super::resolve_target::{TargetSpec, check_length, coordinate, default_by};
 use super::scroll::Search;
+use super::target_spec::{TargetSpec, check_length, coordinate, default_by};
 use super::{Core, Error, Result};
 use afd_device::Input;
 use afd_workspace::conversation::typed;
@@ -119,7 +119,7 @@ pub async fn scroll_to(core: &Arc<Core>, params: &ScrollToParams) -> Result<Repl
     if core.secrets.was_typed(&params.text) {
         plan.action.slots.push("text".to_owned());
     } else {
-        plan.action.target = Some(super::resolve_target::named_target(params.by.unwrap_or(By::Text), &params.text));
+        plan.action.target = Some(super::target_spec::named_target(params.by.unwrap_or(By::Text), &params.text));
     }
     execute_once(core, params, plan, |done| ScrollToResult {
         event_id: done.event,

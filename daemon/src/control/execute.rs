@@ -9,33 +9,32 @@
 //! of its own, even if the client disconnects. Errors that occur after sending are reported as `OUTCOME_UNKNOWN` unless
 //! the outcome is known.
 
+mod record;
+mod send;
+
 use std::collections::BTreeMap;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Instant;
 
 use afd_proto::ErrorCode;
 use afd_proto::act::{ActCall, Then, WithLook};
-use afd_proto::events::Message;
 use afd_proto::memory::EventStatus;
-use afd_proto::vocabulary::{DeviceCall, Point, Reply, Target, Verb};
-use futures_util::FutureExt;
-use parking_lot::Mutex;
+use afd_proto::vocabulary::{DeviceCall, Reply, Target, Verb};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::plan::{Plan, Steps};
-use super::resolve_target::{ResolvedTarget, TargetSpec};
+use super::plan::Plan;
+use super::resolve_target::ResolvedTarget;
 use super::screen_capture::ScreenCapture;
 use super::scroll::SearchOutcome;
-use super::{Call, Core, Error, Result, recall, scope};
-use afd_base::live::Live;
-use afd_base::task::{failpoint, shielded};
-use afd_device::{DeviceGuard, DriverError, Input, Ticket};
+use super::target_spec::TargetSpec;
+use super::{Call, Core, Error, Result, scope};
+use afd_base::task::shielded;
+use afd_device::{DeviceGuard, DriverError, Ticket};
+use afd_experience::memory::Place;
 use afd_experience::memory::events::{self, Event, Request};
-use afd_experience::memory::{Place, log, record};
 use afd_screen::page::select::Gesture;
-use afd_store::{Connection, new_uid, now_ms};
+use record::unrecorded;
 
 /// Outcome of an executed plan, from which the response body is built.
 pub(super) struct ActionOutcome {
@@ -171,7 +170,7 @@ impl Call {
             }
         };
         if let (Some(resolved), Some(action)) = (&resolved, &mut event.action) {
-            // The name may be what somebody typed into a field; memory recognises an element by the rest.
+            // The name may be text typed into a field; memory recognises the element by its other properties.
             action.target = resolved.target.clone().map(|target| Target { name: None, ..target });
             action.point = Some(resolved.point);
             event.evidence = Some(resolved.evidence.clone());
@@ -222,81 +221,6 @@ impl Call {
             Err(error) if plan.private => self.fail_redacted(event, started, error).await,
             Err(error) => self.fail(event, started, error).await,
         }
-    }
-
-    async fn perform(
-        &self,
-        guard: &DeviceGuard,
-        steps: Steps,
-        resolved: Option<ResolvedTarget>,
-        event: &mut Event,
-    ) -> Result<SearchOutcome> {
-        match steps {
-            Steps::Send(inputs) => {
-                let inputs = inputs(resolved.as_ref().map(|r| r.point));
-                let (count, answers) = (inputs.len(), Mutex::default());
-                let sent = AssertUnwindSafe(self.send_each(guard, inputs, event, &answers)).catch_unwind().await;
-                match sent {
-                    Ok(sent) => sent?,
-                    // The device did all of it: what failed came after its answer.
-                    Err(_) if answers.lock().len() == count => {}
-                    Err(panic) => std::panic::resume_unwind(panic),
-                }
-                Ok(SearchOutcome { result: answers.into_inner().join("; "), resolved, scrolls: 0 })
-            }
-            Steps::Search(search) => self.search(guard, &search, event).await,
-            Steps::Fill(text) => self.fill(guard, &text, resolved, event).await,
-            Steps::Type(text) => self.type_text(guard, &text, event).await,
-            Steps::Drag(to, ms) => self.drag(guard, &to, ms, resolved, event).await,
-        }
-    }
-
-    /// Drags a target to another one, which is looked for before anything is sent.
-    async fn drag(
-        &self,
-        guard: &DeviceGuard,
-        to: &TargetSpec,
-        ms: u32,
-        resolved: Option<ResolvedTarget>,
-        event: &mut Event,
-    ) -> Result<SearchOutcome> {
-        event.sent = false;
-        let Some(from) = resolved else {
-            return Err(Error::param("value", "the label or alias of what is dragged", "nothing"));
-        };
-        let capture = ScreenCapture::of(guard.tree(self.target.token.as_ref()).await?, false, false);
-        let Point { x, y } = self.find_target(to, &capture, Gesture::Press)?.point;
-        event.sent = true;
-        let result = self.send(guard, vec![Input::Swipe([from.point.x, from.point.y, x, y], ms)], event).await?;
-        Ok(SearchOutcome { result, resolved: Some(from), scrolls: 0 })
-    }
-
-    fn new_event(&self, plan: &Plan, request: Option<Request>, guard: &DeviceGuard) -> Event {
-        Event {
-            uid: new_uid(),
-            seq: guard.next_seq(),
-            request,
-            category: plan.category,
-            op: plan.action.verb.word().to_owned(),
-            status: EventStatus::Failed,
-            sent: false,
-            action: Some(plan.action.clone()),
-            failure: None,
-            error: None,
-            result: None,
-            evidence: plan.evidence.clone(),
-            duration_ms: 0,
-            before: self.place_before(),
-            parent: None,
-            judges: false,
-            at: now_ms(),
-        }
-    }
-
-    /// Returns the page that the session saw last, or an unknown place if the device has received input since.
-    fn place_before(&self) -> Place {
-        let seen = self.core.views.seen(self.session_id, self.device_id);
-        seen.filter(|s| s.reliable && s.inputs == self.device().inputs()).map(|s| s.place).unwrap_or_default()
     }
 
     /// Reads the screen and resolves the target on it. Updates `event` with the page that was found and, on failure,
@@ -367,141 +291,6 @@ impl Call {
         }
         resolved.map(Some)
     }
-
-    /// Commits the intent to act. Returns uid and cause of the failure that a recovery responds to.
-    async fn record_intent(&self, event: &Event) -> Result<Option<(String, String)>> {
-        let (origin, event) = (self.origin(), event.clone());
-        Ok(self.core.store.write_first(move |c| events::intend(c, &origin, &event)).await?)
-    }
-
-    /// Sends inputs in order and returns the device's results, joined by "; ". Clears `event.sent` if nothing reached
-    /// the device.
-    pub(super) async fn send(
-        &self,
-        guard: &DeviceGuard,
-        inputs: Vec<Input>,
-        event: &mut Event,
-    ) -> std::result::Result<String, DriverError> {
-        let answers = Mutex::default();
-        self.send_each(guard, inputs, event, &answers).await?;
-        Ok(answers.into_inner().join("; "))
-    }
-
-    /// Like [`Call::send`]; adds each result to `answers` as it comes.
-    async fn send_each(
-        &self,
-        guard: &DeviceGuard,
-        inputs: Vec<Input>,
-        event: &mut Event,
-        answers: &Mutex<Vec<String>>,
-    ) -> std::result::Result<(), DriverError> {
-        for (done, input) in inputs.iter().enumerate() {
-            match guard.perform(self.target.token.as_ref(), input).await {
-                Ok(result) => {
-                    failpoint("act");
-                    answers.lock().push(result);
-                    failpoint("answered");
-                }
-                Err(error) => {
-                    // If the first input did not reach the device, nothing did.
-                    event.sent = done > 0 || !matches!(error, DriverError::Unreachable(_));
-                    return Err(match error {
-                        DriverError::Unreachable(why) if done > 0 => DriverError::Lost(format!(
-                            "{done} of {} steps were done, then the connection failed: {why}",
-                            inputs.len()
-                        )),
-                        other => other,
-                    });
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Like [`Call::fail`], but keeps the device's message out of the recorded event.
-    async fn fail_redacted<B>(&self, mut event: Event, started: Instant, error: Error) -> Result<B> {
-        event.error = Some(Error::new(error.code, "the action failed; the device's message is not recorded").to_json());
-        self.fail(event, started, error).await
-    }
-
-    /// Records a failed action and returns its error.
-    async fn fail<B>(&self, mut event: Event, started: Instant, error: Error) -> Result<B> {
-        event.status = if error.code == ErrorCode::OutcomeUnknown { EventStatus::Unknown } else { EventStatus::Failed };
-        event.failure = Some(error.code);
-        event.error.get_or_insert_with(|| error.to_json());
-        let (sent, app) = (event.sent, event.before.app.clone());
-        match self.commit(event, started).await {
-            Err(store) if sent => Err(unrecorded(store)),
-            Err(store) => Err(store),
-            Ok(()) => Err(recall::with_remembered(&self.core, error, app, self.session_id).await),
-        }
-    }
-
-    /// Commits an event and publishes it to subscribers.
-    pub(super) async fn commit(&self, mut event: Event, started: Instant) -> Result<()> {
-        event.duration_ms = i64::try_from(started.elapsed().as_millis()).unwrap_or(i64::MAX);
-        event.at = now_ms();
-        let (origin, uid) = (self.origin(), event.uid.clone());
-        let live = self.core.live.clone();
-        // Without target and text, which are nobody's business but the memory's.
-        tracing::info!(
-            device = self.echo.device,
-            session = self.echo.session,
-            op = event.op,
-            status = %event.status,
-            error = event.failure.map(ErrorCode::name),
-            duration_ms = event.duration_ms,
-            "action"
-        );
-        let record = move |c: &Connection| {
-            record::event(c, &origin, &event)?;
-            log::one(c, &uid)
-        };
-        self.core.store.write_then(record, move |recorded| publish(&live, recorded)).await?;
-        Ok(())
-    }
-}
-
-/// Publishes an event to subscribers. Runs on the writer thread, so that events are published in the order of their
-/// commits.
-fn publish(live: &Live, recorded: &Option<afd_proto::memory::Event>) {
-    if let Some(event) = recorded {
-        live.publish(Message::Event(Box::new(event.clone())));
-    }
-}
-
-impl Core {
-    /// Returns the error for a call whose task panicked. If an intent was open, the outcome is unknown, and an event
-    /// records that.
-    async fn aborted(&self, trace: String, why: &str) -> Error {
-        let live = self.live.clone();
-        let close = move |c: &Connection| {
-            let closed =
-                events::close_open_intents(c, Some(&trace), "an internal error occurred before the device responded")?;
-            closed.first().map(|uid| log::one(c, uid)).transpose().map(Option::flatten)
-        };
-        match self.store.write_then(close, move |recorded| publish(&live, recorded)).await {
-            Ok(None) => Error::new(ErrorCode::Internal, format!("the action was aborted: {why}"))
-                .hint("internal error; nothing was sent, see the afd log for details"),
-            Ok(Some(_)) => Error::new(
-                ErrorCode::OutcomeUnknown,
-                "the action was sent, but an internal error occurred before the device responded",
-            )
-            .hint("it may have taken effect: observe again before deciding whether to repeat it"),
-            Err(store) => unrecorded(store.into()),
-        }
-    }
-}
-
-/// Error for an action that was sent but whose event could not be stored: not a plain failure, which the caller would
-/// retry.
-fn unrecorded(store: Error) -> Error {
-    Error::new(
-        ErrorCode::OutcomeUnknown,
-        format!("the action was sent, but its event could not be recorded: {}", store.message),
-    )
-    .hint("observe again to see what happened; `afctl status` shows the state of the database")
-    .details(json!({"store": store.code.name()}))
 }
 
 /// Describes what was looked for, as evidence for the event.

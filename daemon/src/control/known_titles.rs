@@ -7,8 +7,9 @@ use afd_proto::ErrorCode;
 use afd_proto::vocabulary::By;
 use serde_json::json;
 
-use super::resolve_target::{ResolvedTarget, TargetSpec};
+use super::resolve_target::ResolvedTarget;
 use super::screen_capture::ScreenCapture;
+use super::target_spec::TargetSpec;
 use super::{Call, Error, Result, experience};
 use afd_experience::memory::Place;
 use afd_experience::memory::experience::Query;

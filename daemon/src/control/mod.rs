@@ -45,6 +45,7 @@ mod scroll;
 pub mod session;
 pub mod shell;
 mod streams;
+mod target_spec;
 #[cfg(test)]
 mod tests;
 mod then;

@@ -5,8 +5,8 @@ use afd_proto::memory::Category;
 use afd_proto::vocabulary::{Action, Point, Verb};
 use serde_json::Value;
 
-use super::resolve_target::TargetSpec;
 use super::scroll::Search;
+use super::target_spec::TargetSpec;
 use afd_device::Input;
 
 /// Builds the inputs of a plan from the resolved point, if the plan has a target.

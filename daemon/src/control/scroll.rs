@@ -15,8 +15,9 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use super::capture::SETTLE_INTERVAL;
-use super::resolve_target::{ResolvedTarget, default_by, resolved};
+use super::resolve_target::{ResolvedTarget, resolved};
 use super::screen_capture::{HashedReading, ScreenCapture};
+use super::target_spec::default_by;
 use super::{Call, Error, Result, scope};
 use afd_device::{DeviceGuard, DriverError, Input};
 use afd_experience::memory::events::Event;

@@ -13,9 +13,10 @@ use afd_proto::vocabulary::{By, DeviceCall, ObservationSource, Reply};
 use serde_json::{Value, json};
 
 use super::capture::CaptureOptions;
-use super::resolve_target::{TargetSpec, check_length, default_by, single_match};
+use super::resolve_target::single_match;
 use super::rows::{columns, count, row};
 use super::screen_capture::ScreenCapture;
+use super::target_spec::{TargetSpec, check_length, default_by};
 use super::{Call, Core, Error, Result, recall};
 use afd_device::Device;
 use afd_experience::memory::events::Event;

@@ -14,10 +14,10 @@ use serde_json::json;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::resolve_target::default_by;
 use super::rows::count;
 use super::screen_capture::ScreenCapture;
 use super::streams::{Stream, StreamItem, StreamKey};
+use super::target_spec::default_by;
 use super::verify::node_rows;
 use super::{Call, Core, Error, Result, scope};
 use afd_base::task::failpoint;

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 pub(super) mod limits;
 
-use super::conversation::messages::brief_limit;
+use super::conversation::prepared::brief_limit;
 use super::conversation::summaries;
 use super::elsewhere::Elsewhere;
 use super::{Session, json, patterns};

@@ -22,10 +22,10 @@ use afd_workspace::conversation::compaction::{self, Limits};
 use afd_workspace::conversation::ids::Open;
 use afd_workspace::conversation::kept;
 use afd_workspace::conversation::keys::{self, ContextValue};
-use afd_workspace::conversation::messages::{self, Prepared};
+use afd_workspace::conversation::prepared::{self, Prepared};
 use afd_workspace::conversation::rolling::{self, Sizes};
 use afd_workspace::conversation::typed;
-use afd_workspace::conversation::{self, Conversation};
+use afd_workspace::conversation::{self, Conversation, messages, totals};
 
 /// Maximum number of messages in one call.
 const MAX_MESSAGES: usize = 1_000;
@@ -98,7 +98,7 @@ async fn record(core: &Arc<Core>, name: String, params: AppendParams) -> Result<
         .read_all(move |c| {
             let conversation = conversation::named(c, id, &wanted)?;
             let last = messages::between(c, conversation.id, conversation.position - 1, conversation.position)?.pop();
-            Ok((conversation, last.and_then(|m| messages::asked_by(&m.message))))
+            Ok((conversation, last.and_then(|m| prepared::asked_by(&m.message))))
         })
         .await?;
     let counter = counter(core, &before).await?;
@@ -168,7 +168,7 @@ async fn complete_ids(
 async fn prepare(messages: Vec<Message>, mut before: Option<String>, counter: Counter) -> Result<Vec<Prepared>> {
     let work = move || {
         let each = messages.into_iter().map(|message| {
-            let asked = messages::asked_by(&message);
+            let asked = prepared::asked_by(&message);
             let prepared = Prepared::of(message, before.as_deref(), &counter);
             before = asked;
             prepared
@@ -361,7 +361,7 @@ impl Work {
             )?;
         }
         conversation::save(c, &self.origin, &conversation)?;
-        let hidden = messages::running(c, conversation.id, conversation.begins_after())?;
+        let hidden = totals::running(c, conversation.id, conversation.begins_after())?;
         Ok((conversation, set, done, hidden))
     }
 }

@@ -10,7 +10,7 @@ use super::super::session::active;
 use super::super::{Core, Error, Result, check_session};
 use super::{SUMMARIES_JOB, conversation_of, counter, lock_name};
 use afd_workspace::conversation::compaction::{self, Limits};
-use afd_workspace::conversation::{self, messages, summaries};
+use afd_workspace::conversation::{self, summaries, totals};
 
 /// `conversation.compact`: replaces all but the newest messages in the context by a summary.
 ///
@@ -101,7 +101,7 @@ pub async fn clear(core: &Arc<Core>, params: &ClearParams) -> Result<ClearResult
         let mut conversation = conversation_of(c, session.id, which.as_deref())??;
         let gone = conversation.position - conversation.begins_after();
         conversation.cleared_to = conversation.position;
-        conversation.used = conversation.tokens - messages::running(c, conversation.id, conversation.cleared_to)?;
+        conversation.used = conversation.tokens - totals::running(c, conversation.id, conversation.cleared_to)?;
         if forget {
             conversation.context.clear();
             conversation.rolling.clear();

@@ -26,7 +26,7 @@ use afd_store::artifact;
 use afd_store::{Connection, Result as Stored};
 use afd_workspace::conversation::assemble::{self, Assembled, Draft, History, Plan, Start};
 use afd_workspace::conversation::compaction::Limits;
-use afd_workspace::conversation::{Conversation, budget, kept, messages, search, shapes, summaries};
+use afd_workspace::conversation::{Conversation, budget, kept, messages, prepared, search, shapes, summaries, totals};
 use afd_workspace::{Session, tasks};
 
 /// Accepted budgets, tokens.
@@ -180,7 +180,7 @@ pub(super) struct Request {
 
 /// Returns the tokens of the messages after a position.
 fn said(c: &Connection, conversation: &Conversation, after: i64) -> Stored<i64> {
-    Ok(conversation.tokens - messages::running(c, conversation.id, after)?)
+    Ok(conversation.tokens - totals::running(c, conversation.id, after)?)
 }
 
 /// Builds the context of a conversation.
@@ -198,10 +198,10 @@ pub(super) fn build(
     let asked = asked(c, session, conversation)?;
     let background = background::load(recall, c, session, conversation, &asked)?;
     let draft = Draft::new(&background, request.budget, said, &request.allocation, counter);
-    let last = messages::running(c, conversation.id, conversation.position - request.keep)?;
+    let last = totals::running(c, conversation.id, conversation.position - request.keep)?;
     let mut plan = draft.plan(said, conversation.tokens - last);
     let compacted = conversation.dropped_to > conversation.cleared_to;
-    let growth = messages::growth(c, conversation.id, ANSWERS)?;
+    let growth = totals::growth(c, conversation.id, ANSWERS)?;
     let moves = draft.moves(&plan, said, growth);
     let mut history = History { fills: !(plan.whole && compacted), moves, ..History::default() };
     if plan.whole && compacted {
@@ -290,8 +290,8 @@ fn stand_in(c: &Connection, conversation: &Conversation, first: i64, history: &m
     let id = conversation.id;
     let written = summaries::written(c, id, conversation.cleared_to, first - 1)?;
     history.written = written.map(|kept| kept.info.text);
-    let before = messages::running(c, id, conversation.cleared_to)?;
-    history.older = (first - 1 - conversation.cleared_to, messages::running(c, id, first - 1)? - before);
+    let before = totals::running(c, id, conversation.cleared_to)?;
+    history.older = (first - 1 - conversation.cleared_to, totals::running(c, id, first - 1)? - before);
     Ok(())
 }
 
@@ -307,7 +307,7 @@ const SPLITS: usize = 12;
 /// Returns what is being asked now: the newest message of the user, and the current task.
 fn asked(c: &Connection, session: &Session, conversation: &Conversation) -> Stored<String> {
     let newest = messages::request_of(c, conversation.id, conversation.cleared_to, i64::MAX)?;
-    let text = newest.map(|m| messages::said_text(&m.message)).unwrap_or_default();
+    let text = newest.map(|m| prepared::said_text(&m.message)).unwrap_or_default();
     let task = tasks::current(c, session.id)?.map(|t| t.description).unwrap_or_default();
     Ok(format!("{}\n{}", cut::head(&text, MAX_QUERY_REQUEST), cut::head(&task, MAX_QUERY_TASK)))
 }
@@ -363,18 +363,17 @@ impl Step {
     /// Returns the step of a conversation of which `keep` messages should stay as they are while they fit.
     fn of(c: &Connection, conversation: &Conversation, plan: &Plan, keep: i64) -> Stored<Self> {
         let (id, begin) = (conversation.id, conversation.begins_after());
-        let base = messages::running(c, id, begin)?;
+        let base = totals::running(c, id, begin)?;
         let began = base + plan.began(conversation.tokens - base);
-        let newest = messages::first_reaching(c, id, begin, began)?.unwrap_or(conversation.position);
-        let total = messages::running(c, id, newest)?;
-        let fits = messages::first_reaching(c, id, begin, total - plan.at_start(0))?.unwrap_or(begin);
+        let newest = totals::first_reaching(c, id, begin, began)?.unwrap_or(conversation.position);
+        let total = totals::running(c, id, newest)?;
+        let fits = totals::first_reaching(c, id, begin, total - plan.at_start(0))?.unwrap_or(begin);
         // Results whose call is older are cut with it.
         let kept_from = messages::next_step_start(c, id, fits.max(newest - keep) + 1)?.unwrap_or(newest + 1);
         let kept_after = (kept_from - 1).min(newest);
-        let last =
-            messages::last_matching(c, id, "role NOT IN ('tool', 'system')", (begin + 1, conversation.position))?;
+        let last = messages::last_matching(c, id, messages::Wanted::Said, (begin + 1, conversation.position))?;
         let last = last.unwrap_or(conversation.position);
-        Ok(Self { newest, last, kept_after, kept: total - messages::running(c, id, kept_after)? })
+        Ok(Self { newest, last, kept_after, kept: total - totals::running(c, id, kept_after)? })
     }
 
     /// Returns the position of the first turn, if turns have at most `tokens` tokens when the step begins. The request
@@ -383,15 +382,15 @@ impl Step {
         let first = self.first_of(c, id, begin, tokens)?;
         let request = messages::request_of(c, id, begin, first + 1)?.filter(|m| m.position < first);
         let Some(request) = request else { return Ok(first) };
-        self.first_of(c, id, begin, tokens - messages::brief_tokens(request.message.role, request.tokens))
+        self.first_of(c, id, begin, tokens - prepared::brief_tokens(request.message.role, request.tokens))
     }
 
     fn first_of(&self, c: &Connection, id: i64, begin: i64, tokens: i64) -> Stored<i64> {
-        let brief = messages::brief_running(c, id, self.kept_after)? - (tokens - self.kept).max(0);
-        if brief <= messages::brief_running(c, id, begin)? {
+        let brief = totals::brief_running(c, id, self.kept_after)? - (tokens - self.kept).max(0);
+        if brief <= totals::brief_running(c, id, begin)? {
             return Ok(begin + 1);
         }
-        let reaching = messages::first_reaching_brief(c, id, begin, brief)?.unwrap_or(self.kept_after);
+        let reaching = totals::first_reaching_brief(c, id, begin, brief)?.unwrap_or(self.kept_after);
         Ok(messages::next_step_start(c, id, reaching + 1)?.unwrap_or(self.last).min(self.last))
     }
 }
@@ -419,7 +418,7 @@ fn fill(c: &Connection, conversation: &Conversation, first: i64, budget: i64) ->
 
 /// Returns the files of the pictures in messages, by the uids of their artifacts.
 fn pictures(c: &Connection, messages: &[Message]) -> Stored<HashMap<String, PathBuf>> {
-    let uids = messages.iter().flat_map(messages::pictures);
+    let uids = messages.iter().flat_map(prepared::pictures);
     let files = uids.map(|uid| Ok(artifact::file_of(c, uid)?.map(|file| (uid.to_owned(), file))));
     Ok(files.collect::<Stored<Vec<_>>>()?.into_iter().flatten().collect())
 }

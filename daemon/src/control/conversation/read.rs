@@ -23,7 +23,7 @@ use afd_device as device;
 use afd_experience::memory::{log, sessions as memory};
 use afd_screen::page::target;
 use afd_workspace::conversation::compaction::Limits;
-use afd_workspace::conversation::{self, Conversation, budget, messages, rolling, search, summaries};
+use afd_workspace::conversation::{self, Conversation, budget, messages, prepared, rolling, search, summaries, totals};
 use afd_workspace::{Session, tasks};
 
 /// `conversation.list`: returns recorded messages, newest first.
@@ -138,8 +138,8 @@ pub async fn summary(core: &Arc<Core>, params: &SummaryParams) -> Result<Summary
         });
         let lines = rolling::shown(&conversation.rolling);
         let sent = rolling::messages(&lines, last.collect(), more);
-        let tokens: i64 = sent.iter().map(|m| messages::tokens(m, &counter)).sum();
-        let all = conversation.tokens - messages::running(c, id, conversation.cleared_to)?;
+        let tokens: i64 = sent.iter().map(|m| prepared::tokens(m, &counter)).sum();
+        let all = conversation.tokens - totals::running(c, id, conversation.cleared_to)?;
         Ok(Summary {
             lines,
             messages: sent,

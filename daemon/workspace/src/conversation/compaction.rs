@@ -15,8 +15,8 @@ use afd_proto::pattern::{PatternKind, PatternScope};
 use rusqlite::Connection;
 
 use super::kept::{self, Fact};
-use super::messages;
-use super::{Conversation, summaries};
+use super::messages::{self, Wanted};
+use super::{Conversation, summaries, totals};
 use crate::patterns;
 use afd_base::config::Conversation as Settings;
 use afd_base::model::Counter;
@@ -78,24 +78,24 @@ pub struct CompactionOutcome {
 fn last_to_compact(connection: &Connection, c: &Conversation, limits: Limits) -> Result<Option<i64>> {
     let begins = c.summarised_to();
     let available = limits.tokens * limits.threshold / 100;
-    let kept_from = |first: i64| -> Result<i64> { Ok(c.tokens - messages::running(connection, c.id, first - 1)?) };
+    let kept_from = |first: i64| -> Result<i64> { Ok(c.tokens - totals::running(connection, c.id, first - 1)?) };
     let mut first = c.position - limits.keep + 1;
     let too_much = kept_from(first)? > available;
     if too_much {
         // Even the messages to keep exceed the threshold: keep only the newest ones, up to half of it.
-        first = messages::first_reaching(connection, c.id, begins, c.tokens - available / 2)?.unwrap_or(c.position);
+        first = totals::first_reaching(connection, c.id, begins, c.tokens - available / 2)?.unwrap_or(c.position);
     }
     let stretch = (begins + 2, first);
-    let turn = messages::last_matching(connection, c.id, "role = 'user'", stretch)?;
+    let turn = messages::last_matching(connection, c.id, Wanted::User, stretch)?;
     let begin = match turn {
         Some(turn) if kept_from(turn)? <= available => Some(turn),
         // Cut at the next step, so that what stays fits; if there is none, at the previous one.
         turn if too_much => match messages::next_step_start(connection, c.id, first)? {
             Some(step) => Some(step),
-            None => messages::last_matching(connection, c.id, "role <> 'tool'", stretch)?.or(turn),
+            None => messages::last_matching(connection, c.id, Wanted::NotTool, stretch)?.or(turn),
         },
         Some(turn) => Some(turn),
-        None => messages::last_matching(connection, c.id, "role <> 'tool'", stretch)?,
+        None => messages::last_matching(connection, c.id, Wanted::NotTool, stretch)?,
     };
     Ok(begin.map(|begin| begin - 1).filter(|upto| *upto > begins))
 }
@@ -119,7 +119,7 @@ pub fn compact(
     let (text, tokens) = extract(connection, id, after, upto, max_tokens, counter)?;
     summaries::add(connection, origin, id, (after, upto), &text, tokens, use_model)?;
     conversation.compacted_to = upto;
-    conversation.used = conversation.tokens - messages::running(connection, id, upto)? + tokens;
+    conversation.used = conversation.tokens - totals::running(connection, id, upto)? + tokens;
     for rule in messages::rules(connection, id, after)? {
         conversation.used += if rule.position <= upto { rule.tokens } else { 0 };
     }

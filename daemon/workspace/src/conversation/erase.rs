@@ -6,7 +6,7 @@ use afd_proto::conversation::RecordedMessage;
 use rusqlite::{Connection, named_params};
 
 use super::super::patterns;
-use super::{Conversation, messages, save, search};
+use super::{Conversation, messages, prepared, save, search};
 use afd_base::text;
 use afd_store::artifact;
 use afd_store::{Result, now_ms};
@@ -32,7 +32,7 @@ pub fn message(
     let Some(recorded) = messages::between(connection, conversation.id, position - 1, position)?.pop() else {
         return Ok(None);
     };
-    let shown: Vec<String> = messages::pictures(&recorded.message).into_iter().map(str::to_owned).collect();
+    let shown: Vec<String> = prepared::pictures(&recorded.message).into_iter().map(str::to_owned).collect();
     let artifacts = pictures(connection, conversation.session, &shown, Some(&recorded.uid))?;
     let mut erased = Erased { artifacts, recorded_at: recorded.at, ..Erased::default() };
     let values = named_params! {":conversation_id": conversation.id, ":position": position};
@@ -41,7 +41,7 @@ pub fn message(
     let id: i64 = connection
         .prepare_cached("SELECT id FROM messages WHERE conversation_id = :conversation_id AND position = :position")?
         .query_row(values, |row| row.get("id"))?;
-    search::remove(connection, conversation.id, position, &messages::searched_text(&recorded.message))?;
+    search::remove(connection, conversation.id, position, &prepared::searched_text(&recorded.message))?;
     let patterns = patterns_of(connection, conversation, position)?.into_iter().chain(patterns_about(
         connection,
         conversation.session,
@@ -98,7 +98,7 @@ fn patterns_about(connection: &Connection, session: i64, recorded: &RecordedMess
     let telling = |text: &str| -> BTreeSet<String> {
         text::words(text).into_iter().filter(|word| !text::is_stop(word)).collect()
     };
-    let said = telling(&messages::searched_text(&recorded.message));
+    let said = telling(&prepared::searched_text(&recorded.message));
     let mut statement = connection.prepare_cached(
         "SELECT id, text FROM patterns WHERE session_id = :session_id AND scope = 'session' AND created_at >= :at AND deleted_at IS NULL",
     )?;

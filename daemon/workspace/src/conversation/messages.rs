@@ -3,118 +3,17 @@
 //! `running` holds the tokens of all messages up to and including a row, so the size of any range is the difference of
 //! two rows, and the position at which a given total is reached is found by index.
 
-use afd_proto::conversation::{Content, Message, Part, RecordedMessage, Role, ToolCall};
+use afd_proto::conversation::{Message, RecordedMessage, Role, ToolCall};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, named_params};
 
 use super::super::{json, parse_list};
 use super::Conversation;
 use super::facts::{self, Candidate};
 use super::kept::{self, Said, TermCounts};
+use super::prepared::{Prepared, asked_by, brief_tokens, pictures, said_text, searched_text, statements};
 use super::search;
 use afd_base::model::Counter;
 use afd_store::{Page, Piece, Result, elsewhere, new_uid, now_ms, word};
-
-/// Tokens a message costs in addition to its content.
-const MESSAGE_OVERHEAD: i64 = 4;
-/// Pixels of an image per token.
-const PIXELS_PER_TOKEN: u64 = 750;
-/// Assumed width and height of an image of unknown size, pixels.
-const UNKNOWN_SIDE: u32 = 1024;
-
-/// Counts the tokens of a message: a fixed overhead, its content, and its tool calls.
-pub fn tokens(message: &Message, counter: &Counter) -> i64 {
-    let content = match &message.content {
-        Content::Text(text) => counter.count(text),
-        Content::Parts(parts) => parts.iter().map(|part| tokens_of_part(part, counter)).sum(),
-    };
-    let calls: i64 =
-        message.tool_calls.iter().map(|call| counter.count(&call.name) + counter.count(&json(&call.arguments))).sum();
-    MESSAGE_OVERHEAD + content + calls
-}
-
-/// Counts the tokens of what a client's message has besides, if it is handed over: reasoning, and other fields of
-/// calls.
-pub fn extra_tokens(message: &Message, counter: &Counter) -> i64 {
-    let of = |extra: &serde_json::Map<String, serde_json::Value>| {
-        if extra.is_empty() { 0 } else { counter.count(&json(extra)) }
-    };
-    of(&message.extra) + message.tool_calls.iter().map(|call| of(&call.extra)).sum::<i64>()
-}
-
-/// Counts the tokens of a part; an image costs in proportion to its area.
-pub fn tokens_of_part(part: &Part, counter: &Counter) -> i64 {
-    match part {
-        Part::Text { text } => counter.count(text),
-        Part::Image { width, height, .. } => {
-            let pixels = u64::from(width.unwrap_or(UNKNOWN_SIDE)) * u64::from(height.unwrap_or(UNKNOWN_SIDE));
-            i64::try_from(pixels.div_ceil(PIXELS_PER_TOKEN)).unwrap_or(i64::MAX)
-        }
-    }
-}
-
-/// A message with its token count and candidate facts, computed before the write transaction so that the writer thread
-/// is not held up.
-#[derive(Debug, Clone)]
-pub struct Prepared {
-    /// The message.
-    pub message: Message,
-    /// Its token count.
-    pub tokens: i64,
-    /// Name of the tokenizer that counted them.
-    pub tokenizer: &'static str,
-    /// Sentences that are candidates for facts, with their token counts.
-    pub facts: Vec<(Candidate, i64)>,
-}
-
-impl Prepared {
-    /// Returns the uids of the artifacts its images refer to.
-    pub fn pictures(&self) -> Vec<&str> {
-        pictures(&self.message)
-    }
-
-    /// Counts the tokens of a message and extracts its statements. `before` is the text of the message before.
-    pub fn of(message: Message, before: Option<&str>, counter: &Counter) -> Self {
-        let lead = before.and_then(facts::lead).filter(|_| message.role == Role::User);
-        let facts = statements(&message, lead.as_deref(), counter);
-        Self { tokens: tokens(&message, counter), tokenizer: counter.name(), facts, message }
-    }
-}
-
-/// Returns the statements of a message with their token counts.
-pub fn statements(message: &Message, lead: Option<&str>, counter: &Counter) -> Vec<(Candidate, i64)> {
-    let found = facts::candidates(message.role, &said_text(message), lead);
-    found
-        .into_iter()
-        .map(|c| (counter.count(&c.text) + c.about.as_ref().map_or(0, |a| counter.count(&a.text) + 4), c))
-        .map(|(n, c)| (c, n))
-        .collect()
-}
-
-/// Returns the tokens of a message once its middle has been cut to the length that older messages have in a context, by
-/// role.
-pub fn brief_tokens(role: Role, tokens: i64) -> i64 {
-    tokens.min(brief_limit(role))
-}
-
-/// Returns the maximum tokens of an older message in a context. The migration that adds `brief_running` states the same
-/// figures.
-pub fn brief_limit(role: Role) -> i64 {
-    match role {
-        Role::Tool => 240,
-        Role::Assistant => 480,
-        Role::User | Role::System => 960,
-    }
-}
-
-/// Returns the uids of the artifacts that the images of a message refer to.
-pub fn pictures(message: &Message) -> Vec<&str> {
-    let Content::Parts(parts) = &message.content else { return Vec::new() };
-    let artifacts = parts.iter().filter_map(|part| match part {
-        Part::Image { artifact, .. } => artifact.as_deref(),
-        Part::Text { .. } => None,
-    });
-    artifacts.collect()
-}
 
 /// Returns the uids of the artifacts that the messages of a conversation show.
 pub fn shown(connection: &Connection, conversation: i64) -> Result<Vec<String>> {
@@ -182,37 +81,6 @@ pub fn index_some(connection: &Connection, origin: &str, piece: &Piece) -> Resul
         }
     }
     Ok(i64::try_from(rows.len()).unwrap_or(0) < INDEX_BATCH)
-}
-
-/// Returns what a message says by itself: its texts, without those that a context handed over and a client appended
-/// again.
-pub fn said_text(message: &Message) -> String {
-    let starts = [super::assemble::DATA, super::assemble::HEADING, super::assemble::KEYS];
-    let is_ours = |text: &str| starts.iter().any(|start| text.starts_with(start));
-    match &message.content {
-        Content::Text(text) if is_ours(text) => String::new(),
-        Content::Text(text) => text.clone(),
-        Content::Parts(parts) => {
-            let own = parts.iter().filter_map(|part| match part {
-                Part::Text { text } if !is_ours(text) => Some(text.as_str()),
-                _ => None,
-            });
-            own.collect::<Vec<_>>().join("\n")
-        }
-    }
-}
-
-/// Returns what a message says that the next one may answer: only what the assistant says, because a text of a tool or
-/// page must not become part of what the user said.
-pub fn asked_by(message: &Message) -> Option<String> {
-    (message.role == Role::Assistant).then(|| said_text(message))
-}
-
-/// Returns the text by which a message is found: its content, and the calls that it makes.
-pub fn searched_text(message: &Message) -> String {
-    let calls: String =
-        message.tool_calls.iter().map(|call| format!("\n{} {}", call.name, json(&call.arguments))).collect();
-    said_text(message) + &calls
 }
 
 /// Writes what is derived from a message: its statements and its search entries.
@@ -401,85 +269,38 @@ pub fn request_of(
     Ok(query(connection, condition, values)?.pop())
 }
 
-/// Returns the tokens of all messages up to and including `position`.
-pub fn running(connection: &Connection, conversation: i64, position: i64) -> Result<i64> {
-    let found = connection
-        .prepare_cached(
-            "SELECT running FROM messages WHERE conversation_id = :conversation_id AND position <= :position ORDER BY position DESC LIMIT 1",
-        )?
-        .query_row(named_params! {":conversation_id": conversation, ":position": position}, |row| row.get("running"))
-        .optional()?;
-    Ok(found.unwrap_or(0))
+/// Which messages [`last_matching`] looks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// Those of the user.
+    User,
+    /// Those of anyone but a tool.
+    NotTool,
+    /// Those of the user and of the assistant.
+    Said,
 }
 
-/// Returns the tokens by which the conversation grew from one answer of the assistant to the next, at most, over the
-/// last `answers` answers. The first message counts as an answer.
-pub fn growth(connection: &Connection, conversation: i64, answers: i64) -> Result<i64> {
-    let sql = "SELECT running - tokens AS before FROM messages
-        WHERE conversation_id = :conversation_id AND (role = 'assistant' OR position = 1) ORDER BY position DESC LIMIT :answers";
-    let mut statement = connection.prepare_cached(sql)?;
-    let before = statement
-        .query_map(named_params! {":conversation_id": conversation, ":answers": answers}, |row| row.get("before"))?;
-    let (mut most, mut after) = (0, running(connection, conversation, i64::MAX)?);
-    for before in before {
-        let before: i64 = before?;
-        most = most.max(after - before);
-        after = before;
+impl Wanted {
+    fn condition(self) -> &'static str {
+        match self {
+            Self::User => "role = 'user'",
+            Self::NotTool => "role <> 'tool'",
+            Self::Said => "role NOT IN ('tool', 'system')",
+        }
     }
-    Ok(most)
 }
 
-/// Returns the position of the first message after `after` at which the running total reaches `tokens`.
-pub fn first_reaching(connection: &Connection, conversation: i64, after: i64, tokens: i64) -> Result<Option<i64>> {
-    Ok(connection
-        .prepare_cached(
-            "SELECT position FROM messages WHERE conversation_id = :conversation_id AND running >= :running AND position > :position
-            ORDER BY running LIMIT 1",
-        )?
-        .query_row(named_params! {":conversation_id": conversation, ":running": tokens, ":position": after}, |row| row.get("position"))
-        .optional()?)
-}
-
-/// Returns the position of the first message after `after` at which the brief running total reaches `tokens`.
-pub fn first_reaching_brief(
-    connection: &Connection,
-    conversation: i64,
-    after: i64,
-    tokens: i64,
-) -> Result<Option<i64>> {
-    Ok(connection
-        .prepare_cached(
-            "SELECT position FROM messages WHERE conversation_id = :conversation_id AND brief_running >= :tokens AND position > :position
-                AND deleted_at IS NULL ORDER BY brief_running LIMIT 1",
-        )?
-        .query_row(named_params! {":conversation_id": conversation, ":tokens": tokens, ":position": after}, |row| row.get("position"))
-        .optional()?)
-}
-
-/// Returns the brief tokens of all messages up to and including `position`.
-pub fn brief_running(connection: &Connection, conversation: i64, position: i64) -> Result<i64> {
-    let found = connection
-        .prepare_cached(
-            "SELECT brief_running FROM messages WHERE conversation_id = :conversation_id AND position <= :position
-                ORDER BY position DESC LIMIT 1",
-        )?
-        .query_row(named_params! {":conversation_id": conversation, ":position": position}, |row| {
-            row.get("brief_running")
-        })
-        .optional()?;
-    Ok(found.unwrap_or(0))
-}
-
-/// Returns the last message in the inclusive range `from..=to` that meets `kind`, an SQL condition such as `role =
-/// 'user'`.
+/// Returns the position of the last wanted message in the inclusive range `from..=to`.
 pub fn last_matching(
     connection: &Connection,
     conversation: i64,
-    kind: &str,
+    wanted: Wanted,
     (from, to): (i64, i64),
 ) -> Result<Option<i64>> {
     let sql = format!(
-        "SELECT max(position) AS max_position FROM messages WHERE conversation_id = :conversation_id AND {kind} AND position BETWEEN :from AND :to"
+        "SELECT max(position) AS max_position FROM messages
+         WHERE conversation_id = :conversation_id AND {} AND position BETWEEN :from AND :to",
+        wanted.condition()
     );
     Ok(connection
         .prepare_cached(&sql)?

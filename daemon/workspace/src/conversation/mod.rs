@@ -13,11 +13,13 @@ pub mod ids;
 pub mod kept;
 pub mod keys;
 pub mod messages;
+pub mod prepared;
 pub mod rolling;
 pub mod search;
 pub mod shapes;
 pub mod summaries;
 mod supersede;
+pub mod totals;
 pub mod typed;
 
 use std::collections::BTreeMap;

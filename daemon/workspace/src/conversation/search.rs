@@ -10,8 +10,8 @@ use std::collections::{BTreeSet, HashMap};
 use afd_proto::conversation::{FoundMessage, RecordedMessage, Role};
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
-use super::messages;
 use super::supersede;
+use super::{messages, prepared};
 use afd_base::text::{self, cut};
 use afd_store::{Conditions, Result, word};
 
@@ -174,7 +174,7 @@ pub fn recall(
 
 /// Returns the sentences of a message as quotes, in order.
 pub fn quotes(message: &RecordedMessage) -> Vec<Recalled> {
-    let said = messages::said_text(&message.message);
+    let said = prepared::said_text(&message.message);
     let sentences = super::facts::sentences(message.message.role, &said).into_iter();
     sentences.map(|text| quote(message, &text, 0.0)).collect()
 }
@@ -187,7 +187,7 @@ fn quote(message: &RecordedMessage, text: &str, score: f64) -> Recalled {
 
 /// Returns the sentences of a message that have one of the words, best first.
 fn sentences(message: &RecordedMessage, words: &[(f64, String)]) -> Vec<Recalled> {
-    let content = messages::said_text(&message.message);
+    let content = prepared::said_text(&message.message);
     let mut found: Vec<Recalled> = super::facts::sentences(message.message.role, &content)
         .into_iter()
         .filter_map(|sentence| {

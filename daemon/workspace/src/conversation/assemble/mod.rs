@@ -25,7 +25,7 @@ use afd_proto::context::{Allocation, ContextPart, Omission};
 use afd_proto::conversation::{Content, Message, RecordedMessage, Role};
 
 use super::kept::Fact;
-use super::messages::{extra_tokens, tokens};
+use super::prepared::{extra_tokens, tokens};
 use super::search::Recalled;
 use afd_base::model::Counter;
 use afd_base::text::cut;

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use afd_proto::conversation::{Content, Message, Part, RecordedMessage, Role};
 
-use super::super::messages::{brief_limit, extra_tokens, tokens};
+use super::super::prepared::{brief_limit, extra_tokens, tokens};
 use super::{History, Plan, as_i64, cut_middle};
 use crate::json;
 use afd_base::model::Counter;

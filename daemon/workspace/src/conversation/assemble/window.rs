@@ -2,7 +2,7 @@
 //!
 //! A step begins whenever the conversation has grown by a fixed number of tokens. Everything about the turns is decided
 //! by what was there when the step began: of those messages the newest stay as they are, older ones are cut to their
-//! brief length (`messages::brief_limit`), and as many of these are there as make the turns one step less than their
+//! brief length (`prepared::brief_limit`), and as many of these are there as make the turns one step less than their
 //! share. Later messages stay as they are, and together they have less than a step. So within a step a turn only
 //! appends, and the turns never exceed their share.
 
