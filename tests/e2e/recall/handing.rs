@@ -2,12 +2,131 @@
 
 use afd_tests::endpoint::{Endpoint, Reply};
 use afd_tests::wait::until;
-use afd_tests::{Daemon, TestPhone, World};
+use afd_tests::{Client, Daemon, TestPhone, World};
 use serde_json::{Value, json};
 
+use super::{Backend, fill};
 use crate::command_line::afctl;
 
 const SETTINGS: &str = "com.android.settings";
+
+on_both! {
+    known_things_are_offered_at_the_right_moment,
+    a_context_holds_what_is_remembered_about_the_request,
+    a_failure_tells_what_solved_the_like_before,
+    rules_of_a_page_come_with_the_look_at_it,
+}
+
+fn known_things_are_offered_at_the_right_moment(backend: &Backend) {
+    let world = backend.world();
+    let mut client = world.client_for("a");
+    fill(&mut client);
+    // A bug in other words.
+    let added = client.ok(
+        "session.bug.add",
+        json!({"title": "crash after turning the phone to landscape", "description": "screen rotated in the cart: NullPointerException", "app": "com.shop"}),
+    );
+    assert_eq!(added["similar"][0]["title"], "app crashes when the screen is rotated", "{added}");
+    // One that was thought to be resolved comes back.
+    client.ok("session.bug.resolve", json!({"id": added["similar"][0]["id"], "reason": "fixed"}));
+    let again = client.ok("session.bug.add", json!({"title": "app crashes when screen is rotated", "app": "com.shop"}));
+    assert!(again["similar"].to_string().contains("app crashes when the screen is rotated"), "{again}");
+    let other = client
+        .ok("session.bug.add", json!({"title": "login label is cut off when the app is in German", "app": "com.shop"}));
+    assert_eq!(other["similar"], json!([]), "{other}");
+    // A task.
+    client.ok(
+        "session.task.add",
+        json!({"description": "check that the app no longer crashes when the screen is rotated"}),
+    );
+    let started = client.ok("session.task.start", json!({}));
+    assert!(started["known"].to_string().contains("app crashes when the screen is rotated"), "{started}");
+    client.ok("session.task.finish", json!({}));
+    client.ok("session.task.add", json!({"description": "water the plants on the balcony"}));
+    let started = client.ok("session.task.start", json!({}));
+    assert_eq!(started["known"], Value::Null, "what is not clearly about it is not offered: {started}");
+}
+
+fn a_context_holds_what_is_remembered_about_the_request(backend: &Backend) {
+    let world = backend.world();
+    let mut client = world.client_for("talk");
+    client.ok("session.start", json!({"goal": "write mails"}));
+    client.ok(
+        "recall.store",
+        json!({"text": "mails to the landlord are signed with Dr. Okonkwo", "type": "preference", "source": "user", "scope": "everybody"}),
+    );
+    client.ok("recall.store", json!({"text": "the parrot is fed at noon", "scope": "everybody"}));
+    client
+        .ok("conversation.append", json!({"messages": [{"role": "user", "content": "Write a mail to the landlord."}]}));
+    let context = client.ok("conversation.context", json!({"budget": 4000}));
+    let messages = context["messages"].as_array().expect("messages");
+    let with = messages.iter().position(|m| m.to_string().contains("Okonkwo")).expect("the preference");
+    assert!(
+        with > 0 && messages[with]["role"] == "user" && messages[with].to_string().contains("said by user"),
+        "{context}"
+    );
+    assert!(!context.to_string().contains("parrot"), "{context}");
+}
+
+fn a_failure_tells_what_solved_the_like_before(backend: &Backend) {
+    let world = backend.world();
+    let mut client = world.client();
+    client.ok(
+        "pattern.save",
+        json!({"kind": "solution", "text": "if textContains \"Payment settings\" fails, scroll down first", "scope": "everybody"}),
+    );
+    let failed = client.fails("verify.textContains", json!({"text": "Payment settings"}), "ASSERTION_FAILED");
+    let details = format!("{failed:?}");
+    assert!(details.contains("scroll down first"), "{details}");
+    // Notes that only speak of it do not crowd out what solved it.
+    for n in 0..6 {
+        client.ok(
+            "memory.save",
+            json!({"topic": format!("t{n}"), "content": format!("\"Payment settings\" is row {n} of the list")}),
+        );
+    }
+    let bug = client.ok(
+        "session.bug.add",
+        json!({"title": "\"Payment settings\" is missing", "description": "not there ".repeat(30)}),
+    );
+    let remembered = |client: &mut Client| {
+        let failed = client.fails("verify.textContains", json!({"text": "Payment settings"}), "ASSERTION_FAILED");
+        failed.details["remembered"].clone()
+    };
+    assert!(remembered(&mut client)[0]["text"].to_string().contains("scroll down first"));
+    client.ok("session.bug.resolve", json!({"id": bug["bug"]["id"], "reason": "sign in, then look again"}));
+    let told = remembered(&mut client);
+    let solved: Vec<&Value> = told.as_array().expect("entries").iter().take(2).collect();
+    assert!(
+        format!("{solved:?}").contains("scroll down first") && format!("{solved:?}").contains("sign in, then"),
+        "{told}"
+    );
+    let failed = client.fails("verify.textContains", json!({"text": "Quux"}), "ASSERTION_FAILED");
+    assert!(!format!("{failed:?}").contains("remembered"), "{failed:?}");
+}
+
+fn rules_of_a_page_come_with_the_look_at_it(backend: &Backend) {
+    let world = backend.world();
+    let mut client = world.client();
+    let seen = client.ok("observe.page", json!({}));
+    let (key, app) = (seen["page"]["key"].clone(), "com.android.settings");
+    client.ok(
+        "pattern.save",
+        json!({"kind": "flakyElement", "text": "the search bar\nneeds two taps", "page": key, "app": app}),
+    );
+    client
+        .ok("pattern.save", json!({"kind": "validationRule", "text": "of another page", "page": "x.y.Z", "app": app}));
+    client.ok("pattern.save", json!({"kind": "keyFact", "text": "no hint", "page": key, "app": app}));
+    let seen = client.ok("observe.page", json!({}));
+    let hints: Vec<&Value> = seen["hints"]
+        .as_array()
+        .expect("hints")
+        .iter()
+        .filter(|h| h["kind"] == "flaky" || h["kind"] == "rule")
+        .collect();
+    assert_eq!(hints.len(), 1, "{}", seen["hints"]);
+    assert_eq!(hints[0]["text"], "the search bar needs two taps");
+}
 
 #[test]
 fn what_solved_the_like_is_printed_with_who_said_it() {

@@ -3,7 +3,7 @@
 use afd_tests::{Client, World};
 use serde_json::{Value, json};
 
-use super::{finds, told};
+use super::{Backend, finds, recall, search, told};
 
 const DAY: i64 = 86_400_000;
 
@@ -13,6 +13,76 @@ fn change(done: &Value, name: &str) -> Value {
 
 fn uids(change: &Value) -> Vec<&str> {
     change["rows"].as_array().expect("rows").iter().filter_map(|row| row["uid"].as_str()).collect()
+}
+
+on_both! {
+    upkeep_archives_merges_and_expires_and_a_dry_run_changes_nothing,
+    stored_memories_move_with_an_export,
+}
+
+fn upkeep_archives_merges_and_expires_and_a_dry_run_changes_nothing(backend: &Backend) {
+    let world = World::with_clock_and(&backend.settings(""));
+    let mut client = world.client_for("old");
+    client.ok("session.start", json!({"goal": "count the flamingos"}));
+    client.ok("session.end", json!({}));
+    let mut client = world.client_for("new");
+    let now = client.ok("daemon.version", json!({}))["startedAt"].as_i64().expect("a time");
+    client.ok(
+        "recall.store",
+        json!({"text": "the flamingo sale ends soon", "scope": "everybody", "expiresAt": now + 10 * DAY}),
+    );
+    for text in [
+        "the flamingo needs 8 characters",
+        "The flamingo needs 8 characters.",
+        "the flamingo needs 9 characters",
+        "the flamingo does not need 8 characters",
+    ] {
+        client.ok("pattern.save", json!({"kind": "validationRule", "text": text, "app": "com.a"}));
+    }
+    let patterns = client.ok("pattern.list", json!({}))["patterns"].clone();
+    let (kept, gone) = (&patterns[3]["uid"], &patterns[2]["uid"]);
+    assert_eq!(
+        client.ok("recall.upkeep", json!({}))["changes"],
+        json!([{"change": "merged", "count": 1, "examples": ["The flamingo needs 8 characters."], "rows": [{"uid": gone, "into": kept}]}])
+    );
+    assert_eq!(client.ok("pattern.list", json!({}))["patterns"].as_array().map(Vec::len), Some(3));
+    assert!(finds(&mut client, "flamingos", "session old"));
+    world.advance(40 * DAY);
+    assert!(
+        !told(&search(&mut client, "flamingo sale")).iter().any(|e| e.starts_with("fact")),
+        "what has expired is not found"
+    );
+    let dry = client.ok("recall.upkeep", json!({"dryRun": true}));
+    let changes: Vec<&str> =
+        dry["changes"].as_array().expect("changes").iter().filter_map(|c| c["change"].as_str()).collect();
+    assert_eq!(changes, ["expired", "archived"], "{dry}");
+    assert!(finds(&mut client, "flamingos", "session old"), "a dry run changes nothing");
+    let done = client.ok("job.run", json!({"name": "recall-upkeep"}));
+    assert_eq!(done["lastResult"], "1 expired, 1 archived");
+    assert!(!finds(&mut client, "flamingos", "session old"));
+    let archived = recall(&mut client, json!({"query": "flamingos", "archived": true}));
+    assert!(told(&archived).contains(&"session old".to_owned()), "{archived}");
+    let runs = client.ok("recall.upkeep", json!({"dryRun": true}));
+    assert_eq!((runs["runs"].as_array().map(Vec::len), &runs["changes"]), (Some(2), &json!([])), "{runs}");
+    let logged = &runs["runs"][1]["changes"][0];
+    assert_eq!(
+        (&logged["rows"], &logged["examples"]),
+        (&json!([{"uid": gone, "into": kept}]), &Value::Null),
+        "no texts are kept"
+    );
+}
+
+fn stored_memories_move_with_an_export(backend: &Backend) {
+    let (from, to) = (backend.world(), backend.world());
+    let (mut client, mut other) = (from.client(), to.client());
+    client.ok("recall.store", json!({"text": "the pelican is on leave", "scope": "everybody", "tags": ["zoo"]}));
+    let file = from.dir().join("memory.jsonl");
+    client.ok("memory.export", json!({"file": file}));
+    for _ in 0..2 {
+        other.ok("memory.import", json!({"file": file}));
+        let found = recall(&mut other, json!({"query": "pelican", "tag": "zoo"}));
+        assert_eq!(told(&found), ["fact the pelican is on leave"], "{found}");
+    }
 }
 
 #[test]

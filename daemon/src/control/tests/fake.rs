@@ -9,9 +9,9 @@ use parking_lot::Mutex;
 
 use crate::control::Core;
 use afd_base::config::{Config, Override, Overrides};
+use afd_device::autofish::parse_screen;
 use afd_device::{Driver, DriverError, DriverFuture, ForegroundApp, Input, ScreenshotOptions};
 use afd_screen::page::Snapshot;
-use afd_screen::page::snapshot::{Flag, Flags, Node, Rect, Window, WindowKind};
 
 /// A core with one device, `fake`, and a store in a temporary directory.
 pub(super) struct Lab {
@@ -119,49 +119,16 @@ impl Driver for FakeDriver {
 
 /// Returns the screen of an app with a list: a row of 200 pixels for each title, with its title below it in the tree.
 pub(super) fn list(titles: &[&str]) -> Snapshot {
-    let mut nodes = vec![node(0, None, "RecyclerView", "", [0, 300, 1080, 2300], &[Flag::Scrollable])];
-    for (title, top) in titles.iter().zip((300..).step_by(200)) {
-        let row = nodes.len();
-        nodes.push(node(row, Some(0), "LinearLayout", "", [0, top, 1080, top + 200], &[Flag::Clickable]));
-        nodes.push(node(row + 1, Some(row), "TextView", title, [100, top + 20, 500, top + 80], &[]));
+    let mut rows = "node_0\tRecyclerView\t-\t-\t-\t0,300,1080,2300\ton,scr,ena".to_owned();
+    let mut hierarchy = "node_0".to_owned();
+    for (i, title) in titles.iter().enumerate() {
+        let (row, text, top) = (2 * i + 1, 2 * i + 2, 300 + 200 * i);
+        rows += &format!("\nnode_{row}\tLinearLayout\t-\t-\t-\t0,{top},1080,{}\ton,clk,ena", top + 200);
+        rows += &format!("\nnode_{text}\tTextView\t{title}\t-\t-\t100,{},500,{}\ton,ena", top + 20, top + 80);
+        hierarchy += &format!("\n  node_{row}\n    node_{text}");
     }
-    Snapshot {
-        app: Some("a.b".to_owned()),
-        place: Some("a.b/.Main".to_owned()),
-        place_knowable: true,
-        mode: "SYSTEM_API".to_owned(),
-        size: Some((1080, 2400)),
-        windows: vec![Window {
-            id: 0,
-            kind: WindowKind::Page,
-            type_name: "APPLICATION".into(),
-            app: "a.b".into(),
-            title: String::new(),
-            layer: 0,
-            focused: true,
-            place: None,
-        }],
-        nodes,
-        ..Snapshot::default()
-    }
-}
-
-/// Returns a visible, enabled node of the first window.
-fn node(id: usize, parent: Option<usize>, class: &str, text: &str, bounds: [i32; 4], able: &[Flag]) -> Node {
-    let [left, top, right, bottom] = bounds;
-    Node {
-        id: format!("node_{id}"),
-        window: 0,
-        parent,
-        class: class.into(),
-        text: (!text.is_empty()).then(|| text.to_owned()),
-        desc: None,
-        res_id: None,
-        bounds: Rect { left, top, right, bottom },
-        flags: able
-            .iter()
-            .fold(Flags::default().with(Flag::Visible).with(Flag::Enabled), |flags, flag| flags.with(*flag)),
-        password: false,
-        truncated: false,
-    }
+    let head = "[mode: SYSTEM_API]\n[topActivity: a.b/.Main]\nscreen:1080x2400 density:420 orientation:portrait";
+    let window = "--- window:1 type:APPLICATION pkg:a.b title: layer:0 focused:true ---";
+    let columns = "node_id\tclass\ttext\tdesc\tres_id\tbounds\tflags";
+    parse_screen(&format!("{head}\n{window}\n{columns}\n{rows}\nhierarchy:\n{hierarchy}")).expect("a screen")
 }
