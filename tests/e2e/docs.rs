@@ -169,3 +169,25 @@ fn crates_use_what_the_architecture_says() {
     }
     assert_eq!(checked, 8);
 }
+
+/// The connection that use cases pass on is that of SQLite, so the compiler would let them run statements on it.
+#[test]
+fn use_cases_run_no_sql() {
+    let mut files = Vec::new();
+    sources(&repository("daemon/src"), &mut files);
+    assert!(files.len() > 80, "only {} files were found", files.len());
+    let calls = [
+        ".execute(\"",
+        ".execute_batch(",
+        "c.prepare(",
+        "connection.prepare(",
+        ".prepare_cached(",
+        ".query_row(",
+        ".pragma_",
+    ];
+    let found = |file: &std::path::PathBuf| {
+        let text = std::fs::read_to_string(file).expect("reads");
+        calls.into_iter().find(|call| text.contains(call)).map(|call| format!("{}: {call}", file.display()))
+    };
+    assert_eq!(files.iter().filter_map(found).collect::<Vec<_>>(), Vec::<String>::new());
+}

@@ -94,7 +94,7 @@ fn import_goes_on_after_a_crash_or_a_stop_and_ends_as_if_there_had_been_none() {
 #[test]
 fn pruning_waits_until_an_import_is_complete() {
     let world = World::process();
-    let (file, _) = large(&rich(), COPIES, world.dir());
+    let (file, _) = large(&rich(), 3 * COPIES, world.dir());
     let waiting = send(&world, &file);
     begun(&world, 1);
     world.client().ok("memory.prune", json!({"older": "1h"}));
