@@ -246,9 +246,14 @@ act_params! {
     /// Parameters of `act.key`.
     #[derive(Default)]
     pub struct KeyParams {
-        /// Android key code from 0 to 1000, for example 66 for Enter.
+        /// Name of the key, in any case: home, back, up, down, left, right, volume-up, volume-down, power, tab, space,
+        /// enter, delete, forward-delete, end, menu, search, escape or recent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub key: Option<String>,
+        /// Its number on the device, from 0 to 1000, instead of its name: an Android key code, such as 66 for Enter.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1000)))]
-        pub key_code: i32,
+        pub key_code: Option<i32>,
     }
 
     /// Parameters of `act.text`.
@@ -410,8 +415,8 @@ methods! {
     ActBack = "act.back" (PlainParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], "{}", BACK;
     /// Presses the Home key.
     ActHome = "act.home" (PlainParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], "{}", HOME;
-    /// Presses a key by its Android key code.
-    ActKey = "act.key" (KeyParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"keyCode":66}"#, KEY;
+    /// Presses a key, by its name or its number on the device.
+    ActKey = "act.key" (KeyParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict, Unsupported], r#"{"keyCode":66}"#, KEY;
     /// Types text into the focused field; the text is not stored.
     ActText = "act.text" (TextParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Unsupported, TextDiffers, Conflict], r#"{"text":"hello"}"#, TYPE;
     /// Fills a field: taps it, deletes what is in it, types a text, and checks what it shows.
@@ -421,7 +426,7 @@ methods! {
     /// Stops an app.
     ActStop = "act.stop" (AppParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"package":"com.android.settings"}"#, STOP;
     /// Runs a command in the shell of the device, if its settings allow it.
-    ActShell = "act.shell" (ShellParams, DEVICE, TIMEOUT) -> Reply<ShellResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Refused, Conflict], r#"{"command":"getprop ro.product.model"}"#;
+    ActShell = "act.shell" (ShellParams, DEVICE, TIMEOUT) -> Reply<ShellResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Refused, Conflict, Unsupported], r#"{"command":"getprop ro.product.model"}"#;
     /// Sends an Android intent, if the settings of the device allow it.
-    ActIntent = "act.intent" (IntentParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Refused, Conflict], r#"{"action":"android.intent.action.VIEW","data":"https://example.org/"}"#;
+    ActIntent = "act.intent" (IntentParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Refused, Conflict, Unsupported], r#"{"action":"android.intent.action.VIEW","data":"https://example.org/"}"#;
 }

@@ -323,7 +323,7 @@ methods! {
     /// Releases the lease of the session.
     DeviceRelease = "device.release" (DeviceParams, DEVICE) -> Reply<ReleaseResult>, Admin, [DeviceUnknown, DeviceAmbiguous], "{}", RELEASE;
     /// Lists the installed packages.
-    DevicePackages = "device.packages" (PackagesParams, DEVICE) -> Reply<Packages>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], "{}";
+    DevicePackages = "device.packages" (PackagesParams, DEVICE) -> Reply<Packages>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, Unsupported], "{}";
     /// Configures a phone attached by USB: finds it with `adb`, forwards a port to its service, and saves it as a device.
     DeviceConnectUsb = "device.connectUsb" (ConnectUsbParams) -> ConnectUsbResult, Admin, [Unsupported, DeviceUnreachable, DeviceAmbiguous, DeviceError, NotFound, Conflict], r#"{"serial":"R5CT30ABCDE","printOnly":true}"#;
 }

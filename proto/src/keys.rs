@@ -1,44 +1,77 @@
 //! Names of keys.
 
-/// Names of keys and their Android key codes.
-const KEYS: &[(&str, i32)] = &[
-    ("home", 3),
-    ("back", 4),
-    ("up", 19),
-    ("down", 20),
-    ("left", 21),
-    ("right", 22),
-    ("volume-up", 24),
-    ("volume-down", 25),
-    ("power", 26),
-    ("tab", 61),
-    ("space", 62),
-    ("enter", 66),
-    ("return", 66),
-    ("delete", 67),
-    ("backspace", 67),
-    ("menu", 82),
-    ("search", 84),
-    ("escape", 111),
-    ("recent", 187),
-];
+words! {
+    /// A key, by name.
+    KeyName {
+        /// Home.
+        Home = "home",
+        /// Back.
+        Back = "back",
+        /// Arrow up.
+        Up = "up",
+        /// Arrow down.
+        Down = "down",
+        /// Arrow left.
+        Left = "left",
+        /// Arrow right.
+        Right = "right",
+        /// Louder.
+        VolumeUp = "volume-up",
+        /// Quieter.
+        VolumeDown = "volume-down",
+        /// Power.
+        Power = "power",
+        /// Tab.
+        Tab = "tab",
+        /// Space.
+        Space = "space",
+        /// Enter.
+        Enter = "enter" | "return",
+        /// Deletes the character before the cursor.
+        Delete = "delete" | "backspace",
+        /// Deletes the character after the cursor.
+        ForwardDelete = "forward-delete",
+        /// Moves the cursor to the end of the line.
+        End = "end",
+        /// Menu.
+        Menu = "menu",
+        /// Search.
+        Search = "search",
+        /// Escape.
+        Escape = "escape",
+        /// Recent apps.
+        Recent = "recent",
+    }
+}
 
-/// Returns the Android key code for a name in any case, such as `Enter`, `VOLUME_UP` or `KEYCODE_BACK`, or for a number
-/// in digits.
-pub fn code(text: &str) -> Option<i32> {
+/// The names, for messages.
+pub const NAMES: &str = "home, back, up, down, left, right, volume-up, volume-down, power, tab, space, enter, delete, forward-delete, \
+     end, menu, search, escape, recent";
+
+/// Returns the key of a name in any case, such as `Enter`, `VOLUME_UP` or `KEYCODE_BACK`.
+pub fn named(text: &str) -> Option<KeyName> {
     let plain = text.trim().to_lowercase().replace(['_', ' '], "-");
-    let plain = plain.strip_prefix("keycode-").unwrap_or(&plain);
-    let named = KEYS.iter().find(|(name, _)| *name == plain).map(|(_, code)| *code);
-    named.or_else(|| plain.parse().ok())
+    match plain.strip_prefix("keycode-").unwrap_or(&plain) {
+        "return" => Some(KeyName::Enter),
+        "backspace" => Some(KeyName::Delete),
+        name => KeyName::ALL.iter().copied().find(|key| key.word() == name),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::code;
+    use super::*;
 
     #[test]
     fn keys_are_named_in_any_case() {
-        assert_eq!(["Enter", "KEYCODE_BACK", "volume up", "66"].map(code), [Some(66), Some(4), Some(24), Some(66)]);
-        assert_eq!(["", "zork", "6.5"].map(code), [None; 3]);
+        let keys = ["Enter", "KEYCODE_BACK", "volume up", "Backspace"].map(named);
+        assert_eq!(keys, [KeyName::Enter, KeyName::Back, KeyName::VolumeUp, KeyName::Delete].map(Some));
+        assert_eq!(["", "zork", "66"].map(named), [None; 3]);
+    }
+
+    #[test]
+    fn messages_list_every_name() {
+        let names: Vec<&str> = KeyName::ALL.iter().map(|key| key.word()).collect();
+        assert_eq!(NAMES, names.join(", "));
     }
 }

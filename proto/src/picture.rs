@@ -195,7 +195,7 @@ methods! {
     /// Takes a screenshot and saves it to a file, optionally with marks on the interactive elements.
     ObserveScreenshot = "observe.screenshot" (ScreenshotParams, DEVICE) -> Reply<Screenshot>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, StoreFull, StoreUnavailable], r#"{"maxDim":700}"#, SCREENSHOT;
     /// Returns the state of the overlay that the phone draws on its screen.
-    ObserveOverlayGet = "observe.overlayGet" (OverlayGetParams, DEVICE) -> Reply<Overlay>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], "{}";
+    ObserveOverlayGet = "observe.overlayGet" (OverlayGetParams, DEVICE) -> Reply<Overlay>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, Unsupported], "{}";
     /// Shows, changes or hides the overlay that the phone draws on its screen.
-    ObserveOverlaySet = "observe.overlaySet" (OverlaySetParams, DEVICE) -> Reply<Overlay>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown], r#"{"enabled":true}"#;
+    ObserveOverlaySet = "observe.overlaySet" (OverlaySetParams, DEVICE) -> Reply<Overlay>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Unsupported], r#"{"enabled":true}"#;
 }

@@ -74,8 +74,8 @@ pub(crate) const TYPE: Tool = Tool {
 pub(crate) const KEY: Tool = Tool {
     name: "af_key",
     toolset: Toolset::Core,
-    about: "Press a key by its Android key code: 66 Enter, 67 Backspace, 4 Back, 3 Home, 187 recent apps.",
-    takes: &["keyCode"],
+    about: "Press a key: enter, delete, tab, escape, up, down, left, right, back, home, recent, volume-up, volume-down.",
+    takes: &["key", "keyCode"],
     sends: r#"{"then":"diff"}"#,
 };
 

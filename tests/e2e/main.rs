@@ -15,6 +15,7 @@ mod exchange;
 mod faults;
 mod field;
 mod framings;
+mod frozen;
 mod golden;
 mod importing;
 mod imports;

@@ -10,6 +10,7 @@ use std::path::Path;
 use afd_phone::layout::Rng;
 use afd_phone::scene::{Node, Rect, Scene, Window};
 use afd_phone::wire;
+use afd_screen::page::Snapshot;
 use afd_screen::page::structure::{self, Structure};
 use serde::Deserialize;
 
@@ -106,12 +107,16 @@ impl RawScreen {
         )
     }
 
-    /// Returns the structure that the daemon derives from the screen.
-    pub fn structure(&self) -> Structure {
+    /// Returns the screen as the daemon reads it from the practice phone.
+    pub fn snapshot(&self) -> Snapshot {
         let (scene, activity) = self.scene();
         let text = wire::screen_text(Some(&scene), "SYSTEM_API", Some(&activity), (self.size.0, self.size.1, DENSITY));
-        let snapshot = afd_device::autofish::parse_screen(&text).expect("the practice phone's text can be read");
-        structure::of(&snapshot).map(|s| s.front).unwrap_or_default()
+        afd_device::autofish::parse_screen(&text).expect("the practice phone's text can be read")
+    }
+
+    /// Returns the structure that the daemon derives from the screen.
+    pub fn structure(&self) -> Structure {
+        structure::of(&self.snapshot()).map(|s| s.front).unwrap_or_default()
     }
 }
 

@@ -1,7 +1,10 @@
-//! Arguments of tools as models write them: names and words in any case, booleans and lists as text, keys by their
-//! names. The daemon reads numbers.
+//! Arguments of tools as models write them: names and words in any case, booleans and lists as text, numbers as
+//! text, and names of keys where their numbers belong.
 
 use serde_json::{Map, Value, json};
+
+/// The argument with the name of a key, for models that put the name where the number belongs.
+const KEY: &str = "key";
 
 /// An argument that cannot be taken: the text says which, and what was expected.
 #[derive(Debug, PartialEq, Eq)]
@@ -30,7 +33,8 @@ pub fn plain(
             let takes = if takes.is_empty() { "no arguments".to_owned() } else { takes.join(", ") };
             return Err(Refused(format!("{tool} takes no {name:?}\nhint: it takes {takes}")));
         };
-        let Some(value) = converted(known, property, value, required.contains(&known.as_str())) else { continue };
+        let Some(value) = converted(property, value, required.contains(&known.as_str())) else { continue };
+        let known = if known == "keyCode" && value.is_string() { &KEY.to_owned() } else { known };
         if out.insert(known.clone(), value).is_some() {
             return Err(Refused(format!("{known}: given twice")));
         }
@@ -58,7 +62,7 @@ pub fn described(name: &str, property: &Value) -> String {
 }
 
 /// Returns a value as its property wants it; `None` if it stands for nothing.
-fn converted(name: &str, property: &Value, value: Value, required: bool) -> Option<Value> {
+fn converted(property: &Value, value: Value, required: bool) -> Option<Value> {
     let kind = property["type"].as_str().unwrap_or_default();
     let text = match &value {
         Value::Null => return None,
@@ -75,7 +79,7 @@ fn converted(name: &str, property: &Value, value: Value, required: bool) -> Opti
         }),
         "array" if text.is_empty() && !required => None,
         "array" => Some(list(&property["items"], text)),
-        "integer" if name == "keyCode" => Some(afd_proto::keys::code(text).map_or(value, |code| json!(code))),
+        "integer" => Some(text.parse::<i64>().map_or(value, |number| json!(number))),
         _ => Some(value),
     }
 }
@@ -134,7 +138,7 @@ mod tests {
             "keyCode": "ENTER", "limit": null,
         });
         let expected = json!({
-            "text": "", "direction": "down", "exactMatch": true, "steps": ["open it", "tap it"], "types": ["note", "bug"], "keyCode": 66,
+            "text": "", "direction": "down", "exactMatch": true, "steps": ["open it", "tap it"], "types": ["note", "bug"], "key": "ENTER",
         });
         assert_eq!(taken(given), Ok(expected));
         assert_eq!(taken(json!({"steps": "[\"a, b\"]", "types": []})), Ok(json!({"steps": ["a, b"], "types": []})));
@@ -142,7 +146,7 @@ mod tests {
 
     #[test]
     fn what_is_not_understood_is_left_to_be_refused() {
-        let given = json!({"limit": "", "exactMatch": "maybe", "direction": "sideways", "keyCode": "zork", "text": 4});
+        let given = json!({"limit": "", "exactMatch": "maybe", "direction": "sideways", "text": 4});
         assert_eq!(taken(given.clone()), Ok(given));
         let Refused(why) = taken(json!({"colour": 1})).expect_err("unknown");
         assert!(why.starts_with("af_x takes no \"colour\"") && why.contains("direction (up, down)"), "{why}");

@@ -3153,9 +3153,9 @@ class ActMethods:
         """Presses the Home key."""
         return self._call("act.home", {"device": device, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
 
-    def key(self, *, key_code: int, device: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
-        """Presses a key by its Android key code."""
-        return self._call("act.key", {"keyCode": key_code, "device": device, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
+    def key(self, *, device: str | None = None, key: str | None = None, key_code: int | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
+        """Presses a key, by its name or its number on the device."""
+        return self._call("act.key", {"device": device, "key": key, "keyCode": key_code, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
 
     def text(self, *, text: Secret, device: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
         """Types text into the focused field; the text is not stored."""

@@ -7,6 +7,7 @@ use afd_proto::act::{
     IntentParams, KeyParams, PlainParams, ScrollParams, ScrollToParams, ShellParams, SwipeParams, TapParams,
     TextParams, Then,
 };
+use afd_proto::keys::{self, KeyName};
 use afd_proto::vocabulary::By;
 use clap::{Args, Subcommand};
 
@@ -34,7 +35,7 @@ pub enum Act {
     Back(Key),
     /// Press Home
     Home(Key),
-    /// Press a key by its Android key code
+    /// Press a key, by its name or its Android key code
     Key(KeyCode),
     /// Type text into the focused field; the text is never stored
     #[command(alias = "type")]
@@ -220,9 +221,9 @@ fn extra(text: &str) -> Result<(String, String), Expected> {
 /// Options of `key`.
 #[derive(Debug, Args)]
 pub struct KeyCode {
-    /// Name of a key, for example back or enter, or an Android key code
-    #[arg(value_name = "KEY", value_parser = key_code, required_unless_present = "key_code", conflicts_with = "key_code")]
-    what: Option<i32>,
+    /// Name of a key, for example back or enter, or its Android key code
+    #[arg(value_name = "KEY", value_parser = pressed, required_unless_present = "key_code", conflicts_with = "key_code")]
+    what: Option<Pressed>,
     /// Android key code, for example 66 for Enter
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     key_code: Option<i32>,
@@ -272,12 +273,18 @@ pub struct Package {
     key: Key,
 }
 
-/// Parses the name of a key, or its code.
-fn key_code(text: &str) -> Result<i32, Expected> {
-    afd_proto::keys::code(text).ok_or(Expected(
-        "a key code, or one of: home, back, up, down, left, right, volume-up, volume-down, power, tab, space, enter, delete, menu, \
-         search, escape, recent",
-    ))
+/// A key, by its name or its number on the device.
+#[derive(Debug, Clone, Copy)]
+enum Pressed {
+    Named(KeyName),
+    Code(i32),
+}
+
+/// Parses the name of a key, or its number.
+fn pressed(text: &str) -> Result<Pressed, String> {
+    let named = keys::named(text).map(Pressed::Named);
+    let pressed = named.or_else(|| text.trim().parse().ok().map(Pressed::Code));
+    pressed.ok_or_else(|| format!("expected a key code, or one of: {}", keys::NAMES))
 }
 
 impl Tap {
@@ -419,9 +426,14 @@ impl Group for Act {
             Act::Back(key) => Call::of::<ActBack>(key.params()),
             Act::Home(key) => Call::of::<ActHome>(key.params()),
             Act::Key(KeyCode { what, key_code, key }) => {
-                let key_code = key_code.or(what).unwrap_or_default();
+                let (name, code) = match what {
+                    Some(Pressed::Named(name)) => (Some(name.word().to_owned()), None),
+                    Some(Pressed::Code(code)) => (None, Some(code)),
+                    None => (None, key_code),
+                };
                 Call::of::<ActKey>(KeyParams {
-                    key_code,
+                    key: name,
+                    key_code: code,
                     request_key: key.request_key,
                     then: key.then,
                     ..KeyParams::default()

@@ -3173,8 +3173,8 @@ export class ActMethods {
     return this.#call("act.home", params, { device: true, session: true, key: true });
   }
 
-  /** Presses a key by its Android key code. */
-  key(params: { keyCode: number; device?: string; requestKey?: string; session?: string; then?: Then }): Promise<ActResultReply> {
+  /** Presses a key, by its name or its number on the device. */
+  key(params: { device?: string; key?: string; keyCode?: number; requestKey?: string; session?: string; then?: Then } = {}): Promise<ActResultReply> {
     return this.#call("act.key", params, { device: true, session: true, key: true });
   }
 

@@ -48,6 +48,7 @@ impl<T: Clone> Waiters<T> {
 /// A read and the callers that wait for it.
 pub(super) enum ReadRequest {
     Health(Waiters<String>),
+    Token(Waiters<()>),
     ForegroundApp(Waiters<Reading<ForegroundApp>>),
     Tree(Waiters<TreeReading>),
     Screenshot(ScreenshotOptions, Waiters<Arc<Vec<u8>>>),
@@ -60,6 +61,7 @@ impl ReadRequest {
     fn merge(&mut self, other: ReadRequest) -> Option<ReadRequest> {
         match (self, other) {
             (ReadRequest::Health(own), ReadRequest::Health(more)) => own.0.extend(more.0),
+            (ReadRequest::Token(own), ReadRequest::Token(more)) => own.0.extend(more.0),
             (ReadRequest::ForegroundApp(own), ReadRequest::ForegroundApp(more)) => own.0.extend(more.0),
             (ReadRequest::Tree(own), ReadRequest::Tree(more)) => own.0.extend(more.0),
             (ReadRequest::Screenshot(shot, own), ReadRequest::Screenshot(same, more)) if *shot == same => {
@@ -81,6 +83,7 @@ impl ReadRequest {
     fn is_abandoned(&mut self) -> bool {
         match self {
             ReadRequest::Health(w) => w.is_empty(),
+            ReadRequest::Token(w) => w.is_empty(),
             ReadRequest::ForegroundApp(w) => w.is_empty(),
             ReadRequest::Tree(w) => w.is_empty(),
             ReadRequest::Screenshot(_, w) => w.is_empty(),

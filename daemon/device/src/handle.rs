@@ -16,8 +16,9 @@ use tokio::time::Instant;
 use super::actor::{Actor, HandlerFuture, ReadHandler, ReadRequest, Waiters, Waiting};
 use super::lease::Busy;
 use super::reading::{Reading, TreeReading};
-use super::{Driver, DriverError, ForegroundApp, Input, ScreenshotOptions};
+use super::{BadParam, Command, Driver, DriverError, ForegroundApp, Intent, Key, OverlaySetting, ScreenshotOptions};
 use afd_base::live::Live;
+use afd_proto::keys::KeyName;
 use afd_store::now_ms;
 
 /// Returns the next sequence number for events, intents and readings.
@@ -145,7 +146,7 @@ impl Device {
             name: self.name.clone(),
             kind: self.kind().to_owned(),
             url: self.url(),
-            capabilities: self.driver.capabilities().iter().map(|c| (*c).to_owned()).collect(),
+            capabilities: self.capabilities(),
             state: health.state,
             error: health.error.clone(),
             last_seen_at: (last_seen > 0).then_some(last_seen),
@@ -153,6 +154,81 @@ impl Device {
             waiting: self.actor.waiting(),
             source: self.source,
         }
+    }
+
+    fn capabilities(&self) -> Vec<String> {
+        let driver = self.driver();
+        let optional = [
+            ("overlay", driver.overlays().is_some()),
+            ("packages", driver.packages().is_some()),
+            ("shell", driver.shell().is_some()),
+            ("intent", driver.intents().is_some()),
+        ];
+        let optional = optional.into_iter().filter(|(_, has)| *has).map(|(name, _)| name);
+        driver.capabilities().iter().copied().chain(optional).map(str::to_owned).collect()
+    }
+
+    /// Returns the number by which devices of this kind know a key; `None` if they have no numbers.
+    pub fn key_code(&self, key: KeyName) -> Option<i32> {
+        self.driver.key_code(key)
+    }
+
+    /// Checks the name of an app.
+    ///
+    /// # Errors
+    /// If no app can have this name.
+    pub fn check_app(&self, name: &str) -> Result<(), BadParam> {
+        self.driver.check_app(name)
+    }
+
+    /// Checks that the device understands a key.
+    ///
+    /// # Errors
+    /// [`DriverError::Unsupported`] if it is a number, and devices of this kind have none.
+    pub fn check_key(&self, key: Key) -> Result<(), DriverError> {
+        match key {
+            Key::Code(_) if self.driver.key_code(KeyName::Enter).is_none() => {
+                Err(self.unsupported("has no key codes", "press a key by its name, as in `key: \"enter\"`"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks the parts of an intent.
+    ///
+    /// # Errors
+    /// [`DriverError::Unsupported`] if devices of this kind take none; in the result, if a part is not acceptable.
+    pub fn check_intent(&self, intent: &Intent) -> Result<Result<(), BadParam>, DriverError> {
+        let intents = self.driver.intents().ok_or_else(|| self.no_intents())?;
+        Ok(intents.check(intent))
+    }
+
+    /// Checks that the device has a shell.
+    ///
+    /// # Errors
+    /// [`DriverError::Unsupported`] if it has none.
+    pub fn check_shell(&self) -> Result<(), DriverError> {
+        self.driver.shell().map(|_| ()).ok_or_else(|| self.no_shell())
+    }
+
+    fn unsupported(&self, what: &'static str, instead: &'static str) -> DriverError {
+        DriverError::Unsupported { kind: self.kind(), what, instead }
+    }
+
+    fn no_shell(&self) -> DriverError {
+        self.unsupported("has no shell", "act on the screen, as with act.tap and act.text")
+    }
+
+    fn no_intents(&self) -> DriverError {
+        self.unsupported("takes no intents", "open the app with act.launch, and act on its screen")
+    }
+
+    fn no_overlay(&self) -> DriverError {
+        self.unsupported("draws no overlay", "take a screenshot with marks: observe.screenshot with `annotate`")
+    }
+
+    fn no_packages(&self) -> DriverError {
+        self.unsupported("does not list its apps", "open one by its name with act.launch")
     }
 
     /// Takes or renews the lease. Returns it with its generation, by which [`Device::end_lease`] ends just this one.
@@ -210,6 +286,11 @@ impl Device {
     /// Checks that the device responds; returns the type that it reports.
     pub async fn health(self: &Arc<Self>) -> Result<String, DriverError> {
         self.queue_read(None, ReadRequest::Health)?.answer().await
+    }
+
+    /// Checks that the device accepts the token.
+    pub async fn check_token(self: &Arc<Self>, token: Option<Secret>) -> Result<(), DriverError> {
+        self.queue_read(token, ReadRequest::Token)?.answer().await
     }
 
     /// Queues a read of the foreground app.
@@ -272,9 +353,20 @@ impl Device {
             ReadRequest::Screenshot(shot, waiters) => {
                 waiters.send(self.track_health(driver.screenshot(token, shot).await).map(Arc::new))
             }
-            ReadRequest::Overlay(waiters) => waiters.send(self.track_health(driver.overlay(token).await)),
+            ReadRequest::Token(waiters) => waiters.send(self.track_health(driver.check_token(token).await)),
+            ReadRequest::Overlay(waiters) => {
+                let state = match driver.overlays() {
+                    Some(overlays) => overlays.overlay(token).await,
+                    None => Err(self.no_overlay()),
+                };
+                waiters.send(self.track_health(state));
+            }
             ReadRequest::Packages { filter, system, waiters } => {
-                waiters.send(self.track_health(driver.packages(token, filter.as_deref(), system).await));
+                let listed = match driver.packages() {
+                    Some(packages) => packages.packages(token, filter.as_deref(), system).await,
+                    None => Err(self.no_packages()),
+                };
+                waiters.send(self.track_health(listed));
             }
         }
     }
@@ -293,7 +385,10 @@ impl Device {
 
     fn track_health<T>(&self, result: Result<T, DriverError>) -> Result<T, DriverError> {
         self.update_health(result.as_ref().err());
-        result
+        result.map_err(|error| {
+            let advice = self.driver.advice(&error);
+            error.advised(advice)
+        })
     }
 
     /// Updates the state reported to clients; publishes it if it changed.
@@ -306,7 +401,7 @@ impl Device {
             // It responded, so it is reachable.
             Some(DriverError::Refused { .. }) => DeviceState::Ready,
             // These say nothing about the device.
-            Some(DriverError::QueueFull(_) | DriverError::Failed(_)) => return,
+            Some(DriverError::QueueFull(_) | DriverError::Failed(_) | DriverError::Unsupported { .. }) => return,
         };
         if state != DeviceState::Unreachable {
             self.last_seen.store(now_ms(), Ordering::Relaxed);
@@ -359,15 +454,36 @@ impl DeviceGuard {
         self.device.read_tree(token).await
     }
 
-    /// Performs an action once.
+    /// Does something once.
     ///
     /// # Errors
-    /// [`DriverError`]; [`DriverError::Lost`] if it is unknown whether the action happened.
-    pub async fn perform(&self, token: Option<&Secret>, input: &Input) -> Result<String, DriverError> {
-        self.device.actor().count_input();
-        let result = self.device.driver().perform(token, input).await;
-        self.device.update_health(result.as_ref().err());
-        result
+    /// [`DriverError`]; [`DriverError::Lost`] if it is unknown whether it happened.
+    pub async fn perform(&self, token: Option<&Secret>, command: &Command) -> Result<String, DriverError> {
+        let (device, driver) = (&self.device, self.device.driver());
+        device.actor().count_input();
+        let result = match command {
+            Command::Input(input) => driver.perform(token, input).await,
+            Command::Shell(command, ms) => match driver.shell() {
+                Some(shell) => shell.run(token, command, *ms).await,
+                None => Err(device.no_shell()),
+            },
+            Command::Intent(intent) => match driver.intents() {
+                Some(intents) => intents.send(token, intent).await,
+                None => Err(device.no_intents()),
+            },
+        };
+        device.track_health(result)
+    }
+
+    /// Changes the overlay that the device draws; returns its state.
+    ///
+    /// # Errors
+    /// [`DriverError`]
+    pub async fn set_overlay(&self, token: Option<&Secret>, setting: &OverlaySetting) -> Result<Overlay, DriverError> {
+        let (device, driver) = (&self.device, self.device.driver());
+        let Some(overlays) = driver.overlays() else { return Err(device.no_overlay()) };
+        device.actor().count_input();
+        device.track_health(overlays.set_overlay(token, setting).await)
     }
 
     /// Returns the positions of the characters that the device cannot type, counted in characters from 0.

@@ -9,7 +9,7 @@ use afd_base::config::{DeviceKind, DeviceSettings};
 ///
 /// # Errors
 /// If its settings are not acceptable for its kind.
-pub(super) fn open(settings: &DeviceSettings) -> Result<Arc<dyn Driver>, SetupError> {
+pub fn open(settings: &DeviceSettings) -> Result<Arc<dyn Driver>, SetupError> {
     Ok(match settings.kind {
         DeviceKind::Autofish => Arc::new(autofish::Autofish::new(settings)?),
     })

@@ -11,9 +11,13 @@ use tokio::time::Instant;
 
 use super::adb::{self, Adb, Forward};
 use super::handle::Device;
-use super::{Driver, DriverError, DriverFuture, ForegroundApp, Input, ScreenshotOptions};
+use super::{
+    BadParam, Driver, DriverError, DriverFuture, ForegroundApp, Input, Intent, Intents, OverlaySetting, Overlays,
+    Packages, ScreenshotOptions, Shell,
+};
 use afd_base::config::{self, Usb};
 use afd_base::task::failpoint;
+use afd_proto::keys::KeyName;
 use afd_screen::page::Snapshot;
 
 /// Initial delay between attempts to reach the adb server or a missing phone; it doubles with each attempt.
@@ -111,7 +115,7 @@ impl OverUsb {
             match work().await {
                 Err(DriverError::Unreachable(_)) => match self.link.repair().await {
                     Ok(()) => work().await,
-                    Err(why) => Err(DriverError::Unreachable(why)),
+                    Err(why) => Err(DriverError::Unreachable(why.into())),
                 },
                 other => other,
             }
@@ -136,8 +140,24 @@ impl Driver for OverUsb {
         self.driver.cannot_type(text)
     }
 
+    fn key_code(&self, key: KeyName) -> Option<i32> {
+        self.driver.key_code(key)
+    }
+
+    fn check_app(&self, name: &str) -> Result<(), BadParam> {
+        self.driver.check_app(name)
+    }
+
+    fn advice(&self, error: &DriverError) -> Option<&'static str> {
+        self.driver.advice(error)
+    }
+
     fn health(&self) -> DriverFuture<'_, String> {
         self.with_repair(move || self.driver.health())
+    }
+
+    fn check_token<'a>(&'a self, token: Option<&'a Secret>) -> DriverFuture<'a, ()> {
+        self.with_repair(move || self.driver.check_token(token))
     }
 
     fn top<'a>(&'a self, token: Option<&'a Secret>) -> DriverFuture<'a, ForegroundApp> {
@@ -150,19 +170,6 @@ impl Driver for OverUsb {
 
     fn screenshot<'a>(&'a self, token: Option<&'a Secret>, shot: ScreenshotOptions) -> DriverFuture<'a, Vec<u8>> {
         self.with_repair(move || self.driver.screenshot(token, shot))
-    }
-
-    fn overlay<'a>(&'a self, token: Option<&'a Secret>) -> DriverFuture<'a, Overlay> {
-        self.with_repair(move || self.driver.overlay(token))
-    }
-
-    fn packages<'a>(
-        &'a self,
-        token: Option<&'a Secret>,
-        filter: Option<&'a str>,
-        system: bool,
-    ) -> DriverFuture<'a, Vec<String>> {
-        self.with_repair(move || self.driver.packages(token, filter, system))
     }
 
     /// An input that was certainly not sent is sent again, unless it targets a point: the screen was read before the
@@ -179,6 +186,74 @@ impl Driver for OverUsb {
             }),
             _ => self.with_repair(move || self.driver.perform(token, input)),
         }
+    }
+
+    fn overlays(&self) -> Option<&dyn Overlays> {
+        self.driver.overlays()?;
+        Some(self)
+    }
+
+    fn packages(&self) -> Option<&dyn Packages> {
+        self.driver.packages()?;
+        Some(self)
+    }
+
+    fn shell(&self) -> Option<&dyn Shell> {
+        self.driver.shell()?;
+        Some(self)
+    }
+
+    fn intents(&self) -> Option<&dyn Intents> {
+        self.driver.intents()?;
+        Some(self)
+    }
+}
+
+impl Overlays for OverUsb {
+    fn overlay<'a>(&'a self, token: Option<&'a Secret>) -> DriverFuture<'a, Overlay> {
+        self.with_repair(move || need(self.driver.overlays(), |driver| driver.overlay(token)))
+    }
+
+    fn set_overlay<'a>(&'a self, token: Option<&'a Secret>, setting: &'a OverlaySetting) -> DriverFuture<'a, Overlay> {
+        self.with_repair(move || need(self.driver.overlays(), |driver| driver.set_overlay(token, setting)))
+    }
+}
+
+impl Packages for OverUsb {
+    fn packages<'a>(
+        &'a self,
+        token: Option<&'a Secret>,
+        filter: Option<&'a str>,
+        system: bool,
+    ) -> DriverFuture<'a, Vec<String>> {
+        self.with_repair(move || need(self.driver.packages(), |driver| driver.packages(token, filter, system)))
+    }
+}
+
+impl Shell for OverUsb {
+    fn run<'a>(&'a self, token: Option<&'a Secret>, command: &'a Secret, ms: u32) -> DriverFuture<'a, String> {
+        self.with_repair(move || need(self.driver.shell(), |driver| driver.run(token, command, ms)))
+    }
+}
+
+impl Intents for OverUsb {
+    fn check(&self, intent: &Intent) -> Result<(), BadParam> {
+        self.driver.intents().map_or(Ok(()), |driver| driver.check(intent))
+    }
+
+    fn send<'a>(&'a self, token: Option<&'a Secret>, intent: &'a Intent) -> DriverFuture<'a, String> {
+        self.with_repair(move || need(self.driver.intents(), |driver| driver.send(token, intent)))
+    }
+}
+
+/// Calls what the wrapped driver has; the accessors of the wrapper return nothing where it has nothing.
+fn need<'a, D: ?Sized, T: Send + 'a>(
+    driver: Option<&'a D>,
+    call: impl FnOnce(&'a D) -> DriverFuture<'a, T>,
+) -> DriverFuture<'a, T> {
+    match driver {
+        Some(driver) => call(driver),
+        None => Box::pin(async { Err(DriverError::Failed("the device cannot do this".to_owned())) }),
     }
 }
 
@@ -199,7 +274,7 @@ pub(super) async fn watch(device: Weak<Device>, link: Arc<UsbLink>) {
 
 fn mark_unreachable(device: &Weak<Device>, why: &str) {
     if let Some(device) = device.upgrade() {
-        device.update_health(Some(&DriverError::Unreachable(why.to_owned())));
+        device.update_health(Some(&DriverError::Unreachable(why.into())));
     }
 }
 

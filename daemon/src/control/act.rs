@@ -8,6 +8,7 @@ use afd_proto::act::{
     ActCall, ActResult, Amount, AppParams, DragParams, FillParams, KeyParams, PlainParams, ScrollParams,
     ScrollToParams, ScrollToResult, SwipeParams, TapParams, TextParams,
 };
+use afd_proto::keys;
 use afd_proto::vocabulary::{By, DeviceCall, Point, Reply, Verb};
 use serde::Serialize;
 use serde_json::json;
@@ -17,7 +18,7 @@ use super::plan::{Inputs, Plan, Steps};
 use super::scroll::Search;
 use super::target_spec::{TargetSpec, check_length, coordinate, default_by};
 use super::{Core, Error, Result};
-use afd_device::Input;
+use afd_device::{Input, Key};
 use afd_workspace::conversation::typed;
 
 /// Maximum duration of a long press or a swipe, in milliseconds.
@@ -42,11 +43,12 @@ pub async fn touch(core: &Arc<Core>, verb: Verb, params: &TapParams) -> Result<R
     let spec = TargetSpec::of(params)?;
     let inputs: Inputs = Box::new(move |point| {
         let Some(Point { x, y }) = point else { return Vec::new() };
-        match verb {
-            Verb::LongPress => vec![Input::LongPress(x, y, ms)],
-            Verb::DoubleTap => vec![Input::DoubleTap(x, y)],
-            _ => vec![Input::Tap(x, y)],
-        }
+        let input = match verb {
+            Verb::LongPress => Input::LongPress(x, y, ms),
+            Verb::DoubleTap => Input::DoubleTap(x, y),
+            _ => Input::Tap(x, y),
+        };
+        vec![input.into()]
     });
     let plan = Plan { target_spec: Some(spec), ..Plan::of(verb, Steps::Send(inputs)) };
     run(core, params, plan).await
@@ -144,12 +146,33 @@ pub async fn home(core: &Arc<Core>, params: &PlainParams) -> Result<Reply<ActRes
     run(core, params, Plan::single(Verb::Home, Input::Home)).await
 }
 
-/// `act.key`
+/// `act.key`. Memory names a key by its number where the device has numbers, as databases of earlier versions do.
+///
+/// # Errors
+/// If not exactly one of `key` and `keyCode` is given and valid, `UNSUPPORTED` if the device has no key codes, or if it
+/// fails to act.
 pub async fn key(core: &Arc<Core>, params: &KeyParams) -> Result<Reply<ActResult>> {
-    if !(0..=1000).contains(&params.key_code) {
-        return Err(Error::param("keyCode", "an Android key code from 0 to 1000", params.key_code));
-    }
-    run(core, params, Plan::single(Verb::Key, Input::Key(params.key_code)).with_param("keyCode", params.key_code)).await
+    let expected = || format!("the name of a key: {}", keys::NAMES);
+    let key = match (params.key.as_deref(), params.key_code) {
+        (Some(name), None) => {
+            Key::Named(keys::named(name).ok_or_else(|| Error::param("key", &expected(), format!("{name:?}")))?)
+        }
+        (None, Some(code)) if (0..=1000).contains(&code) => Key::Code(code),
+        (None, Some(code)) => return Err(Error::param("keyCode", "a key code from 0 to 1000", code)),
+        (None, None) => return Err(Error::param("key", &expected(), "neither key nor keyCode")),
+        (Some(_), Some(_)) => return Err(Error::param("key", "either key or keyCode", "both")),
+    };
+    let device = core.addressed(params)?.target.device;
+    device.check_key(key)?;
+    let plan = Plan::single(Verb::Key, Input::Keys(vec![key]));
+    let plan = match key {
+        Key::Code(code) => plan.with_param("keyCode", code),
+        Key::Named(name) => match device.key_code(name) {
+            Some(code) => plan.with_param("keyCode", code),
+            None => plan.with_param("key", name.word()),
+        },
+    };
+    run(core, params, plan).await
 }
 
 /// `act.text`. The text is sent to the device and stored nowhere: the event records only its length and a keyed hash.
@@ -200,7 +223,7 @@ pub async fn fill(core: &Arc<Core>, params: &FillParams) -> Result<Reply<ActResu
 /// # Errors
 /// If the package name is malformed, or if the device fails to act.
 pub async fn launch(core: &Arc<Core>, params: &AppParams) -> Result<Reply<ActResult>> {
-    check_package(&params.package)?;
+    core.addressed(params)?.target.device.check_app(&params.package)?;
     run(
         core,
         params,
@@ -215,26 +238,13 @@ pub async fn launch(core: &Arc<Core>, params: &AppParams) -> Result<Reply<ActRes
 /// # Errors
 /// If the package name is malformed, or if the device fails to act.
 pub async fn stop(core: &Arc<Core>, params: &AppParams) -> Result<Reply<ActResult>> {
-    check_package(&params.package)?;
+    core.addressed(params)?.target.device.check_app(&params.package)?;
     run(
         core,
         params,
         Plan::single(Verb::Stop, Input::Stop(params.package.clone())).with_param("package", params.package.as_str()),
     )
     .await
-}
-
-/// Checks a package name. The phone inserts it unquoted into a shell command, so nothing else may pass.
-pub(super) fn check_package(name: &str) -> Result<()> {
-    let part = |p: &str| {
-        p.starts_with(|c: char| c.is_ascii_alphabetic()) && p.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-    };
-    let valid = name.len() <= 255 && name.contains('.') && name.split('.').all(part);
-    if valid {
-        Ok(())
-    } else {
-        Err(Error::param("package", "a package name such as com.android.settings", format!("{name:?}")))
-    }
 }
 
 pub(super) async fn run<P: DeviceCall + ActCall + Serialize>(
@@ -254,19 +264,4 @@ pub(super) async fn run<P: DeviceCall + ActCall + Serialize>(
         replayed: false,
     })
     .await
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn check_package_accepts_only_package_names() {
-        for good in ["com.android.settings", "org.a1.b_c"] {
-            assert!(check_package(good).is_ok(), "{good}");
-        }
-        for bad in ["", "settings", "a..b", "a.b;reboot", "a.b c", "a.$(x)", "1a.b", "a.-b"] {
-            assert!(check_package(bad).is_err(), "{bad}");
-        }
-    }
 }

@@ -99,29 +99,23 @@ async fn tried(device: &Arc<Device>, params: &AddParams) -> Option<Trial> {
     let token = params.token.clone();
     let attempt = async {
         device.health().await?;
-        // The first request that needs the token.
-        device.overlay(token.clone()).await?;
+        device.check_token(token.clone()).await?;
         Ok::<_, DriverError>(device.top(token)?.answer().await?.value)
     };
-    let late = || DriverError::Unreachable(format!("it did not respond within {} s", TRIAL.as_secs()));
+    let late = || DriverError::Unreachable(format!("it did not respond within {} s", TRIAL.as_secs()).into());
     let outcome = tokio::time::timeout(TRIAL, attempt).await.unwrap_or_else(|_| Err(late()));
     let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     Some(match outcome {
         Ok(top) => {
             let found = match top.app.as_deref() {
-                Some(app) => format!("the phone responds, the token is accepted, and {app} is in front"),
-                None => "the phone responds and the token is accepted".to_owned(),
+                Some(app) => format!("the device responds, the token is accepted, and {app} is in front"),
+                None => "the device responds and the token is accepted".to_owned(),
             };
             Trial { usable: true, found, hint: None, error: None, top_activity: top.place, duration_ms }
         }
         Err(error) => {
             let Error { code, message, hint, .. } = Error::from(error);
-            let hint = match code {
-                ErrorCode::DeviceAuth => {
-                    Some("set the token shown in the phone's app: afctl config set device.NAME.token TOKEN".to_owned())
-                }
-                _ => hint,
-            };
+            let hint = hint.map(|hint| hint.replace("device.NAME.", &format!("device.{}.", device.name())));
             Trial { usable: false, found: message, hint, error: Some(code), top_activity: None, duration_ms }
         }
     })
@@ -175,8 +169,7 @@ pub async fn health(core: &Arc<Core>, params: &DeviceParams) -> Result<Reply<Hea
     let started = Instant::now();
     let kind = call.device().health().await?;
     let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-    // The health endpoint needs no token; a cheap request that does need one checks it.
-    let token = match call.device().overlay(call.target.token.clone()).await {
+    let token = match call.device().check_token(call.target.token.clone()).await {
         Ok(_) => "accepted",
         Err(DriverError::Auth(_)) => "refused",
         Err(_) => "unknown",

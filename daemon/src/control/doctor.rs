@@ -278,7 +278,7 @@ async fn device_works(device: &Arc<Device>) -> Finding {
     let work = async {
         let health = device.health().await?;
         let reading = device.tree(None)?.answer().await;
-        Ok::<_, DriverError>((health, reading?.value.mode.clone()))
+        Ok::<_, DriverError>((health, reading?.value.place_advice))
     };
     match timeout(DEVICE_TIMEOUT, work).await {
         Err(_) => finding(
@@ -287,29 +287,13 @@ async fn device_works(device: &Arc<Device>) -> Finding {
             "no answer within 10 s",
             Some("look whether another call holds it: `afctl status`"),
         ),
-        Ok(Ok((_, mode))) if mode.eq_ignore_ascii_case("accessibility") => {
-            let advice = "start Shizuku on the phone, so that activities are known as well";
-            finding(
-                check,
-                Level::Warning,
-                format!("{} answers, with the accessibility service only", device.url()),
-                Some(advice),
-            )
+        Ok(Ok((_, Some(advice)))) => {
+            let message = format!("{} answers, but it cannot tell which page is in front", device.url());
+            finding(check, Level::Warning, message, Some(advice))
         }
         Ok(Ok(_)) => good(&check, format!("{} answers, and its screen can be read", device.url())),
         Ok(Err(error)) => {
-            let advice = match &error {
-                DriverError::Auth(_) => {
-                    format!(
-                        "`afctl config set device.{}.token -` takes the token that the phone's app shows",
-                        device.name()
-                    )
-                }
-                DriverError::Unreachable(_) | DriverError::Lost(_) => {
-                    "look whether the phone is on, on the same network, and its service started".to_owned()
-                }
-                _ => "look at the phone's app: does the accessibility service run, or Shizuku?".to_owned(),
-            };
+            let advice = error.advice().replace("device.NAME.", &format!("device.{}.", device.name()));
             finding(check, Level::Error, error.to_string(), Some(&advice))
         }
     }

@@ -4,7 +4,7 @@ use afd_proto::ErrorCode;
 use serde_json::{Value, json};
 
 use afd_base::task::Panicked;
-use afd_device::{Busy, DriverError, ResolveError};
+use afd_device::{BadParam, Busy, DriverError, ResolveError};
 use afd_store::StoreError;
 
 /// Result of a use case.
@@ -68,29 +68,17 @@ impl Error {
 
 impl From<DriverError> for Error {
     fn from(error: DriverError) -> Self {
-        let hint = match &error {
-            DriverError::Unreachable(why) if why.starts_with("http://127.0.0.1:") => {
-                "nothing answers at this address of this machine; if it is the practice phone, `afctl init practice` starts it again"
-            }
-            DriverError::Unreachable(_) => {
-                "check that the phone is on, its service is running and the URL is correct: `afctl health`"
-            }
-            DriverError::Auth(_) => {
-                "use the token shown in the phone's app: `afctl config set device.NAME.token TOKEN`, or --token together with --url"
-            }
-            DriverError::Lost(_) => "it may have taken effect: observe again before deciding whether to repeat it",
-            DriverError::Protocol(_) => "check that the URL points to the phone's service: `afctl health`",
-            DriverError::QueueFull(_) => "wait for responses to pending calls before sending more",
-            DriverError::Failed(_) => "try again; `afctl status` shows the devices and the background tasks",
-            DriverError::Refused { .. } => {
-                "observe again; some actions need Shizuku or the accessibility service on the phone"
-            }
-        };
         let details = match &error {
-            DriverError::Refused { status, message } => Some(json!({"status": status, "raw": message})),
+            DriverError::Refused { status, message } => Some(json!({"status": status, "raw": &**message})),
             _ => None,
         };
-        Self { code: error.code(), message: error.to_string(), hint: Some(hint.to_owned()), details }
+        Self { code: error.code(), message: error.to_string(), hint: Some(error.advice().to_owned()), details }
+    }
+}
+
+impl From<BadParam> for Error {
+    fn from(bad: BadParam) -> Self {
+        Error::param(&bad.path, bad.expected, bad.got)
     }
 }
 

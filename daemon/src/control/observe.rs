@@ -19,7 +19,7 @@ use super::rows::{SpillPolicy, columns, ref_rows, screen_rows};
 use super::screen_capture::ScreenCapture;
 use super::{Call, Core, Error, Result, hints};
 use afd_base::task::over_nodes;
-use afd_device::{Device, DriverError, Input, OverlaySetting};
+use afd_device::{Device, OverlaySetting};
 use afd_experience::memory::Place;
 use afd_experience::memory::observations::Observation;
 use afd_store::{new_uid, now_ms};
@@ -242,10 +242,8 @@ pub async fn set_overlay(core: &Arc<Core>, params: &OverlaySetParams) -> Result<
     call.device().check_lease(&call.echo.session)?;
     let guard = call.device().queue()?.guard().await?;
     call.device().check_lease(&call.echo.session)?;
-    let state = guard.perform(call.target.token.as_ref(), &Input::Overlay(setting)).await?;
+    let overlay = guard.set_overlay(call.target.token.as_ref(), &setting).await?;
     drop(guard);
-    let overlay = serde_json::from_str(&state)
-        .map_err(|e| DriverError::Lost(format!("cannot parse the state of the overlay: {e}")))?;
     Ok(call.reply(overlay))
 }
 

@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use super::scroll::Search;
 use super::target_spec::TargetSpec;
-use afd_device::Input;
+use afd_device::Command;
 
-/// Builds the inputs of a plan from the resolved point, if the plan has a target.
-pub(super) type Inputs = Box<dyn FnOnce(Option<Point>) -> Vec<Input> + Send>;
+/// Builds the commands of a plan from the resolved point, if the plan has a target.
+pub(super) type Inputs = Box<dyn FnOnce(Option<Point>) -> Vec<Command> + Send>;
 
 /// An action to execute.
 pub(super) struct Plan {
@@ -36,9 +36,10 @@ impl Plan {
         }
     }
 
-    /// Creates a plan that sends a single input.
-    pub(super) fn single(verb: Verb, input: Input) -> Self {
-        Self::of(verb, Steps::Send(Box::new(move |_| vec![input])))
+    /// Creates a plan that sends a single command.
+    pub(super) fn single(verb: Verb, command: impl Into<Command>) -> Self {
+        let command = command.into();
+        Self::of(verb, Steps::Send(Box::new(move |_| vec![command])))
     }
 
     /// Adds a parameter to the action.
@@ -50,7 +51,7 @@ impl Plan {
 
 /// How a plan is executed.
 pub(super) enum Steps {
-    /// Sends inputs in order.
+    /// Sends commands in order.
     Send(Inputs),
     /// Scrolls until a node is found.
     Search(Search),

@@ -9,11 +9,10 @@ use afd_proto::vocabulary::{Action, DeviceCall, Reply, Verb};
 use serde::Serialize;
 use serde_json::json;
 
-use super::act::check_package;
 use super::execute::execute_once;
 use super::plan::{Plan, Steps};
 use super::{Core, Error, Result};
-use afd_device::Input;
+use afd_device::{Command, Input};
 
 /// `recover.back`
 ///
@@ -39,7 +38,7 @@ pub async fn home(core: &Arc<Core>, params: &PlainParams) -> Result<Reply<Recove
 /// # Errors
 /// If the package name is malformed, or if the device fails to act.
 pub async fn relaunch(core: &Arc<Core>, params: &AppParams) -> Result<Reply<RecoverResult>> {
-    check_package(&params.package)?;
+    core.addressed(params)?.target.device.check_app(&params.package)?;
     let mut action = Action::of(Verb::Relaunch);
     action.params.insert("package".into(), json!(params.package));
     run(core, params, action, vec![Input::Home, Input::Launch(params.package.clone())]).await
@@ -51,7 +50,7 @@ async fn run<P: DeviceCall + ActCall + Serialize>(
     action: Action,
     inputs: Vec<Input>,
 ) -> Result<Reply<RecoverResult>> {
-    let steps = Steps::Send(Box::new(move |_| inputs));
+    let steps = Steps::Send(Box::new(move |_| inputs.into_iter().map(Command::Input).collect()));
     let plan = Plan { category: Category::Recover, action: action.clone(), ..Plan::of(action.verb, steps) };
     execute_once(core, params, plan, |done| {
         let (failure_event_id, failure_cause) = done.recovers_from.unzip();

@@ -204,7 +204,7 @@ impl Call {
                 }
                 self.check_may_continue(&capture, place.as_ref(), deadline, scrolls)?;
                 let before = content(capture.snapshot());
-                let swiped = guard.perform(self.target.token.as_ref(), &scroll(capture.snapshot(), down)).await;
+                let swiped = guard.perform(self.target.token.as_ref(), &scroll(capture.snapshot(), down).into()).await;
                 event.sent |= !matches!(swiped, Err(DriverError::Unreachable(_)));
                 swiped.map_err(|e| broken(e, scrolls))?;
                 scrolls += 1;

@@ -7,13 +7,13 @@ use afd_proto::vocabulary::{Reply, Verb};
 use afd_proto::{ErrorCode, Secret};
 use serde_json::json;
 
-use super::act::{check_package, run as act};
+use super::act::run as act;
 use super::artifacts::{Content, Destination};
 use super::execute::execute_once;
 use super::plan::Plan;
 use super::{Addressed, Core, Error, Result};
 use afd_base::config::DeviceSettings;
-use afd_device::{Input, Intent};
+use afd_device::{Command, Intent};
 
 /// Maximum timeout of a command, in milliseconds.
 const MAX_TIMEOUT_MS: u32 = 600_000;
@@ -31,7 +31,7 @@ impl Addressed {
                 .hint(format!("the device owner can enable it in the configuration file: `allow_{method} = true` below [device.{name}]"))
                 .details(json!({"setting": format!("device.{name}.allow_{method}")}))),
             None => Err(Error::new(ErrorCode::Refused, format!("act.{method} requires a configured device that allows it"))
-                .hint("add the phone with `afctl device add`, then allow the method in the settings of that device")),
+                .hint("add the device with `afctl device add`, then allow the method in the settings of that device")),
         }
     }
 }
@@ -50,8 +50,10 @@ pub async fn run(core: &Arc<Core>, params: &ShellParams) -> Result<Reply<ShellRe
         return Err(Error::param("timeoutMs", "1 to 600000", timeout_ms));
     }
     // No await before the action is queued: actions of a connection keep their order.
-    core.addressed(params)?.allow("shell", |settings| settings.allow_shell)?;
-    let mut plan = Plan::single(Verb::Shell, Input::Shell(Secret::new(command), timeout_ms));
+    let addressed = core.addressed(params)?;
+    addressed.target.device.check_shell()?;
+    addressed.allow("shell", |settings| settings.allow_shell)?;
+    let mut plan = Plan::single(Verb::Shell, Command::Shell(Secret::new(command), timeout_ms));
     if let Some(program) = program(command) {
         plan = plan.with_param("program", program);
     }
@@ -99,73 +101,29 @@ fn program(command: &str) -> Option<String> {
     (plain && word.chars().all(|c| c.is_ascii_alphanumeric() || "_./-".contains(c))).then(|| word.to_owned())
 }
 
-/// Returns whether a text is not empty, not too long, and consists of ASCII letters, digits and `allowed` characters.
-fn is_shell_safe(text: &str, allowed: impl Fn(char) -> bool) -> bool {
-    !text.is_empty() && text.len() <= 2048 && text.chars().all(|c| c.is_ascii_alphanumeric() || allowed(c))
-}
-
-/// Validates an intent. The phone inserts it into a shell command, so nothing with a special meaning there may pass.
-fn checked(params: &IntentParams) -> Result<Intent> {
-    if params.action.is_none() && params.data.is_none() && params.component.is_none() {
-        return Err(Error::param("action", "at least one of action, data and component", "none of them"));
-    }
-    let check = |field: &str, value: Option<&str>, expected: &str, allowed: fn(char) -> bool| match value {
-        Some(value) if !is_shell_safe(value, allowed) => Err(Error::param(field, expected, format!("{value:?}"))),
-        _ => Ok(()),
-    };
-    check("action", params.action.as_deref(), "a name such as android.intent.action.VIEW", |c| "._".contains(c))?;
-    check("component", params.component.as_deref(), "package/class", |c| "._/$".contains(c))?;
-    check("data", params.data.as_deref(), "a URI with shell metacharacters percent-encoded", |c| {
-        "-._~:/?#@+,=%&".contains(c)
-    })?;
-    params.package.as_deref().map(check_package).transpose()?;
-    if let Some(component) = &params.component {
-        let (package, class) = component.split_once('/').unwrap_or((component, ""));
-        let valid = check_package(package).is_ok() && !class.is_empty() && !class.contains('/') && !class.contains('$');
-        if !valid {
-            return Err(Error::param("component", "package/class", format!("{component:?}")));
-        }
-    }
-    for (name, value) in &params.extras {
-        if !is_shell_safe(name, |c| "._-".contains(c)) {
-            return Err(Error::param(
-                &format!("extras.{name}"),
-                "a name of letters, digits, '.', '_' and '-'",
-                "an invalid name",
-            ));
-        }
-        if value.expose().chars().any(|c| c.is_control() || "'\"`$\\".contains(c)) {
-            return Err(Error::param(
-                &format!("extras.{name}"),
-                "a text without quotes, '$', '`', '\\' and control characters",
-                "an invalid text",
-            ));
-        }
-    }
-    Ok(Intent {
+/// `act.intent`
+///
+/// # Errors
+/// `REFUSED` unless the settings of the device allow it; `UNSUPPORTED` if the device takes no intents; also if a part is not acceptable, or if the device
+/// fails to act.
+pub async fn intent(core: &Arc<Core>, params: &IntentParams) -> Result<Reply<ActResult>> {
+    let intent = Intent {
         action: params.action.clone(),
         data: params.data.clone(),
         package: params.package.clone(),
         component: params.component.clone(),
         extras: params.extras.iter().map(|(name, value)| (name.clone(), value.expose().to_owned())).collect(),
-    })
-}
-
-/// `act.intent`
-///
-/// # Errors
-/// `REFUSED` unless the settings of the device allow it; also if a part contains shell metacharacters, or if the device
-/// fails to act.
-pub async fn intent(core: &Arc<Core>, params: &IntentParams) -> Result<Reply<ActResult>> {
-    let intent = checked(params)?;
-    core.addressed(params)?.allow("intent", |settings| settings.allow_intent)?;
+    };
+    let addressed = core.addressed(params)?;
+    addressed.target.device.check_intent(&intent)??;
+    addressed.allow("intent", |settings| settings.allow_intent)?;
     let parts = [
         ("action", &params.action),
         ("data", &params.data),
         ("package", &params.package),
         ("component", &params.component),
     ];
-    let plan = Plan::single(Verb::Intent, Input::Intent(intent));
+    let plan = Plan::single(Verb::Intent, Command::Intent(intent));
     let mut plan = parts.into_iter().fold(plan, |plan, (name, part)| match part {
         Some(part) => plan.with_param(name, part.as_str()),
         None => plan,
@@ -186,31 +144,5 @@ mod tests {
         for command in ["TOKEN=s3cret am broadcast", "PIN=1234;input text $PIN", "$(cat x)", "1234"] {
             assert_eq!(program(command), None, "{command}");
         }
-    }
-
-    #[test]
-    fn intents_with_shell_metacharacters_are_rejected() {
-        let of = |action: Option<&str>, data: Option<&str>, component: Option<&str>| {
-            let text = |t: Option<&str>| t.map(str::to_owned);
-            checked(&IntentParams {
-                action: text(action),
-                data: text(data),
-                component: text(component),
-                ..IntentParams::default()
-            })
-        };
-        assert!(of(Some("android.intent.action.VIEW"), Some("https://example.org/a?b=1&c=%20#d"), None).is_ok());
-        assert!(of(None, None, Some("com.a.b/.Main")).is_ok());
-        for bad in ["a b", "a;reboot", "$(id)", "`id`", "a|b", "a\nb", "a'b", ""] {
-            assert!(of(Some(bad), None, None).is_err(), "action {bad:?}");
-            assert!(of(None, None, Some(&format!("com.a.b/{bad}"))).is_err(), "component {bad:?}");
-        }
-        for bad in ["http://a/'; reboot; '", "$(id)", "a`id`", "a b", "a\\b", "a|b", "a>b"] {
-            assert!(of(None, Some(bad), None).is_err(), "data {bad:?}");
-        }
-        assert!(of(None, None, None).is_err());
-        let mut extras = IntentParams { action: Some("a.b".into()), ..IntentParams::default() };
-        extras.extras.insert("k".into(), Secret::new("it's"));
-        assert!(checked(&extras).is_err());
     }
 }

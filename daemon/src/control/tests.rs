@@ -4,18 +4,20 @@ mod fake;
 
 use std::sync::Arc;
 
-use afd_proto::act::{AppParams, PlainParams, ShellParams, TapParams, TextParams};
-use afd_proto::device::LeaseParams;
+use afd_proto::act::{AppParams, IntentParams, KeyParams, PlainParams, ShellParams, TapParams, TextParams};
+use afd_proto::device::{LeaseParams, PackagesParams};
+use afd_proto::keys::KeyName;
 use afd_proto::memory::{Category, EventStatus, LogParams, MemorySave};
 use afd_proto::notes::SaveParams;
 use afd_proto::observe::{PageParams, RefsParams};
+use afd_proto::picture::{OverlayGetParams, OverlaySetParams};
 use afd_proto::verify::TextContainsParams;
 use afd_proto::vocabulary::{By, Verb};
 use afd_proto::{ErrorCode, Method as _, Secret};
 use tokio::sync::Notify;
 
 use super::{CallScope, Core, act, devices, memory, notes, observe, recover, replay, run_call, shell, verify};
-use afd_device::{DriverError, Input};
+use afd_device::{DriverError, Input, Key};
 use afd_experience::memory::requests;
 use fake::{Lab, list};
 
@@ -161,6 +163,30 @@ async fn shell_commands_are_refused_unless_the_device_allows_them() {
     let error = shell::run(&lab.core, &params).await.expect_err("not allowed");
     assert_eq!(error.code, ErrorCode::Refused);
     assert_eq!(lab.driver.inputs(), []);
+}
+
+#[tokio::test]
+async fn what_a_kind_of_device_cannot_do_is_unsupported_and_names_something_else() {
+    let lab = Lab::new(list(&["Wi-Fi"]));
+    let intent = IntentParams { action: Some("a.b".into()), ..IntentParams::default() };
+    let code = KeyParams { key_code: Some(66), ..KeyParams::default() };
+    let errors = [
+        shell::intent(&lab.core, &intent).await.map(|_| ()),
+        act::key(&lab.core, &code).await.map(|_| ()),
+        devices::packages(&lab.core, &PackagesParams::default()).await.map(|_| ()),
+        observe::overlay(&lab.core, &OverlayGetParams::default()).await.map(|_| ()),
+        observe::set_overlay(&lab.core, &OverlaySetParams::default()).await.map(|_| ()),
+    ];
+    for error in errors.map(|result| result.expect_err("unsupported")) {
+        assert_eq!(error.code, ErrorCode::Unsupported, "{error:?}");
+        assert!(error.message.starts_with("a device of kind fake ") && error.hint.is_some(), "{error:?}");
+    }
+    assert_eq!(lab.driver.inputs(), []);
+    let named = KeyParams { key: Some("Enter".into()), ..KeyParams::default() };
+    act::key(&lab.core, &named).await.expect("presses");
+    assert_eq!(lab.driver.inputs(), [Input::Keys(vec![Key::Named(KeyName::Enter)])]);
+    let info = devices::list(&lab.core).devices.remove(0);
+    assert_eq!(info.capabilities, ["shell"]);
 }
 
 #[tokio::test]

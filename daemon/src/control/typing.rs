@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use afd_proto::keys::KeyName;
 use afd_proto::vocabulary::Point;
 use afd_proto::{ErrorCode, Secret};
 use serde_json::json;
@@ -15,16 +16,13 @@ use super::resolve_target::ResolvedTarget;
 use super::screen_capture::ScreenCapture;
 use super::scroll::SearchOutcome;
 use super::{Call, Error, Result};
-use afd_device::{DeviceGuard, Input};
+use afd_device::{DeviceGuard, Input, Key};
 use afd_experience::memory::events::Event;
 use afd_screen::page::{Flag, Node, Snapshot};
 
-/// Key that moves the cursor to the end of a line.
-const KEY_MOVE_END: i32 = 123;
-/// Key that deletes the character before the cursor.
-const KEY_DELETE: i32 = 67;
-/// Key that deletes the character after the cursor.
-const KEY_FORWARD_DELETE: i32 = 112;
+const END: Key = Key::Named(KeyName::End);
+const DELETE: Key = Key::Named(KeyName::Delete);
+const FORWARD_DELETE: Key = Key::Named(KeyName::ForwardDelete);
 /// Maximum number of characters that are deleted.
 const MAX_DELETED: usize = 4_000;
 /// Number of characters that are deleted from a password, whose length is not known.
@@ -198,11 +196,11 @@ impl Call {
             if length == 0 {
                 break;
             }
-            let mut keys = vec![KEY_MOVE_END];
-            keys.extend(std::iter::repeat_n(KEY_DELETE, length));
+            let mut keys = vec![END];
+            keys.extend(std::iter::repeat_n(DELETE, length));
             // The cursor may stand in the middle of several lines.
             if now.text.chars().count() > 1 {
-                keys.extend(std::iter::repeat_n(KEY_FORWARD_DELETE, length));
+                keys.extend(std::iter::repeat_n(FORWARD_DELETE, length));
             }
             self.send_more(guard, Input::Keys(keys), event).await?;
             let Some(after) = self.read_field(guard, field).await? else { break };
@@ -212,11 +210,11 @@ impl Call {
             }
             // What deleting does not change is the hint of an empty field, unless the device accepts many keys at once
             // and presses none.
-            self.send_more(guard, Input::Key(KEY_DELETE), event).await?;
+            self.send_more(guard, Input::Keys(vec![DELETE]), event).await?;
             match self.read_field(guard, field).await? {
                 Some(after) if after != now => {
                     for _ in 1..length {
-                        self.send_more(guard, Input::Key(KEY_DELETE), event).await?;
+                        self.send_more(guard, Input::Keys(vec![DELETE]), event).await?;
                     }
                     now = self.read_field(guard, field).await?.unwrap_or(after);
                 }
@@ -273,7 +271,7 @@ impl Call {
         now: &Shown,
         event: &mut Event,
     ) -> Result<&'static str> {
-        self.send_more(guard, Input::Keys(vec![KEY_DELETE]), event).await?;
+        self.send_more(guard, Input::Keys(vec![DELETE]), event).await?;
         let after = self.read_field(guard, field).await?;
         if after.is_none_or(|after| after == *now) {
             return Err(differs_error(&Shown { text: String::new(), hidden: false }));
@@ -351,7 +349,7 @@ impl Call {
 
     async fn read_field(&self, guard: &DeviceGuard, field: &Field) -> Result<Option<Shown>> {
         let reading = guard.tree(self.target.token.as_ref()).await.map_err(|error| match error {
-            afd_device::DriverError::Unreachable(why) => afd_device::DriverError::Lost(why),
+            afd_device::DriverError::Unreachable(why) => afd_device::DriverError::Lost(why.to_string()),
             other => other,
         })?;
         Ok(field.find(&reading.value).map(shown))

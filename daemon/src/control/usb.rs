@@ -8,18 +8,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use afd_proto::ErrorCode;
-use afd_proto::device::{ConnectUsbParams, ConnectUsbResult, Connection, ConnectionHint};
+use afd_proto::device::{ConnectUsbParams, ConnectUsbResult, Connection};
 use serde_json::json;
 
 use super::{Core, Error, Result, admin};
 use afd_base::config::{self, DeviceSettings, Usb};
 use afd_base::task::run_blocking;
-use afd_device::Driver;
 use afd_device::adb::{self, Adb, AdbError, AttachedDevice, Forward};
-use afd_device::autofish::Autofish;
+use afd_device::autofish::{NoHint, connection_hint};
 
-/// Packages of the phone's app: release build, then debug build.
-const PACKAGES: [&str; 2] = ["com.memohai.autofish", "com.memohai.autofish.debug"];
 /// Maximum time that the service may take to respond through the forward.
 const HEALTH_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -82,28 +79,15 @@ async fn choose_phone(adb: &Adb, wanted: Option<&str>, may_connect: bool) -> Res
     }
 }
 
-/// Reads the connection hint of the phone's app. Returns the path of the hint, its content, and the port of the
-/// service.
-async fn read_hint(adb: &Adb, serial: &str) -> Result<(String, ConnectionHint, u16)> {
-    for package in PACKAGES {
-        let path = format!("/sdcard/Android/data/{package}/files/connection-hint.json");
-        // Depending on the phone, `cat` reports a missing file as an error or as output, which does not parse.
-        let Ok(text) = adb.cat(serial, &path).await else { continue };
-        let Ok(hint) = serde_json::from_str::<ConnectionHint>(text.trim()) else { continue };
-        let port = u16::try_from(hint.service_port).ok().filter(|p| *p > 0);
-        return match port {
-            Some(port) if hint.service_running => Ok((path, hint, port)),
-            Some(_) => Err(Error::new(ErrorCode::DeviceUnreachable, "the service on the phone is not running")
-                .hint("start it in the phone's app")),
-            None => Err(Error::new(
-                ErrorCode::DeviceError,
-                format!("the phone's app reports an invalid port: {}", hint.service_port),
-            )
-            .hint("open the phone's app and restart its service")),
+impl From<NoHint> for Error {
+    fn from(none: NoHint) -> Self {
+        let (code, hint) = match none {
+            NoHint::Stopped => (ErrorCode::DeviceUnreachable, "start it in the phone's app"),
+            NoHint::BadPort(_) => (ErrorCode::DeviceError, "open the phone's app and restart its service"),
+            NoHint::None(_) => (ErrorCode::NotFound, "install the app, open it and start its service, then try again"),
         };
+        Error::new(code, none.to_string()).hint(hint)
     }
-    Err(Error::new(ErrorCode::NotFound, format!("no connection hint of the Autofish app found on phone {serial}"))
-        .hint("install the app, open it and start its service, then try again"))
 }
 
 /// A usable forward.
@@ -196,7 +180,7 @@ async fn find_and_connect(core: &Arc<Core>, params: &ConnectUsbParams) -> Result
     let adb = Adb::new(&settings.adb);
     let serial = choose_phone(&adb, params.serial.as_deref(), !params.print_only).await?;
     let name = name_for(core, params.name.as_deref(), &serial)?;
-    let (hint_path, hint, device_port) = read_hint(&adb, &serial).await?;
+    let (hint_path, hint, device_port) = connection_hint(&adb, &serial).await?;
     let old = settings.devices.get(&name);
     let known = old.and_then(|d| d.usb.as_ref());
     let mut connected = ConnectUsbResult {
@@ -258,7 +242,7 @@ async fn check_and_save(core: &Arc<Core>, name: &str, old: Option<&DeviceSetting
     let url = format!("http://127.0.0.1:{}", usb.local_port);
     let before = old.cloned().unwrap_or_else(|| DeviceSettings::at(&url));
     let settings = DeviceSettings { url, usb: Some(usb.clone()), ..before };
-    let driver = Autofish::new(&settings).map_err(|e| Error::new(ErrorCode::Internal, e.to_string()))?;
+    let driver = afd_device::open(&settings).map_err(|e| Error::new(ErrorCode::Internal, e.to_string()))?;
     let asked = tokio::time::timeout(HEALTH_TIMEOUT, driver.health()).await;
     asked.map_err(|_| {
         Error::new(ErrorCode::DeviceUnreachable, "the phone's service does not respond through the forward")

@@ -20,9 +20,9 @@ use super::target_spec::{TargetSpec, check_length, default_by};
 use super::{Call, Core, Error, Result, recall};
 use afd_device::Device;
 use afd_experience::memory::events::Event;
-use afd_screen::page::element_state;
 use afd_screen::page::folding::Wanted;
 use afd_screen::page::select::{self, Compare, Gesture, Selector};
+use afd_screen::page::{Snapshot, element_state};
 use afd_store::{new_uid, now_ms};
 
 /// Maximum number of nodes listed in a response.
@@ -71,7 +71,7 @@ pub async fn top_activity(core: &Arc<Core>, params: &TopActivityParams) -> Resul
         let snapshot = capture.snapshot();
         let actual = match (&snapshot.place, snapshot.place_knowable) {
             (None, false) if is_package(&params.expected) => snapshot.app.clone(),
-            (None, false) => return Err(unknown_activity()),
+            (None, false) => return Err(unknown_activity(snapshot)),
             _ => snapshot.activity_below.clone().or(capture.place().activity),
         };
         let holds = actual.as_deref().is_some_and(|a| match mode {
@@ -90,12 +90,11 @@ fn is_package(expected: &str) -> bool {
     expected.contains('.') && expected.split('.').all(part)
 }
 
-fn unknown_activity() -> Error {
-    Error::new(
-        ErrorCode::Unsupported,
-        "the phone's service cannot tell which activity is in the foreground (mode ACCESSIBILITY)",
-    )
-    .hint("check for a text or a node instead, or only for the package; Shizuku on the phone makes the activity known")
+fn unknown_activity(snapshot: &Snapshot) -> Error {
+    let message = format!("the device cannot tell which activity is in the foreground (mode {})", snapshot.mode);
+    let instead = "check for a text or a node instead, or only for the package";
+    let advice = snapshot.place_advice.map_or_else(|| instead.to_owned(), |advice| format!("{instead}; or {advice}"));
+    Error::new(ErrorCode::Unsupported, message).hint(advice)
 }
 
 /// `verify.element`

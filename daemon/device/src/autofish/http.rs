@@ -124,8 +124,8 @@ impl Http {
         };
         match response {
             Ok((status, body)) => decode(status, &body),
-            Err(BodyError::Http(error)) => Err(DriverError::Unreachable(self.explain(&error, self.timeout))),
-            Err(error @ BodyError::TooLarge(_)) => Err(DriverError::Protocol(error.to_string())),
+            Err(BodyError::Http(error)) => Err(DriverError::Unreachable(self.explain(&error, self.timeout).into())),
+            Err(error @ BodyError::TooLarge(_)) => Err(DriverError::Protocol(error.to_string().into())),
         }
     }
 
@@ -167,12 +167,12 @@ impl Http {
         match response {
             Ok((status, body)) => match decode(status, &body) {
                 // The status says success, so the action may have happened although the body is malformed.
-                Err(DriverError::Protocol(what)) if status.is_success() => Err(DriverError::Lost(what)),
+                Err(DriverError::Protocol(what)) if status.is_success() => Err(DriverError::Lost(what.to_string())),
                 other => other,
             },
             // A request that cannot be built, as with a token that no header can hold, was never sent.
             Err(BodyError::Http(error)) if error.is_connect() || error.is_builder() => {
-                Err(DriverError::Unreachable(self.explain(&error, timeout)))
+                Err(DriverError::Unreachable(self.explain(&error, timeout).into()))
             }
             Err(BodyError::Http(error)) => Err(DriverError::Lost(self.explain(&error, timeout))),
             Err(error @ BodyError::TooLarge(_)) => Err(DriverError::Lost(error.to_string())),
@@ -196,15 +196,15 @@ impl Http {
                 Ok(health) if health.status == "healthy" => Ok(health.kind.unwrap_or_else(|| "unknown".to_owned())),
                 Ok(health) => Err(DriverError::Refused {
                     status: None,
-                    message: format!("the service status is {:?}", shorten(&health.status)),
+                    message: format!("the service status is {:?}", shorten(&health.status)).into(),
                 }),
-                Err(_) => Err(DriverError::Protocol("not a health response of the phone's service".to_owned())),
+                Err(_) => Err(DriverError::Protocol("not a health response of the phone's service".into())),
             },
             Ok((status, _)) => {
-                Err(DriverError::Refused { status: Some(status.as_u16()), message: format!("HTTP {status}") })
+                Err(DriverError::Refused { status: Some(status.as_u16()), message: format!("HTTP {status}").into() })
             }
-            Err(BodyError::Http(error)) => Err(DriverError::Unreachable(self.explain(&error, self.timeout))),
-            Err(BodyError::TooLarge(_)) => Err(DriverError::Protocol("the response is too large".to_owned())),
+            Err(BodyError::Http(error)) => Err(DriverError::Unreachable(self.explain(&error, self.timeout).into())),
+            Err(BodyError::TooLarge(_)) => Err(DriverError::Protocol("the response is too large".into())),
         }
     }
 
@@ -243,23 +243,23 @@ fn decode(status: StatusCode, body: &[u8]) -> Result<String, DriverError> {
         None => shorten(&String::from_utf8_lossy(body)),
     };
     if status == StatusCode::UNAUTHORIZED {
-        return Err(DriverError::Auth(message()));
+        return Err(DriverError::Auth(message().into()));
     }
     if !status.is_success() {
         let message = message();
         let message = if message.is_empty() { format!("HTTP {status} with an empty body") } else { message };
-        return Err(DriverError::Refused { status: Some(status.as_u16()), message });
+        return Err(DriverError::Refused { status: Some(status.as_u16()), message: message.into() });
     }
     match envelope {
         Some(Envelope { ok: true, data, .. }) => Ok(data.unwrap_or_default()),
         Some(Envelope { ok: false, error, .. }) => Err(DriverError::Refused {
             status: Some(status.as_u16()),
-            message: shorten(error.as_deref().unwrap_or("no error message was given")),
+            message: shorten(error.as_deref().unwrap_or("no error message was given")).into(),
         }),
-        None => Err(DriverError::Protocol(format!(
-            "expected the service's JSON envelope, got {} bytes of something else",
-            body.len()
-        ))),
+        None => {
+            let got = format!("expected the service's JSON envelope, got {} bytes of something else", body.len());
+            Err(DriverError::Protocol(got.into()))
+        }
     }
 }
 
@@ -294,10 +294,10 @@ mod tests {
         let of = |status: u16, body: &str| decode(StatusCode::from_u16(status).expect("a status"), body.as_bytes());
         assert_eq!(of(200, r#"{"ok":true,"data":"x","error":null}"#), Ok("x".into()));
         assert!(
-            matches!(of(409, r#"{"ok":false,"data":null,"error":"STALE"}"#), Err(DriverError::Refused { status: Some(409), message }) if message == "STALE")
+            matches!(of(409, r#"{"ok":false,"data":null,"error":"STALE"}"#), Err(DriverError::Refused { status: Some(409), message }) if &*message == "STALE")
         );
         assert!(
-            matches!(of(500, "boom"), Err(DriverError::Refused { status: Some(500), message }) if message == "boom")
+            matches!(of(500, "boom"), Err(DriverError::Refused { status: Some(500), message }) if &*message == "boom")
         );
         assert!(
             matches!(of(404, ""), Err(DriverError::Refused { status: Some(404), message }) if message.contains("404"))

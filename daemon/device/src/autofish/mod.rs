@@ -5,21 +5,24 @@
 //! `/api/app/top`). Refs, labels and tap positions are computed by the daemon, so the service's alias map, which all
 //! its clients share, is never used.
 
+mod hint;
 mod http;
 mod screen;
 mod typing;
-mod windows;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use afd_proto::Secret;
+use afd_proto::keys::KeyName;
 use afd_proto::picture::Overlay;
 use base64::Engine;
 use serde_json::{Value, json};
 
+use super::android::{self, windows};
 use super::{
-    Driver, DriverError, DriverFuture, ForegroundApp, Input, Intent, OverlaySetting, ScreenshotOptions, SetupError,
+    BadParam, Driver, DriverError, DriverFuture, ForegroundApp, Input, Intent, Intents, Key, OverlaySetting, Overlays,
+    Packages, ScreenshotOptions, SetupError, Shell,
 };
 use afd_base::config::DeviceSettings;
 use afd_base::task::over_nodes;
@@ -30,6 +33,7 @@ use http::{Http, SCREENSHOT};
 /// What the service needs to describe a node, bytes: at least.
 const NODE_BYTES: usize = 60;
 
+pub use hint::{NoHint, connection_hint};
 pub use screen::ScreenParseError;
 
 /// Parses the text of a screen as returned by `/api/screen`.
@@ -89,7 +93,7 @@ impl Autofish {
         let before = if query_top { self.top_activity(token).await? } else { None };
         let text = self.http.get("/api/screen", &[], token).await?;
         let mut screen = over_nodes(text.len() / NODE_BYTES, || screen::parse(&text))
-            .map_err(|e| DriverError::Protocol(e.to_string()))?;
+            .map_err(|e| DriverError::Protocol(e.to_string().into()))?;
         if query_top && !screen.has_top_line && screen.snapshot.place_knowable {
             // Dialect 1: the activity is trusted only if it was the same before and after the screen was read.
             let after = self.top_activity(token).await?;
@@ -116,7 +120,7 @@ impl Driver for Autofish {
     }
 
     fn capabilities(&self) -> &'static [&'static str] {
-        &["observe", "screenshot", "overlay", "touch", "keys", "text", "apps", "packages", "shell", "intent"]
+        &["observe", "screenshot", "touch", "keys", "text", "apps"]
     }
 
     fn url(&self) -> String {
@@ -127,15 +131,47 @@ impl Driver for Autofish {
         typing::cannot_type(text)
     }
 
+    fn key_code(&self, key: KeyName) -> Option<i32> {
+        Some(android::code(key))
+    }
+
+    fn check_app(&self, name: &str) -> Result<(), BadParam> {
+        android::check_package(name)
+    }
+
+    fn advice(&self, error: &DriverError) -> Option<&'static str> {
+        Some(match error {
+            DriverError::Unreachable(why) if why.starts_with("http://127.0.0.1:") => {
+                "nothing answers at this address of this machine; if it is the practice phone, `afctl init practice` starts it again"
+            }
+            DriverError::Unreachable(_) => {
+                "check that the phone is on, its service is running and the URL is correct: `afctl health`"
+            }
+            DriverError::Auth(_) => {
+                "use the token shown in the phone's app: `afctl config set device.NAME.token TOKEN`, or --token together with --url"
+            }
+            DriverError::Protocol(_) => "check that the URL points to the phone's service: `afctl health`",
+            DriverError::Refused { .. } => {
+                "observe again; some actions need Shizuku or the accessibility service on the phone"
+            }
+            _ => return None,
+        })
+    }
+
     fn health(&self) -> DriverFuture<'_, String> {
         Box::pin(self.http.health())
+    }
+
+    /// The health endpoint needs no token; this is the cheapest request that does.
+    fn check_token<'a>(&'a self, token: Option<&'a Secret>) -> DriverFuture<'a, ()> {
+        Box::pin(async move { self.overlay(token).await.map(|_| ()) })
     }
 
     fn top<'a>(&'a self, token: Option<&'a Secret>) -> DriverFuture<'a, ForegroundApp> {
         Box::pin(async move {
             match self.top_activity(token).await? {
                 Some(place) => {
-                    Ok(ForegroundApp { app: place.split('/').next().map(str::to_owned), place: Some(place) })
+                    Ok(ForegroundApp { app: android::app_of(&place).map(str::to_owned), place: Some(place) })
                 }
                 // Without Shizuku the service does not know the activity; the screen at least reports the app.
                 None => self.read(token).await.map(|s| ForegroundApp { app: s.app.clone(), place: s.place }),
@@ -157,7 +193,7 @@ impl Driver for Autofish {
             let decoded = run_blocking(move || base64::engine::general_purpose::STANDARD.decode(data.trim())).await;
             let picture = decoded
                 .map_err(|panicked| DriverError::Failed(panicked.to_string()))?
-                .map_err(|e| DriverError::Protocol(format!("the screenshot is not valid base64: {e}")))?;
+                .map_err(|e| DriverError::Protocol(format!("the screenshot is not valid base64: {e}").into()))?;
             if picture.starts_with(&[0xFF, 0xD8]) {
                 Ok(picture)
             } else {
@@ -166,14 +202,77 @@ impl Driver for Autofish {
         })
     }
 
+    fn perform<'a>(&'a self, token: Option<&'a Secret>, input: &'a Input) -> DriverFuture<'a, String> {
+        let (path, body, extra_ms) = match input {
+            Input::Keys(keys) => return Box::pin(self.press(keys, token)),
+            Input::Text(text) => return Box::pin(self.typing.text(&self.http, text, token)),
+            Input::Tap(x, y) => ("/api/tap", json!({"x": x, "y": y}), 0),
+            Input::LongPress(x, y, ms) => ("/api/long-press", json!({"x": x, "y": y, "duration": ms}), *ms),
+            Input::DoubleTap(x, y) => ("/api/double-tap", json!({"x": x, "y": y}), 0),
+            Input::Swipe([x1, y1, x2, y2], ms) => {
+                ("/api/swipe", json!({"x1": x1, "y1": y1, "x2": x2, "y2": y2, "duration": ms}), *ms)
+            }
+            Input::Scroll(direction, amount) => {
+                ("/api/scroll", json!({"direction": direction.word(), "amount": amount.word()}), 0)
+            }
+            Input::Back => ("/api/press/back", json!({}), 0),
+            Input::Home => ("/api/press/home", json!({}), 0),
+            Input::Launch(package) => ("/api/app/launch", json!({"package_name": package}), 0),
+            Input::Stop(package) => ("/api/app/stop", json!({"package_name": package}), 0),
+        };
+        Box::pin(async move { self.http.post(path, &body, Duration::from_millis(u64::from(extra_ms)), token).await })
+    }
+
+    fn overlays(&self) -> Option<&dyn Overlays> {
+        Some(self)
+    }
+
+    fn packages(&self) -> Option<&dyn Packages> {
+        Some(self)
+    }
+
+    fn shell(&self) -> Option<&dyn Shell> {
+        Some(self)
+    }
+
+    fn intents(&self) -> Option<&dyn Intents> {
+        Some(self)
+    }
+}
+
+impl Autofish {
+    /// Presses keys; a single one is pressed by a request of its own.
+    async fn press(&self, keys: &[Key], token: Option<&Secret>) -> Result<String, DriverError> {
+        let code = |key: &Key| match *key {
+            Key::Named(name) => android::code(name),
+            Key::Code(code) => code,
+        };
+        match keys {
+            [key] => self.http.post("/api/press/key", &json!({"key_code": code(key)}), Duration::ZERO, token).await,
+            keys => self.typing.press(&self.http, &keys.iter().map(code).collect::<Vec<_>>(), token).await,
+        }
+    }
+}
+
+impl Overlays for Autofish {
     fn overlay<'a>(&'a self, token: Option<&'a Secret>) -> DriverFuture<'a, Overlay> {
         Box::pin(async move {
             let data = self.http.get("/api/overlay", &[], token).await?;
             serde_json::from_str(&data)
-                .map_err(|e| DriverError::Protocol(format!("cannot parse the overlay state: {e}")))
+                .map_err(|e| DriverError::Protocol(format!("cannot parse the overlay state: {e}").into()))
         })
     }
 
+    fn set_overlay<'a>(&'a self, token: Option<&'a Secret>, setting: &'a OverlaySetting) -> DriverFuture<'a, Overlay> {
+        Box::pin(async move {
+            let state = self.http.post("/api/overlay", &overlay_body(setting), Duration::ZERO, token).await?;
+            serde_json::from_str(&state)
+                .map_err(|e| DriverError::Lost(format!("cannot parse the state of the overlay: {e}")))
+        })
+    }
+}
+
+impl Packages for Autofish {
     fn packages<'a>(
         &'a self,
         token: Option<&'a Secret>,
@@ -188,38 +287,32 @@ impl Driver for Autofish {
             Ok(data.lines().map(str::trim).filter(|l| !l.is_empty()).map(str::to_owned).collect())
         })
     }
+}
 
-    fn perform<'a>(&'a self, token: Option<&'a Secret>, input: &'a Input) -> DriverFuture<'a, String> {
-        let (path, body, extra_ms) = match input {
-            Input::Keys(codes) => return Box::pin(self.typing.press(&self.http, codes, token)),
-            Input::Text(text) => return Box::pin(self.typing.text(&self.http, text, token)),
-            Input::Tap(x, y) => ("/api/tap", json!({"x": x, "y": y}), 0),
-            Input::LongPress(x, y, ms) => ("/api/long-press", json!({"x": x, "y": y, "duration": ms}), *ms),
-            Input::DoubleTap(x, y) => ("/api/double-tap", json!({"x": x, "y": y}), 0),
-            Input::Swipe([x1, y1, x2, y2], ms) => {
-                ("/api/swipe", json!({"x1": x1, "y1": y1, "x2": x2, "y2": y2, "duration": ms}), *ms)
-            }
-            Input::Scroll(direction, amount) => {
-                ("/api/scroll", json!({"direction": direction.word(), "amount": amount.word()}), 0)
-            }
-            Input::Back => ("/api/press/back", json!({}), 0),
-            Input::Home => ("/api/press/home", json!({}), 0),
-            Input::Key(code) => ("/api/press/key", json!({"key_code": code}), 0),
-            Input::Launch(package) => ("/api/app/launch", json!({"package_name": package}), 0),
-            Input::Stop(package) => ("/api/app/stop", json!({"package_name": package}), 0),
-            Input::Overlay(setting) => ("/api/overlay", overlay_body(setting), 0),
-            Input::Shell(command, ms) => ("/api/shell", json!({"command": command.expose()}), *ms),
-            Input::Intent(intent) => ("/api/intent", intent_body(intent), 0),
-        };
+impl Shell for Autofish {
+    fn run<'a>(&'a self, token: Option<&'a Secret>, command: &'a Secret, ms: u32) -> DriverFuture<'a, String> {
         Box::pin(async move {
-            let result = self.http.post(path, &body, Duration::from_millis(u64::from(extra_ms)), token).await;
-            match input {
-                Input::Shell(command, _) => result.map_err(|error| redact_command(error, command)),
-                // The service quotes the whole intent in its messages, extras included, in an unspecified form.
-                Input::Intent(intent) if !intent.extras.is_empty() => result
-                    .map(|_| "Intent sent".to_owned())
-                    .map_err(|error| redact_body(error, "cannot send the intent")),
-                _ => result,
+            let body = json!({"command": command.expose()});
+            let result = self.http.post("/api/shell", &body, Duration::from_millis(u64::from(ms)), token).await;
+            result.map_err(|error| redact_command(error, command))
+        })
+    }
+}
+
+impl Intents for Autofish {
+    fn check(&self, intent: &Intent) -> Result<(), BadParam> {
+        android::check_intent(intent)
+    }
+
+    fn send<'a>(&'a self, token: Option<&'a Secret>, intent: &'a Intent) -> DriverFuture<'a, String> {
+        Box::pin(async move {
+            let sent = self.http.post("/api/intent", &intent_body(intent), Duration::ZERO, token).await;
+            // The service quotes the whole intent in its messages, extras included, in an unspecified form.
+            match intent.extras.is_empty() {
+                true => sent,
+                false => {
+                    sent.map(|_| "Intent sent".to_owned()).map_err(|error| redact_body(error, "cannot send the intent"))
+                }
             }
         })
     }
@@ -251,7 +344,7 @@ fn redact_command(error: DriverError, command: &Secret) -> DriverError {
     }
     let exit = if exit.is_empty() { String::new() } else { format!(" with exit code {exit}") };
     let stderr = if stderr.is_empty() { String::new() } else { format!(": {stderr}") };
-    DriverError::Refused { status, message: format!("the command failed{exit}{stderr}") }
+    DriverError::Refused { status, message: format!("the command failed{exit}{stderr}").into() }
 }
 
 /// Builds the request body. Absent offsets are left out, so that the service keeps its current ones.
@@ -292,8 +385,8 @@ fn intent_body(intent: &Intent) -> Value {
 /// Replaces the device's error message, which might quote a secret in any form.
 fn redact_body(error: DriverError, message: &str) -> DriverError {
     match error {
-        DriverError::Refused { status, .. } => DriverError::Refused { status, message: message.to_owned() },
-        DriverError::Protocol(_) => DriverError::Protocol(format!("{message} (details withheld)")),
+        DriverError::Refused { status, .. } => DriverError::Refused { status, message: message.into() },
+        DriverError::Protocol(_) => DriverError::Protocol(format!("{message} (details withheld)").into()),
         other => other,
     }
 }
@@ -308,7 +401,7 @@ mod tests {
             DriverError::Refused { status: Some(500), message: message.into() },
             &Secret::new("login --pin hunter2"),
         ) {
-            DriverError::Refused { message, .. } => message,
+            DriverError::Refused { message, .. } => message.to_string(),
             other => panic!("{other:?}"),
         };
         let message =

@@ -4,12 +4,17 @@ use std::collections::HashMap;
 
 use serde::Deserialize;
 
-use super::windows;
-use afd_screen::page::snapshot::{Flag, Flags, Node, Snapshot, Window, WindowKind};
+use crate::android::{self, windows};
+use afd_proto::vocabulary::Role;
+use afd_screen::page::snapshot::{Flag, Flags, Node, Snapshot, Trait, Traits, Window, WindowKind};
 use afd_screen::page::{mask, site};
 
 /// Maximum number of additional lines that a window title may span.
 const MAX_TITLE_LINES: usize = 8;
+/// Mode in which the service knows no activities.
+const ACCESSIBILITY: &str = "ACCESSIBILITY";
+/// What it means that the service calls its screen degraded.
+const DEGRADED: &str = "the phone's accessibility service is off: the screen cannot be read";
 /// Suffix by which the service marks truncated texts.
 const TRUNCATED: &str = "...truncated";
 
@@ -35,8 +40,9 @@ pub(super) fn parse(text: &str) -> Result<Screen, ScreenParseError> {
         .next()
         .and_then(|l| bracket(l, "mode"))
         .ok_or(ScreenParseError("the screen does not start with a mode line"))?;
-    let mut snapshot =
-        Snapshot { place_knowable: mode != "ACCESSIBILITY", mode: mode.to_owned(), ..Snapshot::default() };
+    let place_knowable = mode != ACCESSIBILITY;
+    let place_advice = (!place_knowable).then_some("start Shizuku on the phone, so that activities are known as well");
+    let mut snapshot = Snapshot { place_knowable, place_advice, mode: mode.to_owned(), ..Snapshot::default() };
     let top = lines.peek().and_then(|l| bracket(l, "topActivity")).map(str::to_owned);
     let has_top_line = top.is_some();
     let mut hierarchy: Option<Vec<usize>> = None;
@@ -61,7 +67,7 @@ pub(super) fn parse(text: &str) -> Result<Screen, ScreenParseError> {
             set_parent(&mut snapshot.nodes, listed, line, ancestors);
             listed += usize::from(!line.trim().is_empty());
         } else if line.starts_with("note:DEGRADED") {
-            snapshot.degraded = true;
+            snapshot.degraded = Some(DEGRADED);
         } else if let Some(size) = line.strip_prefix("screen:") {
             snapshot.size = size
                 .split(' ')
@@ -85,7 +91,7 @@ pub(super) fn parse(text: &str) -> Result<Screen, ScreenParseError> {
 /// Sets the site in a browser's address bar, unless a keyboard is shown: the user may be typing there.
 fn set_site(snapshot: &mut Snapshot) {
     let typing = snapshot.windows.iter().any(|w| w.kind == WindowKind::Keyboard);
-    let bar = snapshot.nodes.iter().find(|n| site::is_address_bar(n.id_name())).and_then(|n| n.text.clone());
+    let bar = snapshot.nodes.iter().find(|n| n.has(Trait::AddressBar)).and_then(|n| n.text.clone());
     let Some((address, site)) = bar.filter(|_| !typing).and_then(|a| site::parse(&a).map(|s| (a, s))) else { return };
     snapshot.path = site::path_hash(&address);
     snapshot.host = Some(site.port.map_or_else(|| site.host.clone(), |port| format!("{}:{port}", site.host)));
@@ -133,12 +139,29 @@ fn row(line: &str, window: usize) -> Option<Node> {
         desc: full(desc),
         res_id: cell(res_id),
         bounds: bounds.parse().ok()?,
-        flags: Flags::parse(flags),
+        flags: parse_flags(flags),
+        role: Role::View,
+        traits: Traits::default(),
         password: false,
         truncated,
     };
     mask_password(&mut node);
+    android::describe(&mut node);
     Some(node)
+}
+
+/// Parses the names of flags. Both vocabularies of the service are accepted; unknown names are ignored.
+fn parse_flags(text: &str) -> Flags {
+    text.split(',').fold(Flags::default(), |flags, name| match name.trim() {
+        "on" => flags.with(Flag::Visible),
+        "clk" => flags.with(Flag::Clickable),
+        "lclk" | "lng" => flags.with(Flag::LongClickable),
+        "foc" | "fcs" => flags.with(Flag::Focusable),
+        "scr" => flags.with(Flag::Scrollable),
+        "edt" => flags.with(Flag::Editable),
+        "ena" => flags.with(Flag::Enabled),
+        _ => flags,
+    })
 }
 
 /// Masks the text of a password field, unless it is the hint: neither the typed text nor its length is kept.

@@ -8,8 +8,8 @@
 use afd_proto::vocabulary::Role;
 use std::collections::{HashMap, HashSet};
 
-use super::snapshot::{Flag, Node, Rect, Snapshot};
-use super::{label, mask, site, structure, target};
+use super::snapshot::{Flag, Node, Rect, Snapshot, Trait};
+use super::{label, mask, structure};
 
 /// Maximum length of a name made from a label, characters.
 pub const MAX_NAME: usize = 30;
@@ -65,7 +65,7 @@ pub fn all(snapshot: &Snapshot) -> Vec<Element> {
 pub fn visible_texts(snapshot: &Snapshot) -> Vec<String> {
     let mut nodes = structure::front_nodes(snapshot);
     nodes.sort_by_key(|i| (snapshot.nodes[*i].bounds.top, snapshot.nodes[*i].bounds.left));
-    let readable = |n: &Node| !n.is(Flag::Editable) && !n.password && !site::is_address_bar(n.id_name());
+    let readable = |n: &Node| !n.is(Flag::Editable) && !n.password && !n.has(Trait::AddressBar);
     let nodes = nodes.into_iter().map(|i| &snapshot.nodes[i]).filter(|n| readable(n));
     let texts = nodes.filter_map(|n| n.text.as_deref().or(n.desc.as_deref())).map(str::trim).filter(|t| !t.is_empty());
     let mut met = HashSet::new();
@@ -84,13 +84,13 @@ fn draft(snapshot: &Snapshot, index: usize) -> Option<Draft> {
     }
     let list = snapshot.ancestors(index).find(|a| structure::is_list(&snapshot.nodes[*a]));
     let web = structure::in_web(snapshot, index);
-    let role = target::role(node);
+    let role = node.role;
     let mut draft = match list {
         Some(list) => Some(row(node, role, &snapshot.nodes[list])),
         None if web => web_element(snapshot, index, role),
         None => Some(element(snapshot, index, role)),
     }?;
-    draft.element.web = web || node.class.contains("WebView");
+    draft.element.web = web || node.has(Trait::Web);
     Some(draft)
 }
 
@@ -124,14 +124,14 @@ fn web_element(snapshot: &Snapshot, index: usize, role: Role) -> Option<Draft> {
 fn element(snapshot: &Snapshot, index: usize, role: Role) -> Draft {
     let node = &snapshot.nodes[index];
     let words = label::of(snapshot, index).title;
-    let typed = site::is_address_bar(node.id_name());
+    let typed = node.has(Trait::AddressBar);
     let words = (!words.is_empty() && !node.is(Flag::Scrollable) && !typed).then_some(words);
     // The text identifies interactive elements only. The text of a switch or field is its value.
     let steady =
         words.as_deref().filter(|_| acts(node) && role != Role::Switch && role != Role::Field).map(mask::digits);
     let above = snapshot.ancestors(index).find_map(|a| snapshot.nodes[a].id_name()).unwrap_or_default();
     let key = match &node.res_id {
-        Some(id) if !is_generic(id) => format!("{id}|{}|{role}", node.class),
+        Some(id) if !node.has(Trait::SystemId) => format!("{id}|{}|{role}", node.class),
         Some(id) => format!("{id}|{}|{role}|{}", node.class, steady.as_deref().unwrap_or_default()),
         None => format!("{above}/{}|{role}|{}", node.class, steady.as_deref().unwrap_or_default()),
     };
@@ -149,11 +149,6 @@ fn element(snapshot: &Snapshot, index: usize, role: Role) -> Draft {
         web: false,
     };
     Draft { element, words: steady, of_list: false }
-}
-
-/// Returns whether an id is defined by the system; apps and dialogs use such ids for different elements.
-fn is_generic(res_id: &str) -> bool {
-    res_id.starts_with("android:")
 }
 
 /// Makes keys unique. Duplicates inside a list become one element. Other duplicates get their text as a suffix if all

@@ -97,7 +97,7 @@ pub fn texts(snapshot: &Snapshot, index: usize) -> Vec<String> {
         let other = |a: usize| {
             a != index
                 && takes_touches(&snapshot.nodes[a])
-                && super::target::role(&snapshot.nodes[a]) != afd_proto::vocabulary::Role::Switch
+                && snapshot.nodes[a].role != afd_proto::vocabulary::Role::Switch
         };
         !other(*i) && !snapshot.ancestors(*i).take_while(|a| *a != index).any(other)
     };

@@ -6,8 +6,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::snapshot::{Flag, Node, Rect, Snapshot};
-use super::{label, mask, target};
+use super::snapshot::{Flag, Node, Rect, Snapshot, Trait};
+use super::{label, mask};
 
 /// Maximum number of different resource ids of a page with few of them; ids that any page has do not count.
 const MAX_IDS: usize = 2;
@@ -128,7 +128,7 @@ pub struct Evidence {
 
 /// Returns whether a page has at most [`MAX_IDS`] resource ids of its own, so that it needs evidence to be identified.
 pub(super) fn has_few_ids(snapshot: &Snapshot, nodes: &[usize]) -> bool {
-    let own = |n: &Node| n.res_id.as_deref().filter(|id| !id.starts_with("android:")).map(str::to_owned);
+    let own = |n: &Node| n.res_id.clone().filter(|_| !n.has(Trait::SystemId));
     nodes.iter().filter_map(|i| own(&snapshot.nodes[*i])).collect::<BTreeSet<_>>().len() <= MAX_IDS
 }
 
@@ -407,7 +407,7 @@ impl<'a> Page<'a> {
             let (place, shape) = if self.acts(i) || node.is(Flag::Scrollable) {
                 let able = [Flag::Clickable, Flag::LongClickable, Flag::Editable, Flag::Scrollable]
                     .map(|f| u8::from(node.is(f)));
-                let what = format!("{}{able:?}", target::role(node));
+                let what = format!("{}{able:?}", node.role);
                 (
                     format!("{what}{},{},{}", cell(b.left), cell(b.top), cell(b.height())),
                     format!("{what}{},{}", cell(b.left), cell(b.height())),

@@ -12,31 +12,13 @@ use std::collections::BTreeSet;
 use sha2::{Digest, Sha256};
 
 use super::mask;
-use super::snapshot::{Flag, Node, Snapshot, WindowKind};
+use super::snapshot::{Flag, Node, Snapshot, Trait, WindowKind};
+use super::structure::in_list;
 
 /// Maximum number of id names in a fingerprint.
 const MAX_IDS: usize = 8;
 /// Maximum number of class names in a fingerprint.
 const MAX_CLASSES: usize = 6;
-/// Ids that every window has.
-const COMMON_IDS: &[&str] = &["content", "statusBarBackground", "navigationBarBackground", "action_bar_root"];
-/// Classes that characterise the kind of a page.
-const ANCHOR_CLASSES: &[&str] = &[
-    "RecyclerView",
-    "ListView",
-    "ViewPager",
-    "TabLayout",
-    "Toolbar",
-    "EditText",
-    "WebView",
-    "FrameLayout",
-    "DialogTitle",
-];
-/// Classes of lists: their content scrolls in and out and says nothing about the page.
-const LIST_CLASSES: &[&str] = &["RecyclerView", "ListView", "GridView"];
-/// Classes whose content changes by itself.
-const VOLATILE_CLASSES: &[&str] =
-    &["ProgressBar", "Chronometer", "TextClock", "DigitalClock", "AnalogClock", "ViewFlipper"];
 
 /// Fingerprint and key of a page.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -55,17 +37,10 @@ pub fn identity(snapshot: &Snapshot) -> Option<Identity> {
         (None, false) => snapshot.stand_in_place()?,
         (None, true) => return None,
     };
-    let in_list =
-        |i: usize| snapshot.ancestors(i).any(|a| LIST_CLASSES.iter().any(|c| snapshot.nodes[a].class.contains(c)));
-    let stable = || {
-        (0..snapshot.nodes.len())
-            .filter(|i| !in_list(*i))
-            .map(|i| &snapshot.nodes[i])
-            .filter(|n| snapshot.is_content(n))
-    };
-    let ids: BTreeSet<&str> = stable().filter_map(Node::id_name).filter(|n| !COMMON_IDS.contains(n)).collect();
-    let classes: BTreeSet<&str> =
-        stable().map(|n| n.class.as_str()).filter(|c| ANCHOR_CLASSES.iter().any(|a| c.contains(a))).collect();
+    let nodes = (0..snapshot.nodes.len()).filter(|i| !in_list(snapshot, *i)).map(|i| &snapshot.nodes[i]);
+    let stable: Vec<&Node> = nodes.filter(|n| snapshot.is_content(n)).collect();
+    let ids: BTreeSet<&str> = stable.iter().filter(|n| !n.has(Trait::CommonId)).filter_map(|n| n.id_name()).collect();
+    let classes: BTreeSet<&str> = stable.iter().filter(|n| n.has(Trait::Landmark)).map(|n| n.class.as_str()).collect();
     let join = |set: BTreeSet<&str>, max| set.into_iter().take(max).collect::<Vec<_>>().join(",");
     let rid = if ids.is_empty() { String::new() } else { format!("|rid={}", join(ids, MAX_IDS)) };
     let structure = format!("wv={}{rid}|cls={}", u8::from(snapshot.has_web_view()), join(classes, MAX_CLASSES));
@@ -129,7 +104,7 @@ pub fn content_hash(snapshot: &Snapshot) -> String {
     for window in snapshot.windows.iter().filter(|w| matches!(w.kind, WindowKind::Page | WindowKind::Keyboard)) {
         put(&format!("{}{}{}", window.app, window.layer, window.focused));
     }
-    for node in snapshot.content().filter(|n| !VOLATILE_CLASSES.iter().any(|c| n.class.contains(c))) {
+    for node in snapshot.content().filter(|n| !n.has(Trait::Volatile)) {
         let text = if node.is(Flag::Editable) { "" } else { node.text.as_deref().unwrap_or("") };
         put(&node.class);
         put(&mask::digits(text));

@@ -31,4 +31,4 @@ pub(crate) mod tests;
 
 pub use label::Label;
 pub use refs::Ref;
-pub use snapshot::{Flag, Node, Rect, Snapshot, Window, WindowKind};
+pub use snapshot::{Flag, Node, Rect, Snapshot, Trait, Traits, Window, WindowKind};

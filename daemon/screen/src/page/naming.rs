@@ -9,8 +9,8 @@ use std::collections::HashMap;
 use afd_proto::vocabulary::Role;
 
 use super::refs::Ref;
-use super::snapshot::{Flag, Rect, Snapshot};
-use super::{folding, label, target};
+use super::snapshot::{Flag, Rect, Snapshot, Trait};
+use super::{folding, label};
 
 /// Maximum distance between a caption and the control below it, as a share of the screen's longer side (1 / this).
 const ABOVE_DIVISOR: i32 = 40;
@@ -41,9 +41,7 @@ pub(super) fn add_names(snapshot: &Snapshot, refs: &mut [Ref]) {
 /// Returns whether a control is one that has its name beside it: a field, a switch, a slider.
 fn takes_caption(snapshot: &Snapshot, index: usize) -> bool {
     let node = &snapshot.nodes[index];
-    let slides =
-        ["SeekBar", "Slider", "RatingBar", "Spinner", "NumberPicker"].into_iter().any(|c| node.class.contains(c));
-    slides || matches!(target::role(node), Role::Field | Role::Switch)
+    node.has(Trait::Adjustable) || matches!(node.role, Role::Field | Role::Switch)
 }
 
 /// Returns the text inside of a field, such as the hint of an empty one.
@@ -82,7 +80,7 @@ fn captions(snapshot: &Snapshot) -> Vec<(usize, &str)> {
 fn caption(snapshot: &Snapshot, index: usize, captions: &[(usize, &str)], controls: &[usize]) -> Option<String> {
     let geometry = snapshot.geometry();
     let own = geometry.shown(index);
-    let is_field = target::role(&snapshot.nodes[index]) == Role::Field;
+    let is_field = snapshot.nodes[index].role == Role::Field;
     let longer = geometry.screen().map_or(2400, |s| s.width().max(s.height()));
     let same_window = |i: usize| snapshot.nodes[i].window == snapshot.nodes[index].window;
     let others =
@@ -125,7 +123,7 @@ fn caption(snapshot: &Snapshot, index: usize, captions: &[(usize, &str)], contro
 
 /// Returns whether two controls share a row and its caption: then the caption means either.
 fn is_control_of_row(snapshot: &Snapshot, one: usize, other: usize) -> bool {
-    takes_caption(snapshot, one) && target::role(&snapshot.nodes[one]) == target::role(&snapshot.nodes[other])
+    takes_caption(snapshot, one) && snapshot.nodes[one].role == snapshot.nodes[other].role
 }
 
 /// Names refs by their place on the screen, such as `top left`; several at one place are numbered in reading order.
@@ -149,7 +147,7 @@ fn add_places(snapshot: &Snapshot, refs: &mut [Ref], nameless: &[usize]) {
     let is_placed = |i: usize| {
         let node = &snapshot.nodes[refs[i].node];
         // A container needs no name.
-        target::role(node) != Role::List && snapshot.geometry().shown(refs[i].node).area() > 0
+        node.role != Role::List && snapshot.geometry().shown(refs[i].node).area() > 0
     };
     let placed: Vec<(usize, &str)> =
         nameless.iter().copied().filter(|i| is_placed(*i)).map(|i| (i, place(refs[i].node))).collect();

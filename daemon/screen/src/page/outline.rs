@@ -11,7 +11,7 @@ use afd_proto::vocabulary::Role;
 
 use super::refs::Ref;
 use super::snapshot::{Flag, Snapshot, WindowKind};
-use super::{label, target, touch};
+use super::{label, touch};
 
 /// Maximum length of a label or value in an outline, characters.
 pub(super) const MAX_TEXT: usize = 200;
@@ -95,7 +95,7 @@ fn element(snapshot: &Snapshot, r: &Ref, at: usize, depth: usize) -> Item {
     let node = &snapshot.nodes[r.node];
     // An empty field shows its hint.
     let value = node.text.clone().filter(|t| node.is(Flag::Editable) && !t.is_empty() && *t != r.label.title);
-    let role = target::role(node);
+    let role = node.role;
     // A container that scrolls needs no name.
     let id = node.id_name().filter(|_| r.label.title.is_empty() && role != Role::List).map(str::to_owned);
     let name = r.name.clone().filter(|_| r.is_caption || id.is_none()).map(if r.is_caption {
@@ -110,14 +110,14 @@ fn element(snapshot: &Snapshot, r: &Ref, at: usize, depth: usize) -> Item {
 fn plain_text(snapshot: &Snapshot, index: usize, depth: usize, enclosing: Option<&str>) -> Option<Item> {
     let node = &snapshot.nodes[index];
     let own = label::own_words(node).map(str::trim).filter(|t| !t.is_empty())?;
-    let able = [Flag::Clickable, Flag::Editable].into_iter().any(|f| node.is(f)) || target::role(node) == Role::Button;
+    let able = [Flag::Clickable, Flag::Editable].into_iter().any(|f| node.is(f)) || node.role == Role::Button;
     let disabled = able && !node.is(Flag::Enabled);
     // What cannot be acted on is told even where a label has its text: a card with a disabled button is not one with a
     // button.
     if !disabled && enclosing.is_some_and(|label| label.contains(own)) {
         return None;
     }
-    let role = if disabled { target::role(node) } else { Role::Text };
+    let role = if disabled { node.role } else { Role::Text };
     Some(Item {
         depth,
         at: None,

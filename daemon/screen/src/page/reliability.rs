@@ -5,17 +5,13 @@ use super::snapshot::{Flag, Snapshot};
 /// Returns why the tree cannot be trusted, or `None` when it can.
 pub fn doubt(snapshot: &Snapshot) -> Option<&'static str> {
     if snapshot.nodes.is_empty() {
-        return Some(if snapshot.degraded {
-            "the phone's accessibility service is off: the screen cannot be read"
-        } else {
-            "the screen is empty"
-        });
+        return Some(snapshot.degraded.unwrap_or("the screen is empty"));
     }
     let Some(front) = snapshot.geometry().front() else { return Some("only system windows are on the screen") };
     if snapshot.content().count() == 1 {
         return Some("the screen has a single node");
     }
-    if is_of_another_app(snapshot, front) {
+    if snapshot.of_another_app {
         return Some("the window in front and the activity belong to different apps: the tree may be outdated");
     }
     if !has_elements(snapshot, front) {
@@ -27,13 +23,6 @@ pub fn doubt(snapshot: &Snapshot) -> Option<&'static str> {
         return Some("the activity changed while the screen was read");
     }
     None
-}
-
-/// Returns whether the window in front belongs to another app than the activity on top.
-fn is_of_another_app(snapshot: &Snapshot, front: usize) -> bool {
-    let window = &snapshot.windows[front].app;
-    let activity = snapshot.place.as_deref().and_then(|p| p.split_once('/')).map(|(app, _)| app);
-    !window.is_empty() && activity.is_some_and(|app| app != window)
 }
 
 /// Share of the window in front from which an element is the whole page, percent.

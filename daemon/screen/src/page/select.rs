@@ -11,7 +11,7 @@ use super::folding::Wanted;
 use super::layers::Side;
 use super::refs::Ref;
 use super::snapshot::{Flag, Node, Snapshot, WindowKind};
-use super::{label, structure, target, touch};
+use super::{label, structure, touch};
 
 /// Selects nodes by one of their properties.
 #[derive(Debug, Clone, Copy)]
@@ -194,7 +194,7 @@ fn element_of(snapshot: &Snapshot, refs: &[Ref], index: usize, fit: Fit, gesture
     let is_whole = |i: usize| i != index && geometry.shown(i).area() * 100 > window * WHOLE_PERCENT;
     let is_list = |i: usize| {
         let node = &snapshot.nodes[i];
-        i != index && (target::role(node) == Role::List || structure::is_list(node) || label::stacks_rows(snapshot, i))
+        i != index && (node.role == Role::List || structure::is_list(node) || label::stacks_rows(snapshot, i))
     };
     let takes =
         std::iter::once(index).chain(snapshot.ancestors(index)).find(|i| gesture.is_taken_by(&snapshot.nodes[*i]));

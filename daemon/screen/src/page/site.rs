@@ -14,21 +14,6 @@ pub struct Site {
     pub port: Option<u16>,
 }
 
-/// Id names of the address bars of browsers.
-const ADDRESS_BARS: &[&str] = &[
-    "url_bar",
-    "mozac_browser_toolbar_url_view",
-    "location_bar_edit_text",
-    "url_field",
-    "omnibarTextInput",
-    "address_bar",
-];
-
-/// Returns whether a node with this id name is an address bar, whose text is treated as typed.
-pub fn is_address_bar(id_name: Option<&str>) -> bool {
-    id_name.is_some_and(|name| ADDRESS_BARS.contains(&name))
-}
-
 /// Parses a URL, a host, or the text of a browser's address bar. Returns `None` when it names no site: a file, an
 /// internal page of the browser, or something that cannot be a host.
 pub fn parse(url: &str) -> Option<Site> {

@@ -2,6 +2,8 @@
 
 use std::str::FromStr;
 
+use afd_proto::vocabulary::Role;
+
 use super::layers::Geometry;
 
 /// A rectangle in device pixels.
@@ -159,19 +161,50 @@ impl Flags {
             NAMES.iter().filter(|(f, _)| self.has(*f) && (with_focusable || *f != Flag::Focusable)).map(|(_, n)| *n);
         std::iter::once(first).chain(rest).collect::<Vec<_>>().join(",")
     }
+}
 
-    /// Parses the names of flags. Both vocabularies of the service are accepted; unknown names are ignored.
-    pub fn parse(text: &str) -> Self {
-        text.split(',').fold(Self::default(), |flags, name| match name.trim() {
-            "on" => flags.with(Flag::Visible),
-            "clk" => flags.with(Flag::Clickable),
-            "lclk" | "lng" => flags.with(Flag::LongClickable),
-            "foc" | "fcs" => flags.with(Flag::Focusable),
-            "scr" => flags.with(Flag::Scrollable),
-            "edt" => flags.with(Flag::Editable),
-            "ena" => flags.with(Flag::Enabled),
-            _ => flags,
-        })
+/// What a node is, beyond its role. Drivers decide it from what their device reports, such as classes and ids.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u16)]
+pub enum Trait {
+    /// A list or grid, whose rows scroll in and out and say nothing about the page.
+    List = 1,
+    /// Shows web pages.
+    Web = 2,
+    /// Its content changes without anybody doing anything: a clock, a progress bar.
+    Volatile = 4,
+    /// Its class tells what kind of page it is on.
+    Landmark = 8,
+    /// The bar of a page, which has its title and its actions.
+    Bar = 16,
+    /// A text that takes no input.
+    StaticText = 32,
+    /// Named as a title.
+    Title = 64,
+    /// The address bar of a browser, whose text is treated as typed.
+    AddressBar = 128,
+    /// Its id was given by the system; apps use the same one for different elements.
+    SystemId = 256,
+    /// Its id is in every window.
+    CommonId = 512,
+    /// A control whose value is set in steps, such as a slider.
+    Adjustable = 1024,
+}
+
+/// A set of [`Trait`]s.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Traits(u16);
+
+impl Traits {
+    /// Returns the set with a trait added where a condition holds.
+    #[must_use]
+    pub fn with(self, what: Trait, holds: bool) -> Self {
+        Self(if holds { self.0 | what as u16 } else { self.0 })
+    }
+
+    /// Returns whether a trait is in the set.
+    pub fn has(self, what: Trait) -> bool {
+        self.0 & what as u16 != 0
     }
 }
 
@@ -233,6 +266,10 @@ pub struct Node {
     pub bounds: Rect,
     /// Properties and capabilities.
     pub flags: Flags,
+    /// Its role.
+    pub role: Role,
+    /// What it is, beyond its role.
+    pub traits: Traits,
     /// Whether it holds a secret; its text is masked already.
     pub password: bool,
     /// Whether the device truncated its text.
@@ -243,6 +280,11 @@ impl Node {
     /// Returns whether a flag is set.
     pub fn is(&self, flag: Flag) -> bool {
         self.flags.has(flag)
+    }
+
+    /// Returns whether the node has a trait.
+    pub fn has(&self, what: Trait) -> bool {
+        self.traits.has(what)
     }
 
     /// Returns whether the node can be interacted with now.
@@ -270,6 +312,8 @@ pub struct Snapshot {
     pub activity_below: Option<String>,
     /// Whether the place can be known at all in this mode. Where it cannot, the package stands in for it.
     pub place_knowable: bool,
+    /// What on the device makes the place known, where it cannot be.
+    pub place_advice: Option<&'static str>,
     /// Name of the site, for browsers.
     pub site: Option<String>,
     /// Host of the site, with its port if it has one.
@@ -277,10 +321,12 @@ pub struct Snapshot {
     /// Hash of the path pattern of the address, 8 hexadecimal digits; `None` for the start page. The path itself is not
     /// kept, as it may have been typed.
     pub path: Option<String>,
-    /// Mode in which the device's service reads the screen.
+    /// Mode in which the device reads the screen.
     pub mode: String,
-    /// Whether the service reports that it sees less than it should.
-    pub degraded: bool,
+    /// Why the device sees nothing or less than it should, if it says so.
+    pub degraded: Option<&'static str>,
+    /// Whether the window in front belongs to another app than the place that the device reports.
+    pub of_another_app: bool,
     /// Width and height in device pixels, when known.
     pub size: Option<(i32, i32)>,
     /// Windows, topmost first.
@@ -389,7 +435,7 @@ impl Snapshot {
 
     /// Returns whether the app's own content contains a web view.
     pub fn has_web_view(&self) -> bool {
-        self.content().any(|n| n.class.to_lowercase().contains("webview"))
+        self.content().any(|n| n.has(Trait::Web))
     }
 
     /// Returns the substitute for a place that cannot be known: the package of the foreground app, followed by `/`.

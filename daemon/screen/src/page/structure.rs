@@ -15,13 +15,11 @@ use std::collections::BTreeSet;
 use sha2::{Digest, Sha256};
 
 use super::evidence::Kind;
-use super::snapshot::{Flag, Node, Snapshot, WindowKind};
-use super::{evidence, label, mask, site, target};
+use super::snapshot::{Flag, Node, Snapshot, Trait, WindowKind};
+use super::{evidence, label, mask, target};
 
 /// Maximum length of a title, characters.
 const MAX_TITLE: usize = 40;
-/// Parts of the class names of lists, whose rows come and go.
-const LISTS: &[&str] = &["RecyclerView", "ListView", "GridView"];
 
 /// The structure of a page, or of a dialog over one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -109,12 +107,12 @@ pub fn in_list(snapshot: &Snapshot, index: usize) -> bool {
 
 /// Returns whether a node is a list.
 pub fn is_list(node: &Node) -> bool {
-    LISTS.iter().any(|c| node.class.contains(c))
+    node.has(Trait::List)
 }
 
 /// Returns whether a node lies in a web page.
 pub fn in_web(snapshot: &Snapshot, index: usize) -> bool {
-    snapshot.ancestors(index).any(|a| snapshot.nodes[a].class.contains("WebView"))
+    snapshot.ancestors(index).any(|a| snapshot.nodes[a].has(Trait::Web))
 }
 
 /// Returns the place of a screen, the stand-in where it cannot be known; `None` while it is not known.
@@ -130,7 +128,7 @@ fn place(snapshot: &Snapshot) -> Option<String> {
 /// elsewhere.
 pub fn of_bars(snapshot: &Snapshot) -> Option<Structure> {
     let (place, front) = (place(snapshot)?, snapshot.geometry().front()?);
-    let outside = |i: &usize| !in_web(snapshot, *i) && !snapshot.nodes[*i].class.contains("WebView");
+    let outside = |i: &usize| !in_web(snapshot, *i) && !snapshot.nodes[*i].has(Trait::Web);
     let nodes: Vec<usize> = front_nodes(snapshot).into_iter().filter(outside).collect();
     snapshot.site.as_ref().filter(|_| snapshot.has_web_view())?;
     let names: BTreeSet<u64> = nodes.iter().map(|i| feature(name(&snapshot.nodes[*i]))).collect();
@@ -225,7 +223,7 @@ fn told_by_title(snapshot: &Snapshot, index: usize) -> Option<u64> {
     }
     let title = label::of(snapshot, index).title;
     let plain = !title.is_empty() && title.chars().count() <= MAX_TITLE && !title.chars().any(char::is_numeric);
-    plain.then(|| feature(&format!("{}|{title}", target::role(node))))
+    plain.then(|| feature(&format!("{}|{title}", node.role)))
 }
 
 /// Returns the title of a page: the first static text in its toolbar, or in a node whose id contains `title`.
@@ -234,17 +232,17 @@ fn title(snapshot: &Snapshot, nodes: &[usize]) -> Option<String> {
     let top = nodes.iter().map(|i| snapshot.nodes[*i].bounds.top).min()?;
     nodes.iter().find_map(|i| {
         let node = &snapshot.nodes[*i];
-        let still = !site::is_address_bar(node.id_name())
+        let still = !node.has(Trait::AddressBar)
             && !node.is(Flag::Editable)
             && !node.is(Flag::Clickable)
             && !node.password
-            && node.class.contains("TextView");
+            && node.has(Trait::StaticText);
         // The upper third of the window rather than a fixed height, as dialogs are low.
         let high = (i64::from(node.bounds.top) - i64::from(top)) * 3 < i64::from(height) - i64::from(top);
         if !still
             || !high
             || in_list(snapshot, *i)
-            || !(names_title(node) || snapshot.ancestors(*i).any(|a| is_bar(&snapshot.nodes[a])))
+            || !(node.has(Trait::Title) || snapshot.ancestors(*i).any(|a| snapshot.nodes[a].has(Trait::Bar)))
         {
             return None;
         }
@@ -260,13 +258,4 @@ fn window_title(snapshot: &Snapshot, window: usize) -> Option<String> {
     let title = mask::digits(snapshot.windows[window].title.trim());
     let tells = !snapshot.place_knowable && snapshot.place.is_none() && title.chars().any(char::is_alphabetic);
     (tells && title.chars().count() <= MAX_TITLE).then_some(title)
-}
-
-fn names_title(node: &Node) -> bool {
-    node.id_name().is_some_and(|name| name.to_lowercase().contains("title"))
-}
-
-fn is_bar(node: &Node) -> bool {
-    node.class.contains("Toolbar")
-        || node.id_name().is_some_and(|name| name.contains("toolbar") || name.contains("action_bar"))
 }

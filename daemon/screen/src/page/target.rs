@@ -5,31 +5,6 @@ use afd_proto::vocabulary::{Action, By, Role, Target, TargetSelector, Verb};
 use super::label;
 use super::snapshot::{Flag, Node, Snapshot};
 
-/// Returns the role of a node, from its flags and its class.
-pub fn role(node: &Node) -> Role {
-    let class = node.class.as_str();
-    let any = |words: &[&str]| words.iter().any(|w| class.contains(w));
-    if node.is(Flag::Editable) || any(&["EditText"]) {
-        Role::Field
-    } else if any(&["Switch", "CheckBox", "RadioButton", "ToggleButton"]) {
-        Role::Switch
-    } else if node.is(Flag::Scrollable) || any(&["RecyclerView", "ListView", "ScrollView"]) {
-        Role::List
-    } else if any(&["WebView"]) {
-        Role::Web
-    } else if any(&["Image"]) {
-        Role::Image
-    } else if any(&["Button"]) {
-        Role::Button
-    } else if node.is(Flag::Clickable) && any(&["Layout", "ViewGroup", "CardView"]) {
-        Role::Row
-    } else if any(&["TextView"]) {
-        Role::Text
-    } else {
-        Role::View
-    }
-}
-
 /// Maximum length of a title, characters.
 pub const MAX_TITLE: usize = 80;
 
@@ -71,7 +46,7 @@ pub fn locate(snapshot: &Snapshot, refs: &[super::Ref], wanted: &Target) -> Opti
         given(&wanted.res_id, &node(r).res_id)
             && (wanted.res_id.is_some() || wanted.class.is_none() || node(r).res_id.is_none())
     };
-    let alike = |r: &super::Ref| is_id(r) && (wanted.role == Role::Any || role(node(r)) == wanted.role) && titled(r);
+    let alike = |r: &super::Ref| is_id(r) && (wanted.role == Role::Any || node(r).role == wanted.role) && titled(r);
     let candidates: Vec<usize> = (0..refs.len()).filter(|i| alike(&refs[*i])).collect();
     let same = |i: &usize| {
         let there = describe(snapshot, refs[*i].node);
@@ -145,7 +120,7 @@ fn without_ordinal(snapshot: &Snapshot, index: usize) -> Target {
         snapshot.ancestors(index).map(|a| &snapshot.nodes[a]).map(|n| n.id_name().unwrap_or(&n.class)).collect();
     path.reverse();
     Target {
-        role: role(node),
+        role: node.role,
         label: (!label.is_empty()).then_some(label),
         title: (!words.title.is_empty()).then(|| short(&words.title)),
         name: None,

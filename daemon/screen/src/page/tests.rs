@@ -4,7 +4,7 @@ use afd_proto::vocabulary::{Action, By, Point, Role, Target, Verb};
 use proptest::prelude::*;
 
 use super::refs::{self, Recorded};
-use super::snapshot::{Flag, Flags, Node, Rect, Snapshot, Window, WindowKind};
+use super::snapshot::{Flag, Flags, Node, Rect, Snapshot, Trait, Traits, Window, WindowKind};
 use super::{fingerprint, label, reliability, select, target, touch};
 
 fn flags(all: &[Flag]) -> Flags {
@@ -24,6 +24,18 @@ fn node(id: usize, parent: Option<usize>, class: &str, text: &str, bounds: [i32;
         res_id: None,
         bounds: Rect { left, top, right, bottom },
         flags: flags(able),
+        role: match class {
+            "EditText" => Role::Field,
+            "Switch" => Role::Switch,
+            "RecyclerView" => Role::List,
+            "LinearLayout" => Role::Row,
+            "TextView" => Role::Text,
+            _ => Role::View,
+        },
+        traits: Traits::default()
+            .with(Trait::List, class == "RecyclerView")
+            .with(Trait::Landmark, class == "RecyclerView")
+            .with(Trait::StaticText, class == "TextView"),
         password: false,
         truncated: false,
     }

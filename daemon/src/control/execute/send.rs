@@ -13,7 +13,7 @@ use super::super::scroll::SearchOutcome;
 use super::super::target_spec::TargetSpec;
 use super::super::{Call, Error, Result};
 use afd_base::task::failpoint;
-use afd_device::{DeviceGuard, DriverError, Input};
+use afd_device::{Command, DeviceGuard, DriverError, Input};
 use afd_experience::memory::events::Event;
 use afd_screen::page::select::Gesture;
 
@@ -28,9 +28,9 @@ impl Call {
     ) -> Result<SearchOutcome> {
         match steps {
             Steps::Send(inputs) => {
-                let inputs = inputs(resolved.as_ref().map(|r| r.point));
-                let (count, answers) = (inputs.len(), Mutex::default());
-                let sent = AssertUnwindSafe(self.send_each(guard, inputs, event, &answers)).catch_unwind().await;
+                let commands = inputs(resolved.as_ref().map(|r| r.point));
+                let (count, answers) = (commands.len(), Mutex::default());
+                let sent = AssertUnwindSafe(self.send_each(guard, commands, event, &answers)).catch_unwind().await;
                 match sent {
                     Ok(sent) => sent?,
                     // The device did all of it: what failed came after its answer.
@@ -74,8 +74,8 @@ impl Call {
         inputs: Vec<Input>,
         event: &mut Event,
     ) -> std::result::Result<String, DriverError> {
-        let answers = Mutex::default();
-        self.send_each(guard, inputs, event, &answers).await?;
+        let (commands, answers) = (inputs.into_iter().map(Command::Input).collect(), Mutex::default());
+        self.send_each(guard, commands, event, &answers).await?;
         Ok(answers.into_inner().join("; "))
     }
 
@@ -83,12 +83,12 @@ impl Call {
     async fn send_each(
         &self,
         guard: &DeviceGuard,
-        inputs: Vec<Input>,
+        commands: Vec<Command>,
         event: &mut Event,
         answers: &Mutex<Vec<String>>,
     ) -> std::result::Result<(), DriverError> {
-        for (done, input) in inputs.iter().enumerate() {
-            match guard.perform(self.target.token.as_ref(), input).await {
+        for (done, command) in commands.iter().enumerate() {
+            match guard.perform(self.target.token.as_ref(), command).await {
                 Ok(result) => {
                     failpoint("act");
                     answers.lock().push(result);
@@ -96,11 +96,12 @@ impl Call {
                 }
                 Err(error) => {
                     // If the first input did not reach the device, nothing did.
-                    event.sent = done > 0 || !matches!(error, DriverError::Unreachable(_));
+                    event.sent =
+                        done > 0 || !matches!(error, DriverError::Unreachable(_) | DriverError::Unsupported { .. });
                     return Err(match error {
                         DriverError::Unreachable(why) if done > 0 => DriverError::Lost(format!(
                             "{done} of {} steps were done, then the connection failed: {why}",
-                            inputs.len()
+                            commands.len()
                         )),
                         other => other,
                     });

@@ -4,13 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use afd_proto::Secret;
-use afd_proto::picture::Overlay;
 use parking_lot::Mutex;
 
 use crate::control::Core;
 use afd_base::config::{Config, Override, Overrides};
 use afd_device::autofish::parse_screen;
-use afd_device::{Driver, DriverError, DriverFuture, ForegroundApp, Input, ScreenshotOptions};
+use afd_device::{BadParam, Driver, DriverError, DriverFuture, ForegroundApp, Input, ScreenshotOptions, Shell};
 use afd_screen::page::Snapshot;
 
 /// A core with one device, `fake`, and a store in a temporary directory.
@@ -34,7 +33,8 @@ impl Lab {
     }
 }
 
-/// A device that shows what it is told to, and records what it is sent.
+/// A device that shows what it is told to, and records what it is sent. It has a shell, but nothing else that is
+/// optional, and its keys have no numbers.
 #[derive(Default)]
 pub(super) struct FakeDriver {
     screen: Mutex<Snapshot>,
@@ -97,12 +97,12 @@ impl Driver for FakeDriver {
         Box::pin(async { Err(DriverError::Failed("the fake device has no pictures".to_owned())) })
     }
 
-    fn overlay<'a>(&'a self, _: Option<&'a Secret>) -> DriverFuture<'a, Overlay> {
-        Box::pin(async { Err(DriverError::Failed("the fake device has no overlay".to_owned())) })
+    fn check_app(&self, _: &str) -> Result<(), BadParam> {
+        Ok(())
     }
 
-    fn packages<'a>(&'a self, _: Option<&'a Secret>, _: Option<&'a str>, _: bool) -> DriverFuture<'a, Vec<String>> {
-        Box::pin(async { Ok(Vec::new()) })
+    fn check_token<'a>(&'a self, _: Option<&'a Secret>) -> DriverFuture<'a, ()> {
+        Box::pin(async { Ok(()) })
     }
 
     fn perform<'a>(&'a self, _: Option<&'a Secret>, input: &'a Input) -> DriverFuture<'a, String> {
@@ -114,6 +114,16 @@ impl Driver for FakeDriver {
             self.running.fetch_sub(1, Ordering::SeqCst);
             self.response.lock().clone().unwrap_or_else(|| Ok("done".to_owned()))
         })
+    }
+
+    fn shell(&self) -> Option<&dyn Shell> {
+        Some(self)
+    }
+}
+
+impl Shell for FakeDriver {
+    fn run<'a>(&'a self, _: Option<&'a Secret>, _: &'a Secret, _: u32) -> DriverFuture<'a, String> {
+        Box::pin(async { Ok("done".to_owned()) })
     }
 }
 

@@ -29,7 +29,7 @@ use afd_experience::visual::{files, index, states};
 use afd_screen::page::element::Element;
 use afd_screen::page::snapshot::Rect;
 use afd_screen::page::structure::Structure;
-use afd_screen::page::{Flag, Node, Snapshot, element, site, structure};
+use afd_screen::page::{Flag, Node, Snapshot, Trait, element, site, structure};
 use afd_store::{Connection, now_ms};
 
 /// Coordinates of detections must not exceed this in either direction, pixels.
@@ -249,7 +249,7 @@ impl Core {
         let b = detected.bounds;
         let (x, y) =
             (f64::from(b.left) / 2.0 + f64::from(b.right) / 2.0, f64::from(b.top) / 2.0 + f64::from(b.bottom) / 2.0);
-        let secret = |n: &Node| n.is(Flag::Editable) || n.password || site::is_address_bar(n.id_name());
+        let secret = |n: &Node| n.is(Flag::Editable) || n.password || n.has(Trait::AddressBar);
         snapshot.nodes.iter().any(|n| secret(n) && n.bounds.contains(x, y))
             || detected.label.as_deref().is_some_and(|label| self.secrets.was_typed(label))
     }

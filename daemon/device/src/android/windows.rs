@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use parking_lot::Mutex;
 
+use super::app_of;
 use afd_screen::page::WindowKind;
 use afd_screen::page::layers;
 use afd_screen::page::snapshot::Snapshot;
@@ -16,7 +17,7 @@ use afd_screen::page::snapshot::Snapshot;
 const APPLICATION: &str = "APPLICATION";
 
 /// Decides what each window is for.
-pub(super) fn classify(snapshot: &mut Snapshot) {
+pub fn classify(snapshot: &mut Snapshot) {
     let kinds: Vec<WindowKind> = (0..snapshot.windows.len()).map(|w| kind(snapshot, w)).collect();
     snapshot.windows.iter_mut().zip(kinds).for_each(|(window, kind)| window.kind = kind);
 }
@@ -38,9 +39,10 @@ fn kind(snapshot: &Snapshot, index: usize) -> WindowKind {
 
 /// Sets app and place of the window in front, given the activity that the phone reports to be on top, if it does. A
 /// dialog of the system is no part of that activity.
-pub(super) fn set_place(snapshot: &mut Snapshot, activity: Option<String>) {
-    snapshot.app = activity.as_deref().and_then(|a| a.split('/').next()).map(str::to_owned);
+pub fn set_place(snapshot: &mut Snapshot, activity: Option<String>) {
+    snapshot.app = activity.as_deref().and_then(app_of).map(str::to_owned);
     snapshot.place = activity;
+    snapshot.of_another_app = false;
     let Some(front) = snapshot.front_window().filter(|w| !w.app.is_empty()).cloned() else { return };
     if snapshot.app.is_none() {
         snapshot.app = Some(front.app);
@@ -48,6 +50,8 @@ pub(super) fn set_place(snapshot: &mut Snapshot, activity: Option<String>) {
         snapshot.activity_below = snapshot.place.take();
         snapshot.place = Some(format!("{}/", front.app));
         snapshot.app = Some(front.app);
+    } else {
+        snapshot.of_another_app = snapshot.app.as_ref() != Some(&front.app);
     }
 }
 
@@ -57,16 +61,16 @@ const MAX_WINDOWS: usize = 64;
 /// The activities of windows that were in front before. The phone reports one activity only: while a dialog of another
 /// app is over a page, that of the dialog.
 #[derive(Default)]
-pub(super) struct Activities {
+pub struct Activities {
     by_window: Mutex<HashMap<i64, String>>,
 }
 
 impl Activities {
     /// Remembers the activity of the window in front, and sets the places of the windows behind it.
-    pub(super) fn apply(&self, snapshot: &mut Snapshot) {
+    pub fn apply(&self, snapshot: &mut Snapshot) {
         let front = snapshot.front_window().map(|w| (w.id, w.app.clone(), w.type_name == APPLICATION));
         let Some((front, front_app, is_app)) = front else { return };
-        let of_app = |place: &String, app: &str| place.split('/').next() == Some(app);
+        let of_app = |place: &String, app: &str| app_of(place) == Some(app);
         let mut known = self.by_window.lock();
         if known.len() >= MAX_WINDOWS {
             known.clear();
@@ -82,8 +86,8 @@ impl Activities {
 
 #[cfg(test)]
 mod tests {
-    use super::super::parse_screen;
     use super::*;
+    use crate::autofish::parse_screen;
 
     /// A screen with a page of `a.page` and, if there is one, a window in front of it: type, package, and bounds of its
     /// button.

@@ -1,0 +1,135 @@
+//! What the classes and resource ids of Android's elements mean.
+
+use afd_proto::vocabulary::Role;
+use afd_screen::page::{Flag, Node, Trait, Traits};
+
+/// Parts of the class names of lists and grids.
+const LISTS: &[&str] = &["RecyclerView", "ListView", "GridView"];
+/// Parts of the class names that characterise the kind of a page.
+const LANDMARKS: &[&str] = &[
+    "RecyclerView",
+    "ListView",
+    "ViewPager",
+    "TabLayout",
+    "Toolbar",
+    "EditText",
+    "WebView",
+    "FrameLayout",
+    "DialogTitle",
+];
+/// Parts of the class names of elements whose content changes by itself.
+const VOLATILE: &[&str] = &["ProgressBar", "Chronometer", "TextClock", "DigitalClock", "AnalogClock", "ViewFlipper"];
+/// Parts of the class names of controls whose value is set in steps.
+const ADJUSTABLE: &[&str] = &["SeekBar", "Slider", "RatingBar", "Spinner", "NumberPicker"];
+/// Id names that every window has.
+const COMMON_IDS: &[&str] = &["content", "statusBarBackground", "navigationBarBackground", "action_bar_root"];
+/// Id names of the address bars of browsers.
+const ADDRESS_BARS: &[&str] = &[
+    "url_bar",
+    "mozac_browser_toolbar_url_view",
+    "location_bar_edit_text",
+    "url_field",
+    "omnibarTextInput",
+    "address_bar",
+];
+/// Package of the ids that the system gives.
+const SYSTEM: &str = "android:";
+
+/// Sets role and traits of a node from its class, id and flags.
+pub fn describe(node: &mut Node) {
+    node.role = role(node);
+    node.traits = traits(node);
+}
+
+fn role(node: &Node) -> Role {
+    let any = |words: &[&str]| contains_any(&node.class, words);
+    if node.is(Flag::Editable) || any(&["EditText"]) {
+        Role::Field
+    } else if any(&["Switch", "CheckBox", "RadioButton", "ToggleButton"]) {
+        Role::Switch
+    } else if node.is(Flag::Scrollable) || any(&["RecyclerView", "ListView", "ScrollView"]) {
+        Role::List
+    } else if any(&["WebView"]) {
+        Role::Web
+    } else if any(&["Image"]) {
+        Role::Image
+    } else if any(&["Button"]) {
+        Role::Button
+    } else if node.is(Flag::Clickable) && any(&["Layout", "ViewGroup", "CardView"]) {
+        Role::Row
+    } else if any(&["TextView"]) {
+        Role::Text
+    } else {
+        Role::View
+    }
+}
+
+fn traits(node: &Node) -> Traits {
+    let class = |words: &[&str]| contains_any(&node.class, words);
+    let id = node.id_name();
+    let id_has = |word: &str| id.is_some_and(|id| id.contains(word));
+    Traits::default()
+        .with(Trait::List, class(LISTS))
+        .with(Trait::Web, node.class.to_lowercase().contains("webview"))
+        .with(Trait::Volatile, class(VOLATILE))
+        .with(Trait::Landmark, class(LANDMARKS))
+        .with(Trait::Bar, class(&["Toolbar"]) || id_has("toolbar") || id_has("action_bar"))
+        .with(Trait::StaticText, class(&["TextView"]))
+        .with(Trait::Title, id.is_some_and(|id| id.to_lowercase().contains("title")))
+        .with(Trait::AddressBar, id.is_some_and(|id| ADDRESS_BARS.contains(&id)))
+        .with(Trait::SystemId, node.res_id.as_deref().is_some_and(|id| id.starts_with(SYSTEM)))
+        .with(Trait::CommonId, id.is_some_and(|id| COMMON_IDS.contains(&id)))
+        .with(Trait::Adjustable, class(ADJUSTABLE))
+}
+
+fn contains_any(text: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| text.contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use afd_screen::page::Rect;
+    use afd_screen::page::snapshot::Flags;
+
+    use super::*;
+
+    fn node(class: &str, id: Option<&str>, flags: &[Flag]) -> Node {
+        let mut node = Node {
+            id: "node_1".into(),
+            window: 0,
+            parent: None,
+            class: class.into(),
+            text: None,
+            desc: None,
+            res_id: id.map(str::to_owned),
+            bounds: Rect::default(),
+            flags: flags.iter().fold(Flags::default(), |all, flag| all.with(*flag)),
+            role: Role::View,
+            traits: Traits::default(),
+            password: false,
+            truncated: false,
+        };
+        describe(&mut node);
+        node
+    }
+
+    #[test]
+    fn roles_follow_flags_before_classes() {
+        assert_eq!(node("TextView", None, &[Flag::Editable]).role, Role::Field);
+        assert_eq!(node("SwitchCompat", None, &[]).role, Role::Switch);
+        assert_eq!(node("View", None, &[Flag::Scrollable]).role, Role::List);
+        assert_eq!(node("LinearLayout", None, &[Flag::Clickable]).role, Role::Row);
+        assert_eq!(node("LinearLayout", None, &[]).role, Role::View);
+    }
+
+    #[test]
+    fn traits_come_from_classes_and_ids() {
+        let list = node("RecyclerView", Some("a.b:id/list"), &[]);
+        assert!(list.has(Trait::List) && list.has(Trait::Landmark) && !list.has(Trait::SystemId));
+        let title = node("AppCompatTextView", Some("android:id/title"), &[]);
+        assert!(title.has(Trait::StaticText) && title.has(Trait::Title) && title.has(Trait::SystemId));
+        assert!(node("EditText", Some("com.android.chrome:id/url_bar"), &[]).has(Trait::AddressBar));
+        assert!(node("FrameLayout", Some("android:id/content"), &[]).has(Trait::CommonId));
+        assert!(node("CustomWebview", None, &[]).has(Trait::Web));
+    }
+}

@@ -1,0 +1,134 @@
+//! Why a driver cannot be created, or a request to a device failed.
+
+use std::fmt;
+use std::ops::Deref;
+
+use afd_base::config;
+use afd_proto::ErrorCode;
+
+/// Why no driver can be created from the settings of a device.
+#[derive(Debug, thiserror::Error)]
+pub enum SetupError {
+    /// The URL is not acceptable as that of a device.
+    #[error(transparent)]
+    InvalidSetting(#[from] config::InvalidSetting),
+    /// The URL cannot be parsed.
+    #[error("{0}")]
+    Url(#[from] url::ParseError),
+    /// The HTTP client cannot be created.
+    #[error("cannot create an HTTP client: {0}")]
+    Client(#[from] reqwest::Error),
+}
+
+/// What went wrong, and what may help.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Why {
+    text: String,
+    advice: Option<&'static str>,
+}
+
+impl<T: Into<String>> From<T> for Why {
+    fn from(text: T) -> Self {
+        Self { text: text.into(), advice: None }
+    }
+}
+
+impl Deref for Why {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.text
+    }
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// Why a request to a device failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DriverError {
+    /// The device could not be reached, or did not respond to a read.
+    #[error("cannot reach the device: {0}")]
+    Unreachable(Why),
+    /// The device rejected the token.
+    #[error("the device rejected the token: {0}")]
+    Auth(Why),
+    /// The device responded with an error.
+    #[error("the device reported an error: {message}")]
+    Refused {
+        /// HTTP status, if there was one.
+        status: Option<u16>,
+        /// Error message of the device.
+        message: Why,
+    },
+    /// The response of the device could not be parsed.
+    #[error("malformed response from the device: {0}")]
+    Protocol(Why),
+    /// The action was sent but its response was lost: it may or may not have happened.
+    #[error("the action was sent, but its response was lost: {0}")]
+    Lost(String),
+    /// Devices of this kind cannot do this.
+    #[error("a device of kind {kind} {what}")]
+    Unsupported {
+        /// Kind of the device.
+        kind: &'static str,
+        /// What it cannot do, as the rest of a sentence.
+        what: &'static str,
+        /// What to use instead.
+        instead: &'static str,
+    },
+    /// The queue of the device is full; holds the limit.
+    #[error("the queue of the device is full ({0} waiting calls)")]
+    QueueFull(u64),
+    /// The daemon itself failed.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl DriverError {
+    pub(crate) fn removed() -> Self {
+        DriverError::Failed("the device was removed".to_owned())
+    }
+
+    /// Returns the error code for the wire.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            DriverError::Unreachable(_) => ErrorCode::DeviceUnreachable,
+            DriverError::Auth(_) => ErrorCode::DeviceAuth,
+            DriverError::Refused { .. } | DriverError::Protocol(_) => ErrorCode::DeviceError,
+            DriverError::Lost(_) => ErrorCode::OutcomeUnknown,
+            DriverError::Unsupported { .. } => ErrorCode::Unsupported,
+            DriverError::QueueFull(_) => ErrorCode::LimitExceeded,
+            DriverError::Failed(_) => ErrorCode::Internal,
+        }
+    }
+
+    /// Returns what may help.
+    pub fn advice(&self) -> &'static str {
+        match self {
+            DriverError::Unreachable(why) => why.advice.unwrap_or("check that the device is on and can be reached"),
+            DriverError::Auth(why) => why.advice.unwrap_or("check the token of the device"),
+            DriverError::Refused { message, .. } => message.advice.unwrap_or("observe again"),
+            DriverError::Protocol(why) => why.advice.unwrap_or("check that the URL is that of the device"),
+            DriverError::Lost(_) => "it may have taken effect: observe again before deciding whether to repeat it",
+            DriverError::Unsupported { instead, .. } => instead,
+            DriverError::QueueFull(_) => "wait for responses to pending calls before sending more",
+            DriverError::Failed(_) => "try again; `afctl status` shows the devices and the background tasks",
+        }
+    }
+
+    /// Adds what may help, as a driver knows it.
+    pub(crate) fn advised(mut self, advice: Option<&'static str>) -> Self {
+        if let DriverError::Unreachable(why)
+        | DriverError::Auth(why)
+        | DriverError::Refused { message: why, .. }
+        | DriverError::Protocol(why) = &mut self
+        {
+            why.advice = why.advice.or(advice);
+        }
+        self
+    }
+}

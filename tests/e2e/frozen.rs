@@ -1,0 +1,39 @@
+//! What memory is keyed by stays as it is in every version: databases hold these keys.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use afd_screen::page::{Snapshot, element, fingerprint, refs, reliability, structure};
+use afd_tests::screens;
+
+/// Returns the keys, hashes, roles and labels that are derived from a screen, one on a line.
+fn facts(snapshot: &Snapshot) -> String {
+    let identity = fingerprint::identity(snapshot);
+    let hashes = (fingerprint::exact_content(snapshot), fingerprint::content_hash(snapshot));
+    let structures = structure::of(snapshot);
+    let keys = structures.iter().flat_map(|s| [Some(&s.front), s.below.as_ref()]).flatten().map(|s| s.key());
+    let mut lines = vec![format!("{identity:?} {hashes:?} {:?}", reliability::doubt(snapshot))];
+    lines.push(format!("{:?} {structures:?} {:?}", keys.collect::<Vec<_>>(), structure::of_bars(snapshot)));
+    lines.extend(element::all(snapshot).iter().map(|e| format!("{e:?}")));
+    lines.extend(refs::all(snapshot).iter().map(|r| format!("{r:?}")));
+    lines.join("\n")
+}
+
+#[test]
+fn keys_of_pages_and_elements_stay_as_they_were() {
+    let tests = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let mut found = BTreeMap::new();
+    for half in ["held", "tuned"] {
+        for (app, labelled) in screens::read(&tests.join("screens").join(half)) {
+            let all: Vec<String> = labelled.iter().map(|l| facts(&l.screen.snapshot())).collect();
+            found.insert(app, format!("{:016x}", structure::feature(&all.join("\n"))));
+        }
+    }
+    let file = tests.join("fixtures/frozen-keys.json");
+    if std::env::var_os("UPDATE_FROZEN").is_some() {
+        std::fs::write(&file, serde_json::to_string_pretty(&found).expect("JSON") + "\n").expect("writes");
+    }
+    let frozen: BTreeMap<String, String> =
+        serde_json::from_str(&std::fs::read_to_string(&file).expect("reads")).expect("JSON");
+    assert_eq!(found, frozen);
+}
