@@ -36,6 +36,8 @@ pub enum Run {
     Call(fn(&ArgMatches, &Context) -> Result<Call, clap::Error>),
     /// A function that runs the command itself and returns the exit code.
     Program(fn(&ArgMatches, &Context) -> Result<u8, clap::Error>),
+    /// Like [`Run::Program`], for a command that needs the description of all commands.
+    Whole(fn(&ArgMatches, &Context, Command) -> Result<u8, clap::Error>),
 }
 
 /// A command, or a group of commands.
@@ -212,7 +214,13 @@ pub const ENTRIES: &[Entry] = &[
         run: Run::Call(|matches, _| Ok(uninstall::Uninstall::from_arg_matches(matches)?.call())),
     },
     program::<Completions>("completions", "Print a shell completion script", complete),
-    program::<man::Man>("man", "Write the manual pages of all commands to a directory", man::run),
+    Entry {
+        name: "man",
+        aliases: &[],
+        about: "Write the manual pages of all commands to a directory",
+        describe: describe_args::<man::Man>,
+        run: Run::Whole(man::run),
+    },
 ];
 
 /// The commands by what they are for, as `--help` lists them.

@@ -19,7 +19,7 @@ use crate::dial::{self, Purpose, Retry};
 use crate::options::Context;
 use crate::outcome::{FAILED, Failure, Outcome, USAGE};
 use crate::output::print;
-use crate::{ask, run, spawn};
+use crate::{ask, request_key, spawn};
 
 /// Token of the practice phone, which guards nothing.
 const PRACTICE_TOKEN: &str = "practice";
@@ -206,7 +206,7 @@ impl Setup<'_> {
     fn call<M: Method>(&self, params: &M::Params) -> Result<M::Result, Failure> {
         let mut params = serde_json::to_value(params).map_err(|e| unreadable(e.to_string()))?;
         if M::INFO.takes_request_key() {
-            params["requestKey"] = json!(run::request_key());
+            params["requestKey"] = json!(request_key::request_key());
         }
         let result = dial::call(&self.context.global, Purpose::Call, Retry::Safe, |_| {}, M::INFO.name, &params)?;
         serde_json::from_str(result.get()).map_err(|e| unreadable(e.to_string()))

@@ -26,6 +26,7 @@ pub mod options;
 pub mod outcome;
 pub mod output;
 pub mod own_settings;
+pub mod request_key;
 pub mod rewrite;
 pub mod run;
 pub mod safe;

@@ -2,10 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgMatches, Args, FromArgMatches};
+use clap::{ArgMatches, Args, Command, FromArgMatches};
 use serde_json::json;
 
-use crate::cli;
 use crate::options::Context;
 use crate::outcome::{FAILED, Failure, Outcome};
 use crate::output::print;
@@ -19,20 +18,20 @@ pub struct Man {
 }
 
 /// The commands that print help need no page.
-fn without_help(command: clap::Command) -> clap::Command {
+fn without_help(command: Command) -> Command {
     let mut command = command.disable_help_subcommand(true);
     command.build();
     let names: Vec<String> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
     names.into_iter().fold(command, |command, name| command.mut_subcommand(name, without_help))
 }
 
-/// Writes a page for each command.
+/// Writes a page for each command of the whole program.
 ///
 /// # Errors
 /// If the arguments are invalid. Pages that cannot be written are printed as a failure.
-pub fn run(matches: &ArgMatches, context: &Context) -> Result<u8, clap::Error> {
+pub fn run(matches: &ArgMatches, context: &Context, whole: Command) -> Result<u8, clap::Error> {
     let Man { dir } = Man::from_arg_matches(matches)?;
-    let mut command = without_help(cli::command());
+    let mut command = without_help(whole);
     command.build();
     let written = std::fs::create_dir_all(&dir).and_then(|()| clap_mangen::generate_to(command, &dir));
     let result = match written.and_then(|()| Ok(std::fs::read_dir(&dir)?.count())) {

@@ -22,6 +22,7 @@ use crate::options::{Address, Context, Format, Global, af_database, is_typed, ty
 use crate::outcome::{FAILED, Failure, INTERRUPTED, Outcome, USAGE};
 use crate::output::{effective, print};
 use crate::own_settings;
+use crate::request_key::request_key;
 use crate::rewrite;
 
 /// Runs a command line and returns the exit code.
@@ -69,6 +70,7 @@ fn dispatch(matches: &ArgMatches) -> Result<u8, clap::Error> {
     };
     match entry.run {
         Run::Program(run) => run(matches, &context),
+        Run::Whole(run) => run(matches, &context, cli::command()),
         Run::Call(call) => {
             let call = call(matches, &context)?;
             if context.global.no_memory {
@@ -255,15 +257,6 @@ fn add_request_key(method: &str, params: &mut Map<String, Value>) -> Retry {
         params.entry("requestKey").or_insert_with(|| json!(request_key()));
     }
     Retry::Safe
-}
-
-/// Returns a unique request key: 128 random bits, taken from the seeds of standard library hash tables, with time and
-/// process id.
-pub fn request_key() -> String {
-    use std::hash::{BuildHasher, Hasher, RandomState};
-    let draw = || RandomState::new().build_hasher().finish();
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    format!("afctl-{:016x}{:016x}-{:x}-{:x}", draw(), draw(), now.as_nanos(), std::process::id())
 }
 
 /// Handles Ctrl-C: the first one sets a flag, so that the envelope is still printed; a second one exits at once.

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use afctl::human::render;
+use afctl::human::render::render;
 use afctl::{cli, human, output};
 use serde_json::Value;
 

@@ -7,7 +7,7 @@
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use crate::conversation::{Content, Message, Part, Role, ToolCall};
+use crate::message::{Content, Message, Part, Role, ToolCall};
 
 /// Reads a list of messages in any of the forms.
 pub(crate) fn messages<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Message>, D::Error> {

@@ -8,6 +8,7 @@
 mod macros;
 
 pub mod act;
+mod all;
 pub mod artifact;
 pub mod backup;
 pub mod config;
@@ -29,6 +30,7 @@ mod incoming;
 pub mod job;
 pub mod keys;
 pub mod memory;
+pub mod message;
 pub mod method;
 pub mod model;
 pub mod notes;
@@ -56,6 +58,7 @@ pub mod verify;
 pub mod visual;
 pub mod vocabulary;
 
+pub use all::{method, methods};
 pub use error::{ErrorCode, ErrorData};
 pub use method::{COMMON_ERRORS, DeviceUse, Effect, Method, MethodInfo, SharedParams, WRITE_ERRORS};
 pub use secret::Secret;
@@ -97,50 +100,4 @@ pub const CAPABILITIES: &[&str] = &[
 pub fn example_result(method: &str) -> Option<&'static serde_json::Value> {
     static RESULTS: std::sync::OnceLock<serde_json::Map<String, serde_json::Value>> = std::sync::OnceLock::new();
     RESULTS.get_or_init(|| serde_json::from_str(include_str!("examples.json")).unwrap_or_default()).get(method)
-}
-
-/// Returns every method, in the order in which the documentation lists the namespaces.
-pub fn methods() -> impl Iterator<Item = &'static MethodInfo> {
-    [
-        daemon::METHODS,
-        doctor::METHODS,
-        device::METHODS,
-        config::METHODS,
-        observe::METHODS,
-        picture::METHODS,
-        act::METHODS,
-        verify::METHODS,
-        recover::METHODS,
-        memory::METHODS,
-        upkeep::METHODS,
-        artifact::METHODS,
-        visual::METHODS,
-        history::METHODS,
-        graph::METHODS,
-        files::METHODS,
-        template_match::METHODS,
-        session::METHODS,
-        transfer::METHODS,
-        coverage::METHODS,
-        progress::METHODS,
-        tasks::METHODS,
-        findings::METHODS,
-        conversation::METHODS,
-        context::METHODS,
-        pattern::METHODS,
-        recall::METHODS,
-        recall_upkeep::METHODS,
-        model::METHODS,
-        job::METHODS,
-        backup::METHODS,
-        events::METHODS,
-        rpc::METHODS,
-    ]
-    .into_iter()
-    .flatten()
-}
-
-/// Returns the method with this wire name.
-pub fn method(name: &str) -> Option<&'static MethodInfo> {
-    methods().find(|m| m.name == name)
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use afd_tests::docs::{assert_page, method_reference, repository, with_section};
+use afd_tests::imports;
 use afd_tests::{World, clients};
 use serde_json::json;
 
@@ -190,4 +191,16 @@ fn use_cases_run_no_sql() {
         calls.into_iter().find(|call| text.contains(call)).map(|call| format!("{}: {call}", file.display()))
     };
     assert_eq!(files.iter().filter_map(found).collect::<Vec<_>>(), Vec::<String>::new());
+}
+
+/// Files that import each other can only be understood, and changed, together.
+#[test]
+fn no_files_import_each_other_in_a_circle() {
+    let daemon = ["base", "device", "encoder", "experience", "recall", "screen", "store", "workspace"];
+    let crates = daemon.map(|name| format!("daemon/{name}")).into_iter();
+    for name in crates.chain(["daemon", "client", "client/mcp", "proto"].map(str::to_owned)) {
+        let imports = imports::of(&repository(&name).join("src"));
+        assert!(name == "daemon/encoder" || imports.values().any(|to| !to.is_empty()), "{name}: no imports were found");
+        assert_eq!(imports::circles(&imports), Vec::<Vec<String>>::new(), "{name}");
+    }
 }

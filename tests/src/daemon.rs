@@ -84,7 +84,7 @@ impl Daemon {
             ("sessions.progress_dir", given(dir.join(".local/state/afd"))),
         ];
         let overrides = Overrides { socket: socket(dir), config: dir.join("config.toml"), values: values.into() };
-        afd_base::model::embed::trial::use_program(programs::path("afd"));
+        afd_base::model::embed::use_program(programs::path("afd"));
         let hosted = Hosted::start(overrides).unwrap_or_else(|why| panic!("the daemon did not start: {why}"));
         Self { dir: dir.to_owned(), life: Life::Hosted(Some(hosted)) }
     }

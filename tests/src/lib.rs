@@ -9,6 +9,7 @@ pub mod daemon;
 pub mod docs;
 pub mod endpoint;
 pub mod http;
+pub mod imports;
 pub mod inputs;
 pub mod learner;
 pub mod phone;

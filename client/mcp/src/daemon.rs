@@ -7,7 +7,7 @@ use afctl::connection::{CallError, Connection};
 use afctl::dial::{self, Purpose, Retry};
 use afctl::options::{Address, Global};
 use afctl::outcome::{FAILED, Failure, Outcome};
-use afctl::{human, run};
+use afctl::{human, request_key};
 use afd_proto::device::{DeviceLease, DeviceRelease};
 use afd_proto::rpc::Progress;
 use afd_proto::session::SessionShow;
@@ -76,7 +76,7 @@ impl Daemon {
             }
         }
         if info.takes_request_key() {
-            params.entry("requestKey").or_insert_with(|| json!(run::request_key()));
+            params.entry("requestKey").or_insert_with(|| json!(request_key::request_key()));
         }
     }
 

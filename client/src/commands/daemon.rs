@@ -4,8 +4,8 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use afd_proto::daemon::{
-    DaemonMethods, DaemonMetrics, DaemonReload, DaemonShutdown, DaemonStatus, DaemonVersion, MethodList, MethodLoad,
-    MethodSummary, Metrics, Status as DaemonState,
+    DaemonMethods, DaemonMetrics, DaemonReload, DaemonShutdown, DaemonStatus, DaemonVersion, MethodLoad, Metrics,
+    Status as DaemonState,
 };
 use afd_proto::job::JobList;
 use afd_proto::vocabulary::NoParams;
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::{Call, Group, service};
 use crate::dial::{self, Purpose};
-use crate::human::{self, human, table};
+use crate::human::{self};
 use crate::options::Context;
 use crate::outcome::{FAILED, Failure};
 use crate::safe;
@@ -39,17 +39,6 @@ pub enum Daemon {
     Restart,
     /// Stop the daemon after its calls in flight have finished; never starts it
     Shutdown,
-}
-
-human! {
-    DaemonMethods => methods;
-    DaemonMetrics => |metrics: &Metrics| metrics.text.clone();
-    DaemonShutdown => |_| "stopped\n".to_owned();
-}
-
-fn methods(list: &MethodList) -> String {
-    let row = |m: &MethodSummary| [m.name.clone(), m.effect.to_string(), m.summary.clone()];
-    table(["method", "effect", "summary"], list.methods.iter().map(row))
 }
 
 /// Options of `status`.
@@ -95,7 +84,7 @@ fn watch(context: &Context, every: Duration) -> Result<Value, Failure> {
         let jobs: String = failing
             .map(|j| format!("job {}: {}\n", j.name, safe::line(j.last_error.as_deref().unwrap_or("running"))))
             .collect();
-        let rest = rates(&before, &metrics.methods, since);
+        let rest = human::daemon::rates(&before, &metrics.methods, since);
         let mut out = anstream::stdout();
         // Home, text, and what is left of the look before.
         let shown = format!("{}\n{jobs}{rest}", human::status(&state)).replace('\n', "\u{1b}[K\r\n");
@@ -105,32 +94,6 @@ fn watch(context: &Context, every: Duration) -> Result<Value, Failure> {
         before = metrics.methods;
         std::thread::sleep(every);
     }
-}
-
-/// Renders calls per second since the look before, and their times, for the methods that were called.
-fn rates(before: &[MethodLoad], now: &[MethodLoad], since: Duration) -> String {
-    let old = |name: &str| before.iter().find(|m| m.name == name).map_or((0, 0), |m| (m.calls, m.calls * m.mean_us));
-    let row = |m: &MethodLoad| {
-        let (calls, total) = old(&m.name);
-        let new = m.calls.saturating_sub(calls);
-        let mean = (m.calls * m.mean_us).saturating_sub(total) / new.max(1);
-        let rate = if before.is_empty() {
-            String::new()
-        } else {
-            format!("{:.1}", new as f64 / since.as_secs_f64().max(0.001))
-        };
-        let ms = |us: u64| format!("{:.1}", us as f64 / 1000.0);
-        [
-            m.name.clone(),
-            m.calls.to_string(),
-            rate,
-            if new > 0 { ms(mean) } else { String::new() },
-            ms(m.max_us),
-            m.errors.to_string(),
-        ]
-    };
-    let shown = now.iter().filter(|m| !m.name.starts_with("daemon.") && m.name != "job.list");
-    table(["method", "calls", "per s", "mean ms", "max ms", "errors"], shown.map(row))
 }
 
 /// Stops the daemon and starts it again; returns the version that runs now.

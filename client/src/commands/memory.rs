@@ -6,14 +6,12 @@ use afd_proto::memory::{
 };
 use afd_proto::notes::{DeleteParams, SaveParams, SearchParams};
 use afd_proto::upkeep::{
-    ExportParams, Exported, ImportCounts, ImportParams, Imported, MemoryExport, MemoryImport, MemoryPrune,
-    MemoryVacuum, PruneParams, Pruned, Vacuumed,
+    ExportParams, ImportParams, MemoryExport, MemoryImport, MemoryPrune, MemoryVacuum, PruneParams,
 };
 use afd_proto::vocabulary::{NoParams, RecordScope};
 use clap::{Args, Subcommand};
 
 use super::{Call, Group, absolute};
-use crate::human::{bytes, count, human, paint, parts, table};
 use crate::options::Context;
 
 /// Notes, event log, and what was learned about pages.
@@ -76,40 +74,6 @@ pub struct Import {
     /// Also let the file change the goal, tasks, next steps and blockers of sessions that are here already
     #[arg(long)]
     merge: bool,
-}
-
-human! {
-    MemoryExport => |e: &Exported| {
-        let total: u64 = e.records.values().sum();
-        format!("{} {} to {} ({})\n", paint(parts::GOOD, "wrote"), count(total, "record"), e.file, bytes(e.bytes))
-    };
-    MemoryImport => imported;
-    MemoryPrune => pruned;
-    MemoryVacuum => |v: &Vacuumed| format!("{} {} before, {} now\n", paint(parts::GOOD, "rewritten:"), bytes(v.before_bytes), bytes(v.after_bytes));
-}
-
-fn imported(done: &Imported) -> String {
-    let row = |(name, c): (&String, &ImportCounts)| {
-        let [added, renewed, present, left_out] = [c.added, c.renewed, c.present, c.left_out].map(|n| n.to_string());
-        [name.clone(), added, renewed, present, left_out]
-    };
-    let mut out = parts::dry_run(done.dry_run)
-        + &table(["record", "added", "renewed", "present", "left out"], done.records.iter().map(row));
-    for remark in &done.remarks {
-        out += &format!("{} {remark}\n", paint(parts::WARN, "left out:"));
-    }
-    out
-}
-
-fn pruned(pruned: &Pruned) -> String {
-    let verb = if pruned.dry_run { paint(parts::WARN, "would delete") } else { paint(parts::GOOD, "deleted") };
-    format!(
-        "{verb} {} events and {} observations from before {}; {} in use\n",
-        pruned.events,
-        pruned.observations,
-        parts::time(pruned.before),
-        bytes(pruned.used_bytes)
-    )
 }
 
 /// Options of `save`.

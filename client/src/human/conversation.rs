@@ -18,8 +18,8 @@ use afd_proto::pattern::{
 };
 use serde_json::Value;
 
-use super::human;
 use super::parts::{BAD, BOLD, DIM, GOOD, WARN, count, from, maybe, more, paint, shorten, table, time};
+use super::render::human;
 
 human! {
     ConversationAppend => appended;

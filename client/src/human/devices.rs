@@ -9,8 +9,8 @@ use afd_proto::device::{
 };
 use afd_proto::vocabulary::Reply;
 
-use super::human;
 use super::parts::{BAD, DIM, GOOD, WARN, bytes, count, maybe, paint, table, time};
+use super::render::human;
 
 human! {
     DaemonStatus => status;

@@ -1,17 +1,21 @@
 //! Output for people: headlines, tables, and colours if the terminal supports them.
 
+pub(crate) mod backup;
 mod conversation;
+pub(crate) mod daemon;
 mod devices;
+mod memory;
 mod observe;
 pub(crate) mod parts;
+pub(crate) mod recall;
 mod records;
+pub mod render;
 mod session;
 mod visual;
 
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use afd_proto::Method;
 use serde_json::{Map, Value};
 
 use crate::outcome::{Outcome, Render};
@@ -32,52 +36,21 @@ pub fn add_defaults(method: &str, params: &mut Map<String, Value>) {
     }
 }
 
-/// A method whose result can be rendered for people.
-pub trait Human: Method {
-    /// Renders a result.
-    fn human(result: &Self::Result) -> String;
-}
-
-/// Methods and the functions that render their results.
-macro_rules! human {
-    ($($method:path => $function:expr;)*) => {
-        /// How the results of these methods are rendered.
-        pub(crate) const RENDERS: &[(&str, $crate::outcome::Render)] =
-            &[$((<$method as afd_proto::Method>::INFO.name, $crate::human::render::<$method>)),*];
-        $(
-        impl $crate::human::Human for $method {
-            fn human(result: &Self::Result) -> String {
-                ($function)(result)
-            }
-        }
-        )*
-    };
-}
-pub(crate) use human;
-
 /// Returns how the result of a method is rendered, by its name; `None` if only its fields are shown.
 pub fn render_of(method: &str) -> Option<Render> {
-    let (backup, daemon, memory) =
-        (crate::commands::backup::RENDERS, crate::commands::daemon::RENDERS, crate::commands::memory::RENDERS);
     let modules = [
-        backup,
+        backup::RENDERS,
         conversation::RENDERS,
-        daemon,
+        daemon::RENDERS,
         devices::RENDERS,
-        memory,
+        memory::RENDERS,
         observe::RENDERS,
-        crate::commands::recall::RENDERS,
+        recall::RENDERS,
         records::RENDERS,
         session::RENDERS,
         visual::RENDERS,
     ];
     modules.into_iter().flatten().find(|(name, _)| *name == method).map(|(_, render)| *render)
-}
-
-/// Decodes and renders a result of a method; `None` if it cannot be decoded, for example if it comes from a newer
-/// daemon.
-pub fn render<M: Human>(data: &Value) -> Option<String> {
-    serde_json::from_value(data.clone()).ok().map(|result| M::human(&result))
 }
 
 /// Shows the progress of a call in one line on standard error, which the next step replaces.

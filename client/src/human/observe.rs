@@ -18,8 +18,8 @@ use afd_proto::verify::{VerifyElement, VerifyNodeExists, VerifyResult, VerifyTex
 use afd_proto::vocabulary::{Hint, HintKind, Reply, Target};
 use anstyle::AnsiColor;
 
-use super::human;
 use super::parts::{BAD, BOLD, DIM, GOOD, WARN, first, kebab, maybe, paint, table, target, time};
+use super::render::human;
 
 human! {
     ObserveTop => top;

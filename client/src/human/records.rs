@@ -18,7 +18,8 @@ use super::parts::{
     BAD, BOLD, DIM, GOOD, WARN, action, count, dry_run, empty_list, first, from, kebab, maybe, missing, more, paint,
     table, time,
 };
-use super::{human, visual};
+use super::render::human;
+use super::visual;
 
 human! {
     MemorySave => saved;

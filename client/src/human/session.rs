@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::commands::recall::entry_lines;
+use super::recall::entry_lines;
 use afd_proto::coverage::{Coverage, SessionCoverage, Share};
 use afd_proto::findings::{
     Bug, BugAdd, BugAddResult, BugList, BugReopen, BugResolve, BugShow, BugStatus, BugUpdate, Bugs, ResultAdd,
@@ -17,8 +17,8 @@ use afd_proto::tasks::{Task, TaskAdd, TaskFinish, TaskList, TaskStart, TaskStart
 use afd_proto::transfer::{ExportResult, Imported, SessionExport, SessionImport};
 use anstyle::Style;
 
-use super::human;
 use super::parts::{BAD, BOLD, DIM, GOOD, WARN, count, from, maybe, missing, more, paint, shorten, table, time};
+use super::render::human;
 
 human! {
     SessionStart => shown;

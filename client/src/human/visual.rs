@@ -16,10 +16,10 @@ use afd_proto::visual::{
     VisualCleanup, VisualComponents, VisualLearn, VisualStates,
 };
 
-use super::human;
 use super::parts::{
     BAD, BOLD, DIM, GOOD, WARN, count, dry_run, empty_list, first, from, maybe, more, paint, table, time,
 };
+use super::render::human;
 
 human! {
     VisualLearn => learned;

@@ -1,6 +1,6 @@
 //! Groups of commands: `bug TITLE`, `task done 3`, `sessions ls`.
 
-use super::is_command;
+use crate::cli::ENTRIES;
 
 /// Groups of other tools, or singular forms, and the group that they stand for; what follows is a verb of it, else a
 /// text for the last entry.
@@ -73,7 +73,7 @@ pub fn rewrite(first: &str, rest: &[&str]) -> Option<Vec<String>> {
     if verb.starts_with('-') || *verb == "help" {
         return whole(&[path, &[*verb]].concat(), more);
     }
-    let count = rest.iter().take_while(|word| !super::is_option(word)).count();
+    let count = rest.iter().take_while(|word| !is_option(word)).count();
     let text = rest[..count].join(" ");
     match (default?, first) {
         (default, "note") => whole(&[default, &["--content", text.as_str()]].concat(), &rest[count..]),
@@ -121,4 +121,15 @@ fn verbs_of(path: &[&str]) -> Option<Vec<String>> {
         std::iter::once(sub.get_name()).chain(sub.get_all_aliases()).map(str::to_owned).collect::<Vec<_>>()
     };
     Some(at.get_subcommands().flat_map(names).collect())
+}
+
+/// Returns whether a word of a text that is not quoted is an option, rather than a part of the text such as `-` or
+/// `-5`.
+pub(super) fn is_option(word: &str) -> bool {
+    let is_short = matches!(word.as_bytes(), [b'-', letter] if letter.is_ascii_alphabetic());
+    is_short || word.starts_with("--")
+}
+
+pub(super) fn is_command(word: &str) -> bool {
+    ENTRIES.iter().any(|entry| entry.name == word || entry.aliases.contains(&word))
 }

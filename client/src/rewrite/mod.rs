@@ -6,8 +6,8 @@ mod groups;
 mod table;
 mod targets;
 
-use crate::cli::ENTRIES;
 use flags::milliseconds;
+use groups::{is_command, is_option};
 use table::{COMMANDS, Rest};
 use targets::TARGETED;
 
@@ -52,17 +52,6 @@ fn command_at(words: &[String]) -> Option<usize> {
         at += if WITH_VALUE.contains(&word.as_str()) { 2 } else { 1 };
     }
     None
-}
-
-/// Returns whether a word of a text that is not quoted is an option, rather than a part of the text such as `-` or
-/// `-5`.
-fn is_option(word: &str) -> bool {
-    let is_short = matches!(word.as_bytes(), [b'-', letter] if letter.is_ascii_alphabetic());
-    is_short || word.starts_with("--")
-}
-
-fn is_command(word: &str) -> bool {
-    ENTRIES.iter().any(|entry| entry.name == word || entry.aliases.contains(&word))
 }
 
 fn command(words: &[String]) -> Vec<String> {

@@ -83,13 +83,6 @@ pub fn newest_version(connection: &Connection) -> Result<i64> {
         .query_row([], |row| row.get("newest"))?)
 }
 
-/// Returns the largest row id of an entry, which is about how many there are; 0 if there is none.
-pub fn last_id(connection: &Connection) -> Result<i64> {
-    Ok(connection
-        .prepare_cached("SELECT coalesce(max(id), 0) AS last FROM entries")?
-        .query_row([], |row| row.get("last"))?)
-}
-
 fn next_version(connection: &Connection) -> Result<i64> {
     Ok(newest_version(connection)? + 1)
 }

@@ -94,7 +94,7 @@ impl Index {
         if self.is_loaded(models) {
             Ok((entries::newest_version(connection)? - self.version).max(0))
         } else {
-            entries::last_id(connection)
+            super::extent::last_id(connection)
         }
     }
 

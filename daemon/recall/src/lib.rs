@@ -9,6 +9,7 @@
 //! wherever these are (`nearest`).
 
 pub mod entries;
+mod extent;
 pub mod index;
 pub mod log;
 pub mod memories;
@@ -16,6 +17,7 @@ pub mod nearest;
 pub mod outbox;
 pub mod points;
 pub mod qdrant;
+pub mod scope;
 pub mod search;
 pub mod terms;
 pub mod vectors;

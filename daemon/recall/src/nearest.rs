@@ -6,7 +6,7 @@ use rusqlite::Connection;
 
 use super::entries::Filtered;
 use super::index::Index;
-use super::search::{QueryVector, Scope};
+use super::scope::{QueryVector, Scope};
 use super::terms::Terms;
 use afd_store::Result;
 

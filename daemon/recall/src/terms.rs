@@ -191,7 +191,7 @@ const TELLS: f64 = 0.02;
 
 /// Returns the terms of a query that are looked for.
 fn wanted(connection: &Connection, query: &Terms, effort: Effort, corpus: Corpus) -> Result<Vec<Wanted>> {
-    let newest = super::entries::last_id(connection)?;
+    let newest = super::extent::last_id(connection)?;
     let mut wanted = Vec::new();
     for (key, times) in query.counts.iter().take(effort.terms) {
         let oldest = oldest_read(connection, *key, effort)?;

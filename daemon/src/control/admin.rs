@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use super::sizes::OnDisk;
 use afd_proto::MethodInfo;
 use afd_proto::daemon::{MethodList, MethodSummary, ReloadResult, ShutdownResult, Sizes, Status, StoreStatus, Version};
 
-use super::{Core, Result, backups, forwards};
+use super::{Core, Result, forwards, rescue};
 use afd_base::config;
 use afd_base::config::Settings;
 use afd_base::file;
@@ -90,20 +91,10 @@ async fn sizes_on_disk(core: &Arc<Core>) -> OnDisk {
     sizes
 }
 
-/// Sizes on disk, bytes.
-#[derive(Debug, Clone, Default)]
-pub(super) struct OnDisk {
-    database: u64,
-    wal: u64,
-    artifacts: u64,
-    backups: u64,
-    last_backup_at: Option<i64>,
-}
-
 fn sizes(core: &Core) -> OnDisk {
     let size = |path: &Path| std::fs::metadata(path).map_or(0, |meta| meta.len());
     let (database, settings) = (core.database(), core.config.get());
-    let backups = backups::of(&settings);
+    let backups = rescue::of(&settings);
     let newest = backups.list().ok().and_then(|(list, _)| list.into_iter().next());
     OnDisk {
         database: size(&database),

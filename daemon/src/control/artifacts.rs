@@ -4,6 +4,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::checks::absolute;
 use afd_proto::ErrorCode;
 use afd_proto::artifact::{
     ArtifactDetails, Artifacts, DeleteParams, DeletedArtifact, GetParams, ListParams, SavedArtifact, Status,
@@ -61,15 +62,6 @@ impl Content {
             .map_err(|e| Error::new(ErrorCode::Internal, format!("cannot serialise the result as JSON: {e}")))?;
         Ok(Self { kind, mime_type: "application/json", extension: "json", op, bytes })
     }
-}
-
-/// Checks that a path parameter is absolute: the daemon's working directory is not the caller's.
-pub(super) fn absolute(field: &'static str, path: &str) -> Result<PathBuf> {
-    let path = Path::new(path);
-    if !path.is_absolute() {
-        return Err(Error::param(field, "an absolute path", format!("{:?}", path.display().to_string())));
-    }
-    Ok(path.to_owned())
 }
 
 impl Call {

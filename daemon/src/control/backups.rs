@@ -7,13 +7,12 @@ use std::time::Duration;
 use afd_proto::ErrorCode;
 use afd_proto::backup::{Backup, BackupReason, Backups as BackupList, DeleteParams, Deleted, Verified, VerifyParams};
 
-use super::{Core, Error, Result, transfer};
+use super::{Core, Error, Result, rescue, transfer};
 use afd_base::config::Settings;
 use afd_base::task::run_blocking;
-use afd_store::backup::{ArtifactFiles, BackupError, Backups, Stored};
+use afd_store::backup::{BackupError, Backups};
 use afd_store::job::Outcome;
-use afd_store::{self as store, Risk, now_ms};
-use afd_store::{Connection, artifact};
+use afd_store::now_ms;
 
 /// Name of the job that makes backups when they are due.
 pub(super) const BACKUP_JOB: &str = "backup";
@@ -37,48 +36,6 @@ impl From<BackupError> for Error {
     }
 }
 
-/// Reads the artifact files that a database refers to.
-fn files_of(connection: &Connection) -> store::Result<Vec<Stored>> {
-    Ok(artifact::stored(connection)?.into_iter().map(|(path, hash)| Stored { path, hash }).collect())
-}
-
-/// Returns the backups of a memory.
-pub fn of(settings: &Settings) -> Backups {
-    let artifacts = ArtifactFiles { root: settings.artifacts.dir.clone(), of: files_of, re_root: artifact::re_root };
-    Backups::new(settings.backup.dir.clone(), artifacts)
-}
-
-/// Returns what saves the content of the database when it is at risk: a backup. A failure is logged.
-pub(super) fn rescue(settings: &Settings) -> impl Fn(&Connection, Risk) + Send + 'static {
-    let (backups, database) = (of(settings), settings.database.clone());
-    move |connection, risk| {
-        let reason = match risk {
-            Risk::Migration => BackupReason::Migration,
-            Risk::Gone => BackupReason::Rescue,
-        };
-        if risk == Risk::Migration && has_recent(&backups, connection) {
-            return;
-        }
-        match backups.create(connection, &database, reason) {
-            Ok(backup) => tracing::warn!(name = backup.name, %reason, "made a backup"),
-            Err(error) => tracing::error!(%error, %reason, "cannot make a backup"),
-        }
-    }
-}
-
-/// Returns whether the newest backup was made before the same migration, within a day: a daemon that is restarted again
-/// and again because its migration fails must not fill the disk.
-fn has_recent(backups: &Backups, connection: &Connection) -> bool {
-    let schema = store::schema_of(connection).ok();
-    let same = |b: &Backup| {
-        b.reason == BackupReason::Migration && Some(b.schema) == schema && now_ms() - b.created_at < RECENT_MS
-    };
-    backups.find(None).is_ok_and(|newest| same(&newest))
-}
-
-/// Time within which one backup before migrations is enough, milliseconds.
-const RECENT_MS: i64 = 86_400_000;
-
 /// Makes a backup of the memory as it is now. A database that proves to be damaged is checked.
 async fn make(core: &Arc<Core>, reason: BackupReason) -> Result<Backup> {
     if let Some(damage) = core.substitute.as_ref().and_then(|_| core.damage()) {
@@ -87,7 +44,7 @@ async fn make(core: &Arc<Core>, reason: BackupReason) -> Result<Backup> {
     }
     // A backup never contains a part of an import.
     let _turn = transfer::whole(core).await?;
-    let (backups, database) = (of(&core.config.get()), core.store.path().to_owned());
+    let (backups, database) = (rescue::of(&core.config.get()), core.store.path().to_owned());
     let made = core.store.read_all(move |c| Ok(backups.create(c, &database, reason))).await?;
     if matches!(made, Err(BackupError::Damaged { .. })) {
         core.store.check().await?;
@@ -109,7 +66,7 @@ async fn on<T: Send + 'static>(
     core: &Core,
     work: impl FnOnce(&Backups) -> afd_store::backup::Result<T> + Send + 'static,
 ) -> Result<T> {
-    let backups = of(&core.config.get());
+    let backups = rescue::of(&core.config.get());
     Ok(run_blocking(move || work(&backups)).await??)
 }
 
@@ -172,7 +129,7 @@ pub use afd_store::backup::restore::{finish as finish_restore, is_pending as is_
 
 /// Removes the files of interrupted backups and restores. The caller holds the locks of the database.
 pub fn remove_unfinished(settings: &Settings) {
-    of(settings).remove_unfinished(&settings.database);
+    rescue::of(settings).remove_unfinished(&settings.database);
     afd_store::backup::restore::remove_unfinished(&settings.database);
 }
 
@@ -185,5 +142,5 @@ pub fn restore(
     name: Option<&str>,
     database: &Path,
 ) -> afd_store::backup::Result<afd_proto::backup::Restored> {
-    afd_store::backup::restore::restore(&of(settings), name, database)
+    afd_store::backup::restore::restore(&rescue::of(settings), name, database)
 }

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use super::checks::check_new_name;
+use super::checks::check_session;
 use afd_proto::Secret;
 use afd_proto::vocabulary::{DEFAULT_SESSION, DeviceCall, Echo, Reply};
 
-use super::{Core, Error, Result, current_trace};
+use super::{Core, Result, current_trace};
 use afd_device::{self as device, Device, DriverError, PendingRead, Resolved};
 use afd_experience::memory::Origin;
 use afd_store::new_uid;
@@ -19,7 +21,7 @@ impl Core {
         if let Some(id) = known {
             return Ok(id);
         }
-        super::session::check_new_name("session", name)?;
+        check_new_name("session", name)?;
         let (origin, wanted) = (self.store.origin().to_owned(), name.to_owned());
         let before = self.sessions_changed.load(Ordering::SeqCst);
         let id = self.store.write_first(move |c| sessions::row_id(c, &origin, &wanted)).await?;
@@ -109,14 +111,6 @@ impl Addressed {
             target: self.target,
         })
     }
-}
-
-/// Checks a session name: 1 to 128 characters, no control characters.
-pub(super) fn check_session(name: &str) -> Result<()> {
-    if name.is_empty() || name.chars().count() > 128 || name.chars().any(char::is_control) {
-        return Err(Error::param("session", "1 to 128 printable characters", name));
-    }
-    Ok(())
 }
 
 /// A call with its resolved device and session.

@@ -9,13 +9,14 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
 
-use super::admin::OnDisk;
-use super::empty_memory::Substitute;
 use super::locks::CallLocks;
 use super::recall::Recall;
 use super::runtime::Runtime;
 use super::screen_capture::NewestCapture;
-use super::{Error, Result, WatchStreams, backups, scope};
+use super::sizes::OnDisk;
+use super::streams::WatchStreams;
+use super::substitute::Substitute;
+use super::{Error, Result, rescue, scope};
 use afd_base::config::Config;
 use afd_base::erased;
 use afd_base::live::Live;
@@ -84,7 +85,7 @@ impl Core {
         let settings = config.get();
         let tasks = Tasks::default();
         let opened = store::probe(&settings.database).and_then(|()| {
-            Store::open(&settings.database, &tasks, backups::rescue(&settings), afd_experience::memory::last_seq)
+            Store::open(&settings.database, &tasks, rescue::rescue(&settings), afd_experience::memory::last_seq)
         });
         let (store, substitute) = match Substitute::reason(&opened).filter(|_| !settings.memory_required) {
             Some(why) => {

@@ -1,55 +1,14 @@
 //! An empty memory that stands in for a damaged one, so that observing and acting go on. It ends with the process.
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use afd_proto::{Effect, ErrorCode, MethodInfo};
 
 use super::{Core, Error, Result};
-use afd_store::{Store, StoreError};
 
 /// Namespaces whose administrative methods work without a memory.
 const WITHOUT_MEMORY: [&str; 9] =
     ["daemon", "config", "device", "backup", "job", "rpc", "events", "observe", "artifact"];
-
-/// The directory of the empty memory, which is deleted when this is dropped.
-pub struct Substitute {
-    dir: tempfile::TempDir,
-    why: String,
-}
-
-impl Substitute {
-    /// Returns why a database cannot be used for recording; `None` if it can, or if it is another program's or a newer
-    /// version's.
-    pub(super) fn reason(opened: &std::result::Result<Store, StoreError>) -> Option<String> {
-        match opened {
-            Ok(store) => store.damage(),
-            Err(error @ (StoreError::Damaged(_) | StoreError::Full | StoreError::Unavailable(_))) => {
-                Some(error.to_string())
-            }
-            Err(_) => None,
-        }
-    }
-
-    pub(super) fn create(why: String) -> std::result::Result<Self, StoreError> {
-        let dir = tempfile::Builder::new()
-            .prefix("afd-unrecorded-")
-            .permissions(std::fs::Permissions::from_mode(0o700))
-            .tempdir();
-        let dir =
-            dir.map_err(|e| StoreError::Unavailable(format!("cannot create a directory for a temporary memory: {e}")))?;
-        Ok(Self { dir, why })
-    }
-
-    pub(super) fn database(&self) -> PathBuf {
-        self.dir.path().join("memory.db")
-    }
-
-    /// Returns why the memory is not used.
-    pub(super) fn why(&self) -> &str {
-        &self.why
-    }
-}
 
 impl Core {
     /// Returns the path of the database that the settings name, also while another one stands in for it.

@@ -9,7 +9,7 @@ use afd_proto::config::Source;
 use afd_proto::import::{ImportAfParams, ImportOutcome, ImportReport, ImportedSetting, Tally};
 use serde_json::json;
 
-use super::artifacts::absolute;
+use super::checks::absolute;
 use super::{Core, Error, Result, admin, current_trace, scope};
 use afd_base::config::{self, DeviceSettings, OutputFormat, Settings};
 use afd_base::task::run_blocking;

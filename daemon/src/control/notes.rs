@@ -8,8 +8,9 @@ use afd_proto::recall::EntryType;
 use afd_proto::vocabulary::DEFAULT_SESSION;
 use serde_json::json;
 
+use super::checks::check_session;
 use super::session::scope_of;
-use super::{Core, Error, Result, backups, check_session, current_trace, recall, retention};
+use super::{Core, Error, Result, backups, current_trace, recall, retention};
 use afd_base::text::Query;
 use afd_experience::memory::notes::{self, Filter, MAX_CONTENT, MAX_TOPIC, NewNote};
 use afd_experience::memory::requests;

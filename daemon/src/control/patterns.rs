@@ -10,12 +10,13 @@ use afd_proto::pattern::{
 };
 use afd_proto::vocabulary::{DEFAULT_SESSION, RecordScope};
 
+use super::checks::{check_optional, check_session, check_text};
+use super::forgotten_results;
 use super::paging::limit;
-use super::session::{check_optional, check_text, known, scope_of};
-use super::{Core, Error, Result, check_session};
-use afd_experience::memory::requests;
+use super::session::{known, scope_of};
+use super::{Core, Error, Result};
 use afd_screen::page::pattern;
-use afd_store::{Connection, Reader, Result as Stored};
+use afd_store::Reader;
 use afd_workspace::patterns::Promoted;
 use afd_workspace::{page_models, patterns};
 
@@ -162,23 +163,12 @@ pub async fn delete(core: &Arc<Core>, params: &PatternDeleteParams) -> Result<De
     let id = params.id;
     let uid = core.store.write(move |c| {
         let uid = patterns::delete(c, id)?;
-        uid.as_ref().map_or(Ok(()), |uid| forget_results(c, uid))?;
+        uid.as_ref().map_or(Ok(()), |uid| forgotten_results::of_pattern(c, uid))?;
         Ok(uid)
     });
     let uid = uid.await?;
     core.store.scrub().await?;
     uid.map(|uid| DeleteResult { id, uid }).ok_or_else(|| not_found("pattern", id))
-}
-
-/// Forgets the recorded results of calls that hold the text of a pattern.
-///
-/// # Errors
-/// If the database cannot be written.
-pub fn forget_results(c: &Connection, uid: &str) -> Stored<()> {
-    let methods = ["pattern.save", "pattern.used", "pattern.promote", "pattern.merge", "recall.used"];
-    methods.iter().try_for_each(|method| requests::forget_results_about(c, method, uid))?;
-    // It tells patterns by their texts.
-    requests::forget_results_about(c, "recall.upkeep", "")
 }
 
 /// `pattern.merge`: merges a pattern into another one.

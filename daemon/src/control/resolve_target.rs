@@ -23,9 +23,9 @@ use super::{Call, Error, Result};
 use afd_experience::memory::Place;
 use afd_screen::page::layers::Side;
 use afd_screen::page::outline::quoted;
-use afd_screen::page::refs::{self, Ref};
 use afd_screen::page::select::{self, Fit, Gesture, Match, Selector};
 use afd_screen::page::touch::{self, Obstacle, Touch};
+use afd_screen::page::{Ref, refs};
 use afd_screen::page::{Snapshot, WindowKind, naming, target};
 
 /// Maximum number of candidates listed in an error.

@@ -8,7 +8,7 @@ use super::artifacts::{Content, Destination};
 use super::screen_capture::ScreenCapture;
 use super::{Call, Result};
 use afd_base::task::over_nodes;
-use afd_screen::page::refs::Ref;
+use afd_screen::page::Ref;
 use afd_screen::page::{Node, target};
 
 /// Default maximum number of rows returned.

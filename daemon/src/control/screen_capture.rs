@@ -10,8 +10,8 @@ use afd_base::task::over_nodes;
 use afd_device::TreeReading;
 use afd_experience::memory::Place;
 use afd_screen::page::fingerprint::{self, Identity};
-use afd_screen::page::refs::{self, Ref};
 use afd_screen::page::structure::{self, Structure, Structures};
+use afd_screen::page::{Ref, refs};
 use afd_screen::page::{Snapshot, WindowKind, reliability};
 use afd_store::{new_uid, now_ms};
 

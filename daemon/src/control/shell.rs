@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::call::Addressed;
 use afd_proto::act::{ActResult, IntentParams, ShellParams, ShellResult};
 use afd_proto::vocabulary::{Reply, Verb};
 use afd_proto::{ErrorCode, Secret};
@@ -11,7 +12,7 @@ use super::act::run as act;
 use super::artifacts::{Content, Destination};
 use super::execute::execute_once;
 use super::plan::Plan;
-use super::{Addressed, Core, Error, Result};
+use super::{Core, Error, Result};
 use afd_base::config::DeviceSettings;
 use afd_device::{Command, Intent};
 

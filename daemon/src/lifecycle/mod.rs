@@ -19,10 +19,11 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
+use crate::control::catching_up::{index_messages, rebuild_experience};
 use crate::control::{Core, backups};
 use crate::rpc;
 use afd_base::config::{Config, Overrides};
-use afd_base::model::embed::trial;
+use afd_base::model::embed;
 use afd_base::task::{failpoint, run_blocking};
 use afd_store as store;
 
@@ -52,7 +53,7 @@ fn check_descriptors() -> Result<(), StartError> {
 /// When it cannot start, or ends because a critical thread panicked. Both are also reported to the readiness socket.
 pub fn run(args: Args) -> Result<(), StartError> {
     if let Some(directory) = &args.try_model {
-        trial::run(directory);
+        embed::run_trial(directory);
         return Ok(());
     }
     let log = logging::start(&args);
@@ -154,8 +155,8 @@ async fn serve(
     let _watcher = watch::start(&core);
     core.artifacts.watch(&core.tasks).await;
     crate::control::jobs::start(&core);
-    crate::control::jobs::rebuild_experience(&core);
-    crate::control::jobs::index_messages(&core);
+    rebuild_experience(&core);
+    index_messages(&core);
     crate::control::transfer::resume(&core);
     crate::control::recall::start_indexer(&core);
     crate::control::recall::embed::start(&core);

@@ -32,7 +32,7 @@ pub fn copy(from: &Connection, to: &Path) -> Result<()> {
 pub fn open_scratch(path: &Path, stop: Arc<AtomicBool>) -> Result<Connection> {
     let connection = Connection::open(path)?;
     connection.progress_handler(10_000, Some(move || stop.load(Ordering::Relaxed)))?;
-    super::prepare(&connection)?;
+    super::connections::prepare(&connection)?;
     connection
         .execute_batch("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA secure_delete = OFF; BEGIN")?;
     Ok(connection)

@@ -1,6 +1,8 @@
 //! Errors of the database.
 
-use afd_base::task::Panicked;
+use std::panic::AssertUnwindSafe;
+
+use afd_base::task::{Panicked, panic_message};
 
 /// Why a database operation failed.
 #[derive(Debug, thiserror::Error)]
@@ -91,3 +93,18 @@ impl From<Panicked> for StoreError {
 
 /// Result of a database operation.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
+
+/// Runs the work and turns a panic into an error, so that it is rolled back like any failure.
+pub(crate) fn catch_panic<T, E: From<StoreError>>(work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+    std::panic::catch_unwind(AssertUnwindSafe(work))
+        .unwrap_or_else(|panic| Err(StoreError::Panicked(panic_message(panic.as_ref())).into()))
+}
+
+/// Why the content of the database is at risk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Risk {
+    /// Its schema is about to be changed.
+    Migration,
+    /// Its file was deleted or replaced; the open connection still has the content.
+    Gone,
+}

@@ -7,8 +7,9 @@ use rusqlite::Connection;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::damage::{Damage, Files};
+use super::error::catch_panic;
 use super::queue::{Next, Queue};
-use super::writer::{Acknowledge, Done, Queued, Report, Work, catch_panic};
+use super::work::{Acknowledge, Done, Queued, Report, Work};
 use super::{Result, Risk, StoreError};
 
 /// Maximum number of writes that share a commit.

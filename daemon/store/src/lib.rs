@@ -23,6 +23,7 @@ mod readers;
 mod savepoint;
 mod space;
 mod stamp;
+mod work;
 mod writer;
 
 use std::path::{Path, PathBuf};
@@ -44,6 +45,7 @@ use connections::{forget_statistics, prepare, prepare_writer, restrict};
 pub use copy::{copy, open_copy, open_foreign, open_scratch};
 use damage::Damage;
 pub use damage::{Failing, damage_mark};
+pub use error::Risk;
 pub use error::{Result, StoreError};
 pub use group::Follower;
 pub use migrate::{
@@ -59,15 +61,6 @@ pub use savepoint::{all_or_nothing, taken_back};
 pub use space::Space;
 pub use stamp::{new_uid, now_ms};
 use writer::Writer;
-
-/// Why the content of the database is at risk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Risk {
-    /// Its schema is about to be changed.
-    Migration,
-    /// Its file was deleted or replaced; the open connection still has the content.
-    Gone,
-}
 
 /// An open database.
 pub struct Store {

@@ -13,8 +13,8 @@ use r2d2_sqlite::SqliteConnectionManager;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
+use super::error::catch_panic;
 use super::queue::{Queue, Turn, lane};
-use super::writer::catch_panic;
 use super::{Result, StoreError};
 use afd_base::erased;
 use afd_base::task::{Tasks, failpoint};

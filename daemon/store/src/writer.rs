@@ -1,7 +1,6 @@
 //! The writer thread and its queue.
 
 use std::any::Any;
-use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -15,11 +14,13 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use super::checkpoints::Checkpoints;
 use super::damage::{Damage, Files};
+use super::error::catch_panic;
 use super::group::{Follower, MAX_GROUP, Rescue, Watch, commit_group};
 use super::queue::{self, Opening, Queue, Turn, lane};
+use super::work::{Done, Queued, Report, Work};
 use super::{Result, StoreError};
 use afd_base::erased;
-use afd_base::task::{Tasks, failpoint, panic_message};
+use afd_base::task::{Tasks, failpoint};
 
 /// Maximum number of queued writes.
 const MAX_QUEUED: usize = 4096;
@@ -31,30 +32,11 @@ const HOLD_POLL: Duration = Duration::from_millis(1);
 /// How often it is looked whether the thread has ended.
 const CLOSE_POLL: Duration = Duration::from_millis(5);
 
-/// Reports the result of a write to its caller, once it is known whether the commit succeeded.
-pub(super) type Acknowledge = Box<dyn FnOnce(Result<()>) + Send>;
-
-/// Writes to the connection; returns a value or an error of the caller's types.
-pub(super) type Work = Box<dyn FnOnce(&Connection) -> Result<erased::Value, erased::Value> + Send>;
-
-/// What became of a write: a value or error of the caller's types, else the error of the database that prevented it.
-pub(super) type Done = Result<Result<erased::Value, erased::Value>>;
-
 /// Receives the value of a committed write.
 type Then<T = dyn Any> = Box<dyn FnOnce(&T) + Send>;
 
-/// Receives what became of a write, on the thread of the writer.
-pub(super) type Report = Box<dyn FnOnce(Done) + Send>;
-
 /// Work that cannot be done in a transaction.
 type Alone = Box<dyn FnOnce(&Connection) + Send>;
-
-/// A write and its slot in the queue.
-pub(super) struct Queued {
-    pub(super) work: Work,
-    pub(super) report: Report,
-    pub(super) _permit: OwnedSemaphorePermit,
-}
 
 /// What the writer is asked to do.
 enum Request {
@@ -296,12 +278,6 @@ impl Writer {
 
 fn log_failure(what: &'static str, error: &StoreError) {
     tracing::warn!(%error, "cannot record {what}");
-}
-
-/// Runs the work and turns a panic into an error, so that it is rolled back like any failure.
-pub(super) fn catch_panic<T, E: From<StoreError>>(work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
-    std::panic::catch_unwind(AssertUnwindSafe(work))
-        .unwrap_or_else(|panic| Err(StoreError::Panicked(panic_message(panic.as_ref())).into()))
 }
 
 impl Drop for Writer {

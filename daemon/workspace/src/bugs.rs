@@ -6,8 +6,8 @@ use afd_proto::findings::{Bug, BugCounts, BugStatus, Severity};
 use afd_proto::vocabulary::RecordScope;
 use rusqlite::{Connection, Row, named_params};
 
+use super::columns::{json, parse_list};
 use super::findings::{self, Finding, Place};
-use super::{json, parse_list};
 use afd_base::text;
 use afd_store::{Conditions, Page, Reader, Result, elsewhere, new_uid, now_ms, word};
 
@@ -137,7 +137,7 @@ pub fn add(connection: &Connection, origin: &str, session: i64, new: &New) -> Re
             },
             |row| row.get("id"),
         )?;
-    super::touch(connection, session)?;
+    super::columns::touch(connection, session)?;
     Ok(get(connection, id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
 }
 

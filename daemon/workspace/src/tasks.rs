@@ -7,7 +7,8 @@ use afd_proto::tasks::{FinishStatus, Task, TaskCounts, TaskStatus};
 use afd_proto::vocabulary::RecordScope;
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
-use super::{SessionError, json, parse_list};
+use super::columns::{json, parse_list};
+use super::error::SessionError;
 use afd_store::{Result, elsewhere, new_uid, now_ms, word};
 
 /// Result of an operation on a task.
@@ -165,7 +166,7 @@ pub fn insert(connection: &Connection, origin: &str, session: i64, new: &New<'_>
             },
             |row| row.get("id"),
         )?;
-    super::touch(connection, session)?;
+    super::columns::touch(connection, session)?;
     Ok(get(connection, session, id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
 }
 
@@ -279,7 +280,7 @@ pub fn start(connection: &Connection, session: i64, id: Option<i64>, switch: boo
 
 /// Updates the modification time of the session and returns the changed task.
 fn touch_and_reload(connection: &Connection, session: i64, id: i64) -> Outcome<Task> {
-    super::touch(connection, session)?;
+    super::columns::touch(connection, session)?;
     get(connection, session, id)?.ok_or_else(|| no_task(id))
 }
 

@@ -30,7 +30,7 @@ fn kind(snapshot: &Snapshot, index: usize) -> WindowKind {
         "INPUT_METHOD" => WindowKind::Keyboard,
         "ACCESSIBILITY_OVERLAY" | "MAGNIFICATION_OVERLAY" => WindowKind::Overlay,
         "SPLIT_SCREEN_DIVIDER" => WindowKind::Bar,
-        _ => match layers::is_bar(snapshot, index) {
+        _ => match layers::is_bar(snapshot.scene(), index) {
             Some(false) => WindowKind::Banner,
             Some(true) | None => WindowKind::Bar,
         },

@@ -8,7 +8,7 @@ use reqwest::{Client, Response, StatusCode, Url};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{DriverError, SetupError};
+use crate::{DriverError, SetupError};
 use afd_base::config::{DeviceSettings, Proxy};
 use afd_base::net::{self, BodyError};
 

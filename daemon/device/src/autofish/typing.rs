@@ -11,7 +11,8 @@ use afd_proto::Secret;
 use serde_json::json;
 
 use super::http::Http;
-use super::{DriverError, redact_body};
+use super::redact::redact_body;
+use crate::DriverError;
 
 /// Maximum number of keys in one command.
 const MAX_KEYS: usize = 200;

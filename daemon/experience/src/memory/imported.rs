@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension, named_params};
 use super::af::{AfPage, AfRecovery, AfTransition};
 use super::outcomes::{self, Attempt};
 use super::pages::{self, Page};
-use super::rebuild::{self, Counted};
+use super::rebuilding::{self, Counted};
 use super::recoveries::{self, Change};
 use super::{Place, derived_uid};
 use afd_screen::page::fingerprint;
@@ -245,5 +245,5 @@ fn is_added(connection: &Connection, table: Counted, uid: &str) -> Result<bool> 
         _ => "SELECT id FROM imported_transitions WHERE uid = :uid",
     };
     let id = connection.prepare_cached(sql)?.query_row(named_params! {":uid": uid}, |row| row.get("id"))?;
-    rebuild::has_added(connection, table, id)
+    rebuilding::has_added(connection, table, id)
 }

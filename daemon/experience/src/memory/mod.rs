@@ -7,6 +7,7 @@
 
 pub mod af;
 pub mod baseline;
+mod event_rows;
 pub mod events;
 pub mod experience;
 pub mod imported;
@@ -18,6 +19,7 @@ pub mod pages;
 pub mod projection;
 pub mod prune;
 pub mod rebuild;
+mod rebuilding;
 pub mod record;
 pub mod recoveries;
 pub mod requests;

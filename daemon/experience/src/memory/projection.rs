@@ -14,107 +14,20 @@
 use afd_proto::ErrorCode;
 use afd_proto::memory::{Category, EventStatus, OutcomeKind};
 use afd_proto::vocabulary::{Action, Verb};
-use rusqlite::{Connection, OptionalExtension, Row, named_params};
+use rusqlite::{Connection, OptionalExtension, named_params};
 
+use super::event_rows::{EventRow, event_row, find, is_counted, select};
 use super::events::Event;
 use super::outcomes::{self, Attempt};
-use super::pages::{self, Page};
+use super::pages;
 use super::{Origin, recoveries};
 use afd_screen::page::target::{self, action_key};
-use afd_store::{Result, now_ms, origin_of, word};
+use afd_store::{Result, now_ms, origin_of};
 
 /// Time within which a page that comes belongs to the act before it, milliseconds.
 pub const OUTCOME_WINDOW_MS: i64 = 10_000;
 /// Time after which an unchanged page means that an act did nothing, milliseconds.
 pub const NOTHING_AFTER_MS: i64 = 3_000;
-
-/// An event with its page.
-pub(super) struct EventRow {
-    pub uid: String,
-    pub store: String,
-    pub seq: i64,
-    pub session: i64,
-    pub device: i64,
-    pub category: Category,
-    pub op: String,
-    pub status: EventStatus,
-    pub cause: Option<ErrorCode>,
-    pub parent: Option<String>,
-    pub evidence: Option<String>,
-    pub action: Option<(Action, String)>,
-    pub page: Option<Page>,
-    /// Whether the page was only assumed, see the column.
-    pub assumed: bool,
-    content: Option<String>,
-    pub outcome: Option<OutcomeKind>,
-    pub after: Option<i64>,
-    below: Option<i64>,
-    arrived_ms: i64,
-    verified: bool,
-    refuted: bool,
-    /// Of a recovery: whether it worked.
-    pub cured: Option<bool>,
-    /// Whether it is in the baseline: what came of it is decided for good.
-    folded: bool,
-    pub at: i64,
-    duration_ms: i64,
-}
-
-const COLUMNS: &str = "e.uid, e.origin, e.seq, e.session_id, e.device_id, e.category, e.op, e.status, e.failure_cause, e.parent_uid,
-    e.evidence, e.action, e.inherited, e.content_hash, e.outcome, e.after_page_id, e.after_below_id, e.arrived_ms, e.verified, e.refuted,
-    e.cured, e.folded, e.at, e.duration_ms";
-
-pub(super) fn select(rest: &str) -> String {
-    format!("SELECT {COLUMNS}, {} FROM events e LEFT JOIN pages p ON p.id = e.page_id {rest}", pages::COLUMNS)
-}
-
-impl EventRow {
-    /// Returns the cause of a failure as it is filed.
-    pub fn cause_name(&self) -> &'static str {
-        self.cause.unwrap_or(ErrorCode::OutcomeUnknown).name()
-    }
-}
-
-pub(super) fn event_row(row: &Row<'_>) -> rusqlite::Result<EventRow> {
-    let action: Option<String> = row.get("action")?;
-    let cause: Option<String> = row.get("failure_cause")?;
-    let outcome: Option<String> = row.get("outcome")?;
-    Ok(EventRow {
-        uid: row.get("uid")?,
-        store: row.get("origin")?,
-        seq: row.get("seq")?,
-        session: row.get("session_id")?,
-        device: row.get("device_id")?,
-        category: word(row, "category")?,
-        op: row.get("op")?,
-        status: word(row, "status")?,
-        cause: cause.and_then(|c| ErrorCode::from_name(&c)),
-        parent: row.get("parent_uid")?,
-        evidence: row.get("evidence")?,
-        action: action.and_then(|text| serde_json::from_str(&text).ok().map(|a| (a, text))),
-        page: pages::read(row)?,
-        assumed: row.get::<_, i64>("inherited")? > 1,
-        content: row.get("content_hash")?,
-        outcome: outcome.as_deref().and_then(<OutcomeKind as afd_proto::Word>::of),
-        after: row.get("after_page_id")?,
-        below: row.get("after_below_id")?,
-        arrived_ms: row.get::<_, Option<i64>>("arrived_ms")?.unwrap_or_default(),
-        verified: row.get("verified")?,
-        refuted: row.get("refuted")?,
-        cured: row.get("cured")?,
-        folded: row.get("folded")?,
-        at: row.get("at")?,
-        duration_ms: row.get("duration_ms")?,
-    })
-}
-
-/// Returns an event by its uid.
-pub(super) fn find(connection: &Connection, uid: &str) -> Result<Option<EventRow>> {
-    Ok(connection
-        .prepare_cached(&select("WHERE e.uid = :uid"))?
-        .query_row(named_params! {":uid": uid}, event_row)
-        .optional()?)
-}
 
 /// Returns the last action that a store sent to a device before `seq`; `None` also when one is still under way. With a
 /// session, its own refused actions count too.
@@ -157,18 +70,6 @@ pub struct Look {
     pub content: Option<String>,
     /// Time of the look, UTC milliseconds.
     pub at: i64,
-}
-
-/// Whether the outcome of an event is known to have been counted already: while counters are made again after an
-/// upgrade, those of older events are counted by that job.
-pub(super) fn is_counted(connection: &Connection, event: &EventRow) -> Result<bool> {
-    let waiting: bool = connection
-        .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM store WHERE rebuild_cursor IS NOT NULL AND :seq > rebuild_cursor AND :seq <= rebuild_upto)
-                AS waiting",
-        )?
-        .query_row(named_params! {":seq": event.seq}, |row| row.get("waiting"))?;
-    Ok(!waiting)
 }
 
 /// Takes a look as the outcome of the act before it, or else as a page that came by itself.

@@ -11,10 +11,10 @@ use afd_proto::session::VisitedPage;
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use super::baseline::{self, Folded};
-use super::projection;
 use super::rebuild;
 use super::recoveries;
 use super::sessions::{SUMS, Totals, sums};
+use super::{event_rows, projection};
 use afd_store::{Piece, Result, now_ms};
 
 /// Number of rows that are deleted in a step, at most of each kind.
@@ -176,7 +176,7 @@ fn first_waiting(connection: &Connection, origin: &str) -> Result<Option<i64>> {
 }
 
 fn fold_event(connection: &Connection, uid: &str) -> Result<()> {
-    if let Some(event) = projection::find(connection, uid)? {
+    if let Some(event) = event_rows::find(connection, uid)? {
         projection::contribution(connection, &event, 1, |attempt| baseline::add(connection, &event.store, attempt))?;
         recoveries::contribution(connection, &event, 1, |page, cause, action, change| {
             baseline::add_recovery(connection, &event.store, (page, cause), action, change, event.at)

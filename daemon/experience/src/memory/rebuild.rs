@@ -5,11 +5,11 @@ use afd_proto::memory::{Category, EventStatus};
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use super::baseline;
+use super::event_rows::{EventRow, event_row, find, select};
 use super::imported;
 use super::outcomes::{self, Attempt};
-use super::projection::{
-    self, EventRow, Look, OUTCOME_WINDOW_MS, count, event_row, find, judge, last_action, select, take_outcome,
-};
+use super::projection::{self, Look, OUTCOME_WINDOW_MS, count, judge, last_action, take_outcome};
+use super::rebuilding::{Counted, Step, go_to, next};
 use super::recoveries;
 use afd_store::{Piece, Result};
 
@@ -30,96 +30,6 @@ pub fn begin(connection: &Connection) -> Result<()> {
     go_to(connection, Step::Delete)?;
     connection.execute(&format!("UPDATE store SET rebuild_upto = {LAST_SEQ}"), [])?;
     Ok(())
-}
-
-/// A table whose rows hold counts of their own: from old events, or from another tool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Counted {
-    Transitions,
-    Recoveries,
-    BaselineOutcomes,
-    BaselineRecoveries,
-}
-
-impl Counted {
-    /// The tables in the order in which their rows are added.
-    const ALL: [Self; 4] = [Self::Transitions, Self::Recoveries, Self::BaselineOutcomes, Self::BaselineRecoveries];
-
-    fn table(self) -> &'static str {
-        match self {
-            Self::Transitions => "imported_transitions",
-            Self::Recoveries => "imported_recoveries",
-            Self::BaselineOutcomes => "baseline_outcomes",
-            Self::BaselineRecoveries => "baseline_recoveries",
-        }
-    }
-}
-
-/// What is done next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
-    /// Deletes counters.
-    Delete,
-    /// Adds the rows of a table whose row ids are higher.
-    Add(Counted, i64),
-    /// Counts events and observations whose sequence numbers are higher.
-    Count(i64),
-}
-
-impl Step {
-    /// The step as `store.rebuild_cursor` holds it: for events and observations their sequence number, so that all of
-    /// them are still to be counted while it is negative.
-    fn cursor(self) -> i64 {
-        match self {
-            Self::Delete => -1,
-            Self::Add(table, after) => -2 - (after * 4 + table as i64),
-            Self::Count(after) => after,
-        }
-    }
-
-    fn of(cursor: i64) -> Self {
-        match cursor {
-            0.. => Self::Count(cursor),
-            -1 => Self::Delete,
-            _ => {
-                let packed = -2 - cursor;
-                Self::Add(Counted::ALL[packed as usize % 4], packed / 4)
-            }
-        }
-    }
-
-    /// The step after a table whose rows have all been added.
-    fn after(table: Counted) -> Self {
-        match Counted::ALL.get(table as usize + 1) {
-            Some(next) => Self::Add(*next, 0),
-            None => Self::Count(0),
-        }
-    }
-}
-
-fn go_to(connection: &Connection, step: Step) -> Result<()> {
-    connection
-        .prepare_cached("UPDATE store SET rebuild_cursor = :cursor")?
-        .execute(named_params! {":cursor": step.cursor()})?;
-    Ok(())
-}
-
-/// Returns what is done next, and the last sequence number to count; `None` if the counters are complete.
-fn next(connection: &Connection) -> Result<Option<(Step, i64)>> {
-    let sql = "SELECT rebuild_cursor, coalesce(rebuild_upto, 0) AS upto FROM store WHERE rebuild_cursor IS NOT NULL";
-    let found = connection
-        .prepare_cached(sql)?
-        .query_row([], |row| Ok((Step::of(row.get("rebuild_cursor")?), row.get("upto")?)));
-    Ok(found.optional()?)
-}
-
-/// Returns whether the counters have what a row of a table counts; if not, it is added later.
-pub(super) fn has_added(connection: &Connection, table: Counted, id: i64) -> Result<bool> {
-    Ok(match next(connection)? {
-        Some((Step::Delete, _)) => false,
-        Some((Step::Add(at, after), _)) => (table as usize, id) <= (at as usize, after),
-        Some((Step::Count(_), _)) | None => true,
-    })
 }
 
 /// The last sequence number of what is counted, as SQL.

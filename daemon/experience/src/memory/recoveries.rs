@@ -10,8 +10,8 @@ use rusqlite::{Connection, named_params};
 use serde_json::Value;
 
 use super::derived_uid;
+use super::event_rows::{self, EventRow};
 use super::pages::{self, Page};
-use super::projection::{self, EventRow};
 use afd_screen::page::target::{action_key, title};
 use afd_store::{Result, now_ms};
 
@@ -72,7 +72,7 @@ pub(super) fn add(
 }
 
 fn parent(connection: &Connection, event: &EventRow) -> Result<Option<EventRow>> {
-    event.parent.as_deref().map_or(Ok(None), |uid| projection::find(connection, uid))
+    event.parent.as_deref().map_or(Ok(None), |uid| event_rows::find(connection, uid))
 }
 
 /// Adds what is known of a recovery to the counters, or takes it back.
@@ -120,7 +120,7 @@ pub(super) fn judge(connection: &Connection, event: &EventRow) -> Result<()> {
             row.get("uid")
         })?
         .collect::<rusqlite::Result<_>>()?;
-    let Some(recovery) = pending.first().map(|uid| projection::find(connection, uid)).transpose()?.flatten() else {
+    let Some(recovery) = pending.first().map(|uid| event_rows::find(connection, uid)).transpose()?.flatten() else {
         return Ok(());
     };
     let Some(failure) = parent(connection, &recovery)? else { return Ok(()) };
@@ -129,7 +129,7 @@ pub(super) fn judge(connection: &Connection, event: &EventRow) -> Result<()> {
         EventStatus::Failed if is_same_attempt(&failure, event) || is_same_trouble(&failure, event) => false,
         _ => return Ok(()),
     };
-    let counted = projection::is_counted(connection, &recovery)?;
+    let counted = event_rows::is_counted(connection, &recovery)?;
     if counted {
         count(connection, &recovery, -1)?;
     }

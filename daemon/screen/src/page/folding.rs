@@ -3,6 +3,9 @@
 
 use unicode_normalization::UnicodeNormalization;
 
+/// Maximum length of a label or value in an outline, characters.
+pub(super) const MAX_TEXT: usize = 200;
+
 /// Folds a text for comparison with another one.
 pub fn fold(text: &str) -> String {
     if text.is_ascii() {
@@ -120,9 +123,8 @@ impl Wanted {
     pub fn new(text: &str) -> Self {
         let raw: Vec<String> = std::iter::once(text.trim().to_owned()).chain(unescape(text.trim())).collect();
         // A label that an outline prints is cut at some length.
-        let whole = |text: &String| {
-            text.strip_suffix('\u{2026}').filter(|t| t.chars().count() >= super::outline::MAX_TEXT).map(str::to_owned)
-        };
+        let whole =
+            |text: &String| text.strip_suffix('\u{2026}').filter(|t| t.chars().count() >= MAX_TEXT).map(str::to_owned);
         let folded =
             raw.iter().map(|t| fold(&whole(t).unwrap_or_else(|| t.clone()))).filter(|t| !t.is_empty()).collect();
         Self { raw, folded }

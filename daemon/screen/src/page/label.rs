@@ -1,8 +1,8 @@
 //! Labels of refs: a list row without a text of its own is labelled by the texts of its children, for example "Wi-Fi,
 //! Connected".
 
-use super::snapshot::{Flag, Node, Rect, Snapshot};
-use super::{folding, mask, structure};
+use super::snapshot::{Flag, Node, Rect, Snapshot, Trait};
+use super::{folding, mask};
 
 /// The label of a node.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -39,7 +39,7 @@ pub(super) fn own_words(node: &Node) -> Option<&str> {
 /// something tall that takes long presses only.
 fn has_rows(snapshot: &Snapshot, index: usize) -> bool {
     let node = &snapshot.nodes[index];
-    if node.is(Flag::Scrollable) || structure::is_list(node) {
+    if node.is(Flag::Scrollable) || node.has(Trait::List) {
         return true;
     }
     if node.is(Flag::Clickable) || !node.is(Flag::LongClickable) {

@@ -5,7 +5,7 @@
 //! overlay takes the whole window. Between other nodes the order of drawing is unknown, as the tree is in the order of
 //! reading.
 
-use super::snapshot::{Flag, Node, Rect, Snapshot, WindowKind};
+use super::node::{Flag, Node, Rect, Scene, WindowKind};
 
 /// Share of the screen's longer side that a bar reaches from its edge, percent.
 const BAR_PERCENT: i32 = 8;
@@ -74,17 +74,16 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    pub(super) fn of(snapshot: &Snapshot) -> Self {
-        let screen = screen(snapshot);
-        let mut geometry = Self { ends: ends(snapshot), shown: shown(snapshot, screen), screen, ..Self::default() };
-        geometry.extents = extents(snapshot, &geometry.shown);
-        geometry.front = front(snapshot, &geometry.extents);
-        geometry.behind = (0..snapshot.windows.len()).map(|w| modal_above(snapshot, &geometry.extents, w)).collect();
+    pub(super) fn of(scene: Scene<'_>) -> Self {
+        let screen = screen(scene);
+        let mut geometry = Self { ends: ends(scene), shown: shown(scene, screen), screen, ..Self::default() };
+        geometry.extents = extents(scene, &geometry.shown);
+        geometry.front = front(scene, &geometry.extents);
+        geometry.behind = (0..scene.windows.len()).map(|w| modal_above(scene, &geometry.extents, w)).collect();
         geometry.overlay =
-            geometry.front.and_then(|window| geometry.find_overlay(snapshot, window, geometry.extent(window)?));
-        let keyboard = (0..snapshot.windows.len()).find(|w| snapshot.windows[*w].kind == WindowKind::Keyboard);
-        geometry.keyboard =
-            keyboard.and_then(|w| Some((first_node(snapshot, w)?, geometry.keyboard_area(snapshot, w)?)));
+            geometry.front.and_then(|window| geometry.find_overlay(scene, window, geometry.extent(window)?));
+        let keyboard = (0..scene.windows.len()).find(|w| scene.windows[*w].kind == WindowKind::Keyboard);
+        geometry.keyboard = keyboard.and_then(|w| Some((first_node(scene, w)?, geometry.keyboard_area(scene, w)?)));
         geometry
     }
 
@@ -115,12 +114,12 @@ impl Geometry {
     }
 
     /// Returns the node that hides another one whatever its position: that of a window in front, or an overlay.
-    pub(super) fn hidden_by(&self, snapshot: &Snapshot, index: usize) -> Option<usize> {
-        let window = snapshot.nodes[index].window;
+    pub(super) fn hidden_by(&self, nodes: &[Node], index: usize) -> Option<usize> {
+        let window = nodes[index].window;
         if let Some(modal) = self.behind.get(window).copied().flatten() {
             return Some(modal);
         }
-        let overlay = self.overlay.filter(|o| snapshot.nodes[*o].window == window)?;
+        let overlay = self.overlay.filter(|o| nodes[*o].window == window)?;
         let related = self.is_inside(index, overlay) || self.is_inside(overlay, index);
         (!related).then_some(overlay)
     }
@@ -136,10 +135,10 @@ impl Geometry {
 
     /// Returns the area of a keyboard: as it may expose few of its keys, all from its top edge down. One that floats
     /// exposes them in a part of the screen's width.
-    fn keyboard_area(&self, snapshot: &Snapshot, window: usize) -> Option<Rect> {
+    fn keyboard_area(&self, scene: Scene<'_>, window: usize) -> Option<Rect> {
         let extent = self.extent(window)?;
         let screen = self.screen.unwrap_or(extent);
-        let keys = snapshot.nodes.iter().filter(|n| n.window == window && n.is(Flag::Visible)).count();
+        let keys = scene.nodes.iter().filter(|n| n.window == window && n.is(Flag::Visible)).count();
         let floats = keys >= FLOATING_KEYS && extent.width() * 100 < screen.width() * 80;
         let below = Rect { left: screen.left, right: screen.right, bottom: screen.bottom.max(extent.bottom), ..extent };
         Some(if floats { extent } else { below })
@@ -147,15 +146,14 @@ impl Geometry {
 
     /// Finds the only node of a window that takes every touch: it covers the window, there is content beside it in the
     /// tree, and it says that it is an overlay, or can be closed and collides with what is under it.
-    fn find_overlay(&self, snapshot: &Snapshot, window: usize, extent: Rect) -> Option<usize> {
+    fn find_overlay(&self, scene: Scene<'_>, window: usize, extent: Rect) -> Option<usize> {
         let covers = |i: usize| {
             let shown = self.shown(i);
             shown.width() * 100 >= extent.width() * OVERLAY_PERCENT
                 && shown.height() * 100 >= extent.height() * OVERLAY_PERCENT
         };
-        let nodes =
-            || (0..snapshot.nodes.len()).filter(|i| snapshot.nodes[*i].window == window && self.shown(*i).area() > 0);
-        let is_element = |i: &usize| snapshot.nodes[*i].is_ref() || has_words(&snapshot.nodes[*i]);
+        let nodes = || (0..scene.nodes.len()).filter(|i| scene.nodes[*i].window == window && self.shown(*i).area() > 0);
+        let is_element = |i: &usize| scene.nodes[*i].is_ref() || has_words(&scene.nodes[*i]);
         let mut found = None;
         let mut next = 0;
         for index in nodes().filter(|i| covers(*i)) {
@@ -163,7 +161,7 @@ impl Geometry {
             if index < next {
                 continue;
             }
-            let node = &snapshot.nodes[index];
+            let node = &scene.nodes[index];
             let takes = takes_touches(node);
             let named = takes || names_overlay(node);
             let beside: Vec<usize> = nodes()
@@ -183,10 +181,9 @@ impl Geometry {
         }
         let (overlay, beside) = found?;
         let inside: Vec<usize> = (overlay..self.end(overlay)).filter(|i| self.shown(*i).area() > 0).collect();
-        let says_so = inside.iter().any(|i| covers(*i) && names_overlay(&snapshot.nodes[*i]));
-        let closes = || {
-            inside.iter().any(|i| snapshot.nodes[*i].is_ref() && *i != overlay && names_closing(&snapshot.nodes[*i]))
-        };
+        let says_so = inside.iter().any(|i| covers(*i) && names_overlay(&scene.nodes[*i]));
+        let closes =
+            || inside.iter().any(|i| scene.nodes[*i].is_ref() && *i != overlay && names_closing(&scene.nodes[*i]));
         let elements: Vec<usize> = inside
             .iter()
             .copied()
@@ -230,10 +227,10 @@ fn names_closing(node: &Node) -> bool {
 }
 
 /// Returns the index after the last descendant of each node; nodes are in pre-order.
-fn ends(snapshot: &Snapshot) -> Vec<usize> {
-    let mut ends: Vec<usize> = (1..=snapshot.nodes.len()).collect();
-    for i in (0..snapshot.nodes.len()).rev() {
-        if let Some(parent) = snapshot.nodes[i].parent.filter(|p| *p < i) {
+fn ends(scene: Scene<'_>) -> Vec<usize> {
+    let mut ends: Vec<usize> = (1..=scene.nodes.len()).collect();
+    for i in (0..scene.nodes.len()).rev() {
+        if let Some(parent) = scene.nodes[i].parent.filter(|p| *p < i) {
             ends[parent] = ends[parent].max(ends[i]);
         }
     }
@@ -241,15 +238,15 @@ fn ends(snapshot: &Snapshot) -> Vec<usize> {
 }
 
 /// Returns the screen: the reported size, with the bars and windows that reach a little beyond it.
-fn screen(snapshot: &Snapshot) -> Option<Rect> {
-    let (width, height) = snapshot.size.filter(|(w, h)| *w > 0 && *h > 0)?;
+fn screen(scene: Scene<'_>) -> Option<Rect> {
+    let (width, height) = scene.size.filter(|(w, h)| *w > 0 && *h > 0)?;
     let beyond = |size: i32, edge: i32| {
         edge > size && i64::from(edge) * 100 <= i64::from(size) * i64::from(100 + BEYOND_PERCENT)
     };
     let mut screen = Rect { left: 0, top: 0, right: width, bottom: height };
-    for node in snapshot.nodes.iter().filter(|n| n.is(Flag::Visible)) {
+    for node in scene.nodes.iter().filter(|n| n.is(Flag::Visible)) {
         let root = node.parent.is_none() && node.bounds.left <= 0 && node.bounds.top <= 0;
-        if root || snapshot.kind_of(node) == WindowKind::Bar {
+        if root || scene.kind_of(node) == WindowKind::Bar {
             if beyond(width, node.bounds.right) {
                 screen.right = screen.right.max(node.bounds.right);
             }
@@ -262,13 +259,13 @@ fn screen(snapshot: &Snapshot) -> Option<Rect> {
 }
 
 /// Returns the visible part of each node.
-fn shown(snapshot: &Snapshot, screen: Option<Rect>) -> Vec<Rect> {
+fn shown(scene: Scene<'_>, screen: Option<Rect>) -> Vec<Rect> {
     let everything = Rect { left: i32::MIN, top: i32::MIN, right: i32::MAX, bottom: i32::MAX };
     let screen = screen.unwrap_or(everything);
     // What the children of each node are clipped to.
-    let mut clips: Vec<Rect> = Vec::with_capacity(snapshot.nodes.len());
-    let mut shown = Vec::with_capacity(snapshot.nodes.len());
-    for (i, node) in snapshot.nodes.iter().enumerate() {
+    let mut clips: Vec<Rect> = Vec::with_capacity(scene.nodes.len());
+    let mut shown = Vec::with_capacity(scene.nodes.len());
+    for (i, node) in scene.nodes.iter().enumerate() {
         let clip = node.parent.filter(|p| *p < i).map_or(screen, |p| clips[p]);
         let visible = node.bounds.intersection(&clip);
         clips.push(if node.is(Flag::Scrollable) && node.bounds.area() > 0 { visible } else { clip });
@@ -277,9 +274,9 @@ fn shown(snapshot: &Snapshot, screen: Option<Rect>) -> Vec<Rect> {
     shown
 }
 
-fn extents(snapshot: &Snapshot, shown: &[Rect]) -> Vec<Option<Rect>> {
-    let mut extents: Vec<Option<Rect>> = vec![None; snapshot.windows.len()];
-    for (node, shown) in snapshot.nodes.iter().zip(shown).filter(|(_, shown)| shown.area() > 0) {
+fn extents(scene: Scene<'_>, shown: &[Rect]) -> Vec<Option<Rect>> {
+    let mut extents: Vec<Option<Rect>> = vec![None; scene.windows.len()];
+    for (node, shown) in scene.nodes.iter().zip(shown).filter(|(_, shown)| shown.area() > 0) {
         if let Some(extent) = extents.get_mut(node.window) {
             *extent = Some(extent.map_or(*shown, |e| e.union(shown)));
         }
@@ -289,44 +286,44 @@ fn extents(snapshot: &Snapshot, shown: &[Rect]) -> Vec<Option<Rect>> {
 
 /// Returns the window in front: of the pages that show something the focused one, else the topmost one of the app on
 /// top, else the topmost one.
-fn front(snapshot: &Snapshot, extents: &[Option<Rect>]) -> Option<usize> {
-    let shows = |w: &usize| snapshot.windows[*w].kind == WindowKind::Page && extents[*w].is_some();
-    let app = snapshot.place.as_deref().and_then(|p| p.split('/').next());
-    (0..snapshot.windows.len()).filter(shows).max_by_key(|w| {
-        let window = &snapshot.windows[*w];
+fn front(scene: Scene<'_>, extents: &[Option<Rect>]) -> Option<usize> {
+    let shows = |w: &usize| scene.windows[*w].kind == WindowKind::Page && extents[*w].is_some();
+    let app = scene.place.and_then(|p| p.split('/').next());
+    (0..scene.windows.len()).filter(shows).max_by_key(|w| {
+        let window = &scene.windows[*w];
         (window.focused, app == Some(window.app.as_str()), window.layer, std::cmp::Reverse(*w))
     })
 }
 
-fn first_node(snapshot: &Snapshot, window: usize) -> Option<usize> {
-    (0..snapshot.nodes.len()).find(|i| snapshot.nodes[*i].window == window && snapshot.nodes[*i].is(Flag::Visible))
+fn first_node(scene: Scene<'_>, window: usize) -> Option<usize> {
+    (0..scene.nodes.len()).find(|i| scene.nodes[*i].window == window && scene.nodes[*i].is(Flag::Visible))
 }
 
 /// Returns a node of the modal window above a window: a focused page takes every touch, even outside its own bounds.
 /// Windows side by side do not cover each other.
-fn modal_above(snapshot: &Snapshot, extents: &[Option<Rect>], own: usize) -> Option<usize> {
+fn modal_above(scene: Scene<'_>, extents: &[Option<Rect>], own: usize) -> Option<usize> {
     let own_extent = extents[own]?;
-    if snapshot.windows[own].kind != WindowKind::Page {
+    if scene.windows[own].kind != WindowKind::Page {
         return None;
     }
     let modal = |w: &usize| {
-        let window = &snapshot.windows[*w];
+        let window = &scene.windows[*w];
         window.focused
             && window.kind == WindowKind::Page
-            && window.layer > snapshot.windows[own].layer
+            && window.layer > scene.windows[own].layer
             && extents[*w].is_some_and(|e| e.overlaps(&own_extent))
     };
-    (0..snapshot.windows.len()).find(modal).and_then(|w| first_node(snapshot, w))
+    (0..scene.windows.len()).find(modal).and_then(|w| first_node(scene, w))
 }
 
 /// Returns whether a window that does not have the focus is a bar: all of it is at one edge of the screen. `None` if it
 /// shows nothing or the size of the screen is not known.
-pub fn is_bar(snapshot: &Snapshot, window: usize) -> Option<bool> {
-    let (width, height) = snapshot.size.filter(|(w, h)| *w > 0 && *h > 0)?;
+pub fn is_bar(scene: Scene<'_>, window: usize) -> Option<bool> {
+    let (width, height) = scene.size.filter(|(w, h)| *w > 0 && *h > 0)?;
     let screen = Rect { left: 0, top: 0, right: width, bottom: height };
     let visible = |n: &&Node| n.window == window && n.is(Flag::Visible) && n.bounds.area() > 0;
     // What lies beyond the reported size is a bar that the size leaves out.
-    let extent = snapshot.nodes.iter().filter(visible).map(|n| n.bounds).reduce(|a, b| a.union(&b))?;
+    let extent = scene.nodes.iter().filter(visible).map(|n| n.bounds).reduce(|a, b| a.union(&b))?;
     let depth = width.max(height) * BAR_PERCENT / 100;
     let tall = extent.height() * 2 >= height;
     let at_side = extent.right <= depth || extent.left >= screen.right - depth;

@@ -6,6 +6,7 @@
 //! be trusted ([`reliability`]), the nodes that a selector matches ([`select`]) and touch points ([`touch`]).
 
 pub mod element;
+mod element_ref;
 pub mod element_state;
 pub mod evidence;
 pub mod fingerprint;
@@ -15,6 +16,7 @@ pub mod layers;
 pub mod mask;
 pub mod moves;
 pub mod naming;
+pub mod node;
 pub mod outline;
 pub mod pattern;
 pub mod refs;
@@ -29,6 +31,6 @@ pub mod touch;
 #[cfg(test)]
 pub(crate) mod tests;
 
+pub use element_ref::Ref;
 pub use label::Label;
-pub use refs::Ref;
 pub use snapshot::{Flag, Node, Rect, Snapshot, Trait, Traits, Window, WindowKind};

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use afd_proto::vocabulary::Role;
 
-use super::refs::Ref;
+use super::element_ref::Ref;
 use super::snapshot::{Flag, Rect, Snapshot, Trait};
 use super::{folding, label};
 
@@ -62,7 +62,7 @@ fn captions(snapshot: &Snapshot) -> Vec<(usize, &str)> {
             && !node.is_ref()
             && !node.is(Flag::Editable)
             && snapshot.is_content(node)
-            && geometry.hidden_by(snapshot, i).is_none()
+            && geometry.hidden_by(&snapshot.nodes, i).is_none()
             && !snapshot.ancestors(i).any(|a| acts(a) && !large(a))
     };
     let texts: Vec<(usize, &str)> = (0..snapshot.nodes.len())

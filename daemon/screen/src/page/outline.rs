@@ -9,12 +9,10 @@ use std::fmt::Write as _;
 
 use afd_proto::vocabulary::Role;
 
-use super::refs::Ref;
+use super::element_ref::Ref;
+use super::folding::MAX_TEXT;
 use super::snapshot::{Flag, Snapshot, WindowKind};
 use super::{label, touch};
-
-/// Maximum length of a label or value in an outline, characters.
-pub(super) const MAX_TEXT: usize = 200;
 
 /// An element of an outline.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,10 +56,7 @@ pub fn items(snapshot: &Snapshot, refs: &[Ref], title: Option<&str>) -> Vec<Item
     let mut items = Vec::new();
     for (index, node) in snapshot.nodes.iter().enumerate() {
         let told_of = matches!(snapshot.kind_of(node), WindowKind::Page | WindowKind::Banner);
-        if !told_of
-            || snapshot.geometry().shown(index).area() == 0
-            || snapshot.geometry().hidden_by(snapshot, index).is_some()
-        {
+        if !told_of || snapshot.geometry().shown(index).area() == 0 || snapshot.hidden_by(index).is_some() {
             continue;
         }
         let enclosing = snapshot.ancestors(index).find_map(|a| told.get(&a));
@@ -134,7 +129,7 @@ fn plain_text(snapshot: &Snapshot, index: usize, depth: usize, enclosing: Option
 pub fn behind(snapshot: &Snapshot) -> usize {
     let is_behind = |i: &usize| {
         let node = &snapshot.nodes[*i];
-        node.is_ref() && snapshot.is_content(node) && snapshot.geometry().hidden_by(snapshot, *i).is_some()
+        node.is_ref() && snapshot.is_content(node) && snapshot.hidden_by(*i).is_some()
     };
     (0..snapshot.nodes.len()).filter(is_behind).count()
 }

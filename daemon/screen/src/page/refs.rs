@@ -9,29 +9,10 @@
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-use super::label::{self, Label};
+use super::element_ref::Ref;
+use super::label;
 use super::snapshot::{Flag, Snapshot, WindowKind};
 use super::{mask, naming};
-
-/// An interactive element.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ref {
-    /// Index of its node in the snapshot.
-    pub node: usize,
-    /// Its label.
-    pub label: Label,
-    /// Token that is equal for the same element at the same place.
-    pub exact: String,
-    /// Token that is equal for the same kind of element anywhere.
-    pub identity: String,
-    /// What it belongs to: the title of the row or card that it lies in, or the text before it among equal elements;
-    /// empty if there is none.
-    pub context: String,
-    /// Name of an element without a label, see [`naming`].
-    pub name: Option<String>,
-    /// Whether the name is a caption, and not only the place of the element.
-    pub is_caption: bool,
-}
 
 /// Rounds toward zero to a multiple of 8, as the service does, so that a shift of a few pixels makes no difference.
 fn coarse(v: i32) -> i32 {
@@ -48,7 +29,7 @@ pub fn all(snapshot: &Snapshot) -> Vec<Ref> {
             node.is_ref()
                 && geometry.shown(*i).area() > 0
                 && snapshot.kind_of(node) != WindowKind::Overlay
-                && geometry.hidden_by(snapshot, *i).is_none()
+                && geometry.hidden_by(&snapshot.nodes, *i).is_none()
         })
         .collect();
     found.sort_by_key(|i| {

@@ -6,10 +6,10 @@
 
 use afd_proto::vocabulary::{By, Role};
 
+use super::element_ref::Ref;
 pub use super::folding::Fit;
 use super::folding::Wanted;
 use super::layers::Side;
-use super::refs::Ref;
 use super::snapshot::{Flag, Node, Snapshot, WindowKind};
 use super::{label, structure, touch};
 
@@ -115,7 +115,7 @@ pub fn find(snapshot: &Snapshot, refs: &[Ref], selector: &Selector<'_>, gesture:
             found
                 .off_screen
                 .extend(touch::side(snapshot, index).filter(|_| fit <= Fit::Word).map(|side| (index, side)));
-        } else if snapshot.geometry().hidden_by(snapshot, index).is_some() {
+        } else if snapshot.hidden_by(index).is_some() {
             found.hidden.extend((fit <= Fit::Word).then_some(index));
         } else {
             all.push(element_of(snapshot, refs, index, fit, gesture));
@@ -262,7 +262,7 @@ pub fn saying(snapshot: &Snapshot, refs: &[Ref], value: &str, compare: Compare) 
         is_on_page(snapshot, &snapshot.nodes[i])
             && snapshot.nodes[i].is(Flag::Visible)
             && snapshot.geometry().shown(i).area() > 0
-            && snapshot.geometry().hidden_by(snapshot, i).is_none()
+            && snapshot.hidden_by(i).is_none()
     };
     let own = |i: &usize| [&snapshot.nodes[*i].text, &snapshot.nodes[*i].desc].into_iter().flatten().any(|t| has(t));
     let mut found: Vec<usize> = (0..snapshot.nodes.len()).filter(|i| in_sight(*i)).filter(own).collect();

@@ -1,304 +1,7 @@
 //! Screen contents in one model for all drivers: windows, nodes and their flags.
 
-use std::str::FromStr;
-
-use afd_proto::vocabulary::Role;
-
 use super::layers::Geometry;
-
-/// A rectangle in device pixels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct Rect {
-    /// Left edge.
-    pub left: i32,
-    /// Top edge.
-    pub top: i32,
-    /// Right edge, exclusive.
-    pub right: i32,
-    /// Bottom edge, exclusive.
-    pub bottom: i32,
-}
-
-impl Rect {
-    /// Returns the width; 0 for an inverted rectangle.
-    pub fn width(&self) -> i32 {
-        self.right.saturating_sub(self.left).max(0)
-    }
-
-    /// Returns the height; 0 for an inverted rectangle.
-    pub fn height(&self) -> i32 {
-        self.bottom.saturating_sub(self.top).max(0)
-    }
-
-    /// Returns width times height.
-    pub fn area(&self) -> i64 {
-        i64::from(self.width()) * i64::from(self.height())
-    }
-
-    /// Returns the centre.
-    pub fn center(&self) -> (i32, i32) {
-        // The mean of two 32-bit numbers always fits into 32 bits.
-        let mean = |a: i32, b: i32| i32::try_from((i64::from(a) + i64::from(b)) / 2).unwrap_or(a);
-        (mean(self.left, self.right), mean(self.top, self.bottom))
-    }
-
-    /// Returns the rectangle extended by a margin on each side.
-    pub fn grown(&self, margin: i32) -> Self {
-        Self {
-            left: self.left.saturating_sub(margin),
-            top: self.top.saturating_sub(margin),
-            right: self.right.saturating_add(margin),
-            bottom: self.bottom.saturating_add(margin),
-        }
-    }
-
-    /// Returns the part that two rectangles share; its area is 0 if they share none.
-    pub fn intersection(&self, other: &Self) -> Self {
-        Self {
-            left: self.left.max(other.left),
-            top: self.top.max(other.top),
-            right: self.right.min(other.right),
-            bottom: self.bottom.min(other.bottom),
-        }
-    }
-
-    /// Returns the smallest rectangle that contains both.
-    pub fn union(&self, other: &Self) -> Self {
-        Self {
-            left: self.left.min(other.left),
-            top: self.top.min(other.top),
-            right: self.right.max(other.right),
-            bottom: self.bottom.max(other.bottom),
-        }
-    }
-
-    /// Returns whether two rectangles share any pixel.
-    pub fn overlaps(&self, other: &Self) -> bool {
-        self.intersection(other).area() > 0
-    }
-
-    /// Returns whether it contains another rectangle completely.
-    pub fn encloses(&self, other: &Self) -> bool {
-        self.left <= other.left && self.top <= other.top && self.right >= other.right && self.bottom >= other.bottom
-    }
-
-    /// Returns whether a point lies in it.
-    pub fn contains(&self, x: f64, y: f64) -> bool {
-        x >= f64::from(self.left) && x < f64::from(self.right) && y >= f64::from(self.top) && y < f64::from(self.bottom)
-    }
-}
-
-impl std::fmt::Display for Rect {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{},{},{},{}", self.left, self.top, self.right, self.bottom)
-    }
-}
-
-impl FromStr for Rect {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Self, ()> {
-        let mut parts = text.split(',').map(|p| p.trim().parse::<i32>());
-        let mut next = || parts.next().and_then(Result::ok).ok_or(());
-        let rect = Rect { left: next()?, top: next()?, right: next()?, bottom: next()? };
-        if parts.next().is_some() { Err(()) } else { Ok(rect) }
-    }
-}
-
-/// A property or capability of a node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Flag {
-    /// Visible to the user.
-    Visible = 1,
-    /// Accepts taps.
-    Clickable = 2,
-    /// Accepts long presses.
-    LongClickable = 4,
-    /// Can take the focus.
-    Focusable = 8,
-    /// Can be scrolled.
-    Scrollable = 16,
-    /// Accepts text input.
-    Editable = 32,
-    /// Enabled.
-    Enabled = 64,
-}
-
-/// A set of [`Flag`]s.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct Flags(u8);
-
-const NAMES: [(Flag, &str); 6] = [
-    (Flag::Clickable, "clk"),
-    (Flag::LongClickable, "lclk"),
-    (Flag::Focusable, "foc"),
-    (Flag::Scrollable, "scr"),
-    (Flag::Editable, "edt"),
-    (Flag::Enabled, "ena"),
-];
-
-impl Flags {
-    /// Returns whether a flag is set.
-    pub fn has(self, flag: Flag) -> bool {
-        self.0 & flag as u8 != 0
-    }
-
-    /// Returns the set with a flag added.
-    pub fn with(self, flag: Flag) -> Self {
-        Self(self.0 | flag as u8)
-    }
-
-    /// Returns the set with a flag removed.
-    pub fn without(self, flag: Flag) -> Self {
-        Self(self.0 & !(flag as u8))
-    }
-
-    /// Returns the names of the flags, `on` or `off` first, joined by commas; `focusable` is left out for refs.
-    pub fn text(self, with_focusable: bool) -> String {
-        let first = if self.has(Flag::Visible) { "on" } else { "off" };
-        let rest =
-            NAMES.iter().filter(|(f, _)| self.has(*f) && (with_focusable || *f != Flag::Focusable)).map(|(_, n)| *n);
-        std::iter::once(first).chain(rest).collect::<Vec<_>>().join(",")
-    }
-}
-
-/// What a node is, beyond its role. Drivers decide it from what their device reports, such as classes and ids.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u16)]
-pub enum Trait {
-    /// A list or grid, whose rows scroll in and out and say nothing about the page.
-    List = 1,
-    /// Shows web pages.
-    Web = 2,
-    /// Its content changes without anybody doing anything: a clock, a progress bar.
-    Volatile = 4,
-    /// Its class tells what kind of page it is on.
-    Landmark = 8,
-    /// The bar of a page, which has its title and its actions.
-    Bar = 16,
-    /// A text that takes no input.
-    StaticText = 32,
-    /// Named as a title.
-    Title = 64,
-    /// The address bar of a browser, whose text is treated as typed.
-    AddressBar = 128,
-    /// Its id was given by the system; apps use the same one for different elements.
-    SystemId = 256,
-    /// Its id is in every window.
-    CommonId = 512,
-    /// A control whose value is set in steps, such as a slider.
-    Adjustable = 1024,
-}
-
-/// A set of [`Trait`]s.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct Traits(u16);
-
-impl Traits {
-    /// Returns the set with a trait added where a condition holds.
-    #[must_use]
-    pub fn with(self, what: Trait, holds: bool) -> Self {
-        Self(if holds { self.0 | what as u16 } else { self.0 })
-    }
-
-    /// Returns whether a trait is in the set.
-    pub fn has(self, what: Trait) -> bool {
-        self.0 & what as u16 != 0
-    }
-}
-
-/// What a window is for. Drivers decide it from what their device reports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WindowKind {
-    /// Content of an app, or of the system where it has the focus: it can be the page in front.
-    Page,
-    /// Drawn by the system over the page without taking the focus: a notification, a volume panel.
-    Banner,
-    /// A system bar or the divider of a split screen.
-    Bar,
-    /// A keyboard.
-    Keyboard,
-    /// Drawn by an accessibility service, including the marks of our own.
-    Overlay,
-}
-
-/// A window.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Window {
-    /// Id on the device.
-    pub id: i64,
-    /// What it is for.
-    pub kind: WindowKind,
-    /// The device's own name of its type, as returned to callers.
-    pub type_name: String,
-    /// The package that drew it; empty when unknown.
-    pub app: String,
-    /// Title.
-    pub title: String,
-    /// Layer; windows on higher layers cover those on lower ones.
-    pub layer: i64,
-    /// Whether it has the input focus.
-    pub focused: bool,
-    /// `package/activity` or a URL of its page, where that is known of the window itself, as while a dialog of another
-    /// app is over it.
-    pub place: Option<String>,
-}
-
-/// A node that has content or is interactive; purely structural nodes are left out.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Node {
-    /// Id on the device; valid within one snapshot only.
-    pub id: String,
-    /// Index of its window.
-    pub window: usize,
-    /// Index of its nearest ancestor that is listed.
-    pub parent: Option<usize>,
-    /// Class without its package.
-    pub class: String,
-    /// Visible text.
-    pub text: Option<String>,
-    /// Content description.
-    pub desc: Option<String>,
-    /// Full resource id.
-    pub res_id: Option<String>,
-    /// Bounds in device pixels.
-    pub bounds: Rect,
-    /// Properties and capabilities.
-    pub flags: Flags,
-    /// Its role.
-    pub role: Role,
-    /// What it is, beyond its role.
-    pub traits: Traits,
-    /// Whether it holds a secret; its text is masked already.
-    pub password: bool,
-    /// Whether the device truncated its text.
-    pub truncated: bool,
-}
-
-impl Node {
-    /// Returns whether a flag is set.
-    pub fn is(&self, flag: Flag) -> bool {
-        self.flags.has(flag)
-    }
-
-    /// Returns whether the node has a trait.
-    pub fn has(&self, what: Trait) -> bool {
-        self.traits.has(what)
-    }
-
-    /// Returns whether the node can be interacted with now.
-    pub fn is_ref(&self) -> bool {
-        let able =
-            [Flag::Clickable, Flag::LongClickable, Flag::Editable, Flag::Scrollable].into_iter().any(|f| self.is(f));
-        able && self.is(Flag::Enabled) && self.is(Flag::Visible) && self.bounds.area() > 0
-    }
-
-    /// Returns the part of the resource id after the last `/`.
-    pub fn id_name(&self) -> Option<&str> {
-        self.res_id.as_deref().map(|id| id.rsplit('/').next().unwrap_or(id)).filter(|n| !n.is_empty())
-    }
-}
+pub use super::node::{Flag, Flags, Node, Rect, Scene, Trait, Traits, Window, WindowKind};
 
 /// The contents of a screen at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -384,14 +87,19 @@ impl Snapshot {
         self.nodes.iter().any(|n| n.is(Flag::Visible) && self.kind_of(n) == kind)
     }
 
+    /// Returns the windows and nodes.
+    pub fn scene(&self) -> Scene<'_> {
+        Scene { windows: &self.windows, nodes: &self.nodes, size: self.size, place: self.place.as_deref() }
+    }
+
     /// Returns what a window is for; `Overlay` for a node without a window.
     pub fn kind_of(&self, node: &Node) -> WindowKind {
-        self.windows.get(node.window).map_or(WindowKind::Overlay, |w| w.kind)
+        self.scene().kind_of(node)
     }
 
     /// Returns what follows from the positions of windows and nodes. The snapshot must not be changed afterwards.
     pub(super) fn geometry(&self) -> &Geometry {
-        self.geometry.get(|| Geometry::of(self))
+        self.geometry.get(|| Geometry::of(self.scene()))
     }
 
     /// Takes the visibility from nodes of which nothing is on the screen or inside the containers that scroll them,
@@ -410,7 +118,7 @@ impl Snapshot {
 
     /// Returns the node that hides another one: that of a window in front, or an overlay.
     pub fn hidden_by(&self, index: usize) -> Option<usize> {
-        self.geometry().hidden_by(self, index)
+        self.geometry().hidden_by(&self.nodes, index)
     }
 
     /// Returns the indices of a node and its descendants.

@@ -79,8 +79,7 @@ pub fn front_nodes(snapshot: &Snapshot) -> Vec<usize> {
 
 /// Returns the indices of the visible nodes of a window, without what an overlay of it hides.
 fn visible_nodes(snapshot: &Snapshot, window: usize) -> Vec<usize> {
-    let hidden =
-        |i: usize| snapshot.geometry().front() == Some(window) && snapshot.geometry().hidden_by(snapshot, i).is_some();
+    let hidden = |i: usize| snapshot.geometry().front() == Some(window) && snapshot.hidden_by(i).is_some();
     (0..snapshot.nodes.len())
         .filter(|i| snapshot.nodes[*i].window == window && snapshot.nodes[*i].is(Flag::Visible) && !hidden(*i))
         .collect()

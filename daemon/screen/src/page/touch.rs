@@ -49,7 +49,7 @@ pub struct Touch {
 /// What prevents it.
 pub fn touch(snapshot: &Snapshot, index: usize, text: Option<usize>) -> Result<Touch, Obstacle> {
     let geometry = snapshot.geometry();
-    if let Some(over) = geometry.hidden_by(snapshot, index) {
+    if let Some(over) = geometry.hidden_by(&snapshot.nodes, index) {
         let there = blocker(snapshot, index, &middle(&geometry.shown(index)), Order::Unknown);
         return Err(Obstacle::Covered(there.filter(|_| geometry.shown(index).area() > 0).unwrap_or(over)));
     }
@@ -280,7 +280,7 @@ fn blocks(snapshot: &Snapshot, index: usize, other: usize, order: Order) -> bool
         return false;
     }
     // What an overlay hides takes no touches that are meant for the overlay.
-    if snapshot.geometry().hidden_by(snapshot, other).is_some() {
+    if snapshot.hidden_by(other).is_some() {
         return false;
     }
     order == Order::Unknown || snapshot.is_inside(other, index) || other > index

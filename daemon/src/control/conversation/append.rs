@@ -8,8 +8,9 @@ use afd_proto::pattern::PatternScope;
 use afd_proto::session::SessionCall;
 use base64::Engine;
 
+use super::super::checks::check_session;
 use super::super::session::{for_writing, lifecycle::check_context};
-use super::super::{Core, Error, Result, artifacts::Content as File, check_session};
+use super::super::{Core, Error, Result, artifacts::Content as File};
 use super::{SUMMARIES_JOB, check_name, counter, lock_name, usage};
 use afd_base::config::Conversation as Settings;
 use afd_base::model::Counter;

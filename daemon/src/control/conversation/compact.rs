@@ -6,8 +6,9 @@ use afd_proto::conversation::{ClearParams, ClearResult, CompactParams, CompactRe
 use afd_proto::pattern::PatternScope;
 use afd_proto::session::SessionCall;
 
+use super::super::checks::check_session;
 use super::super::session::active;
-use super::super::{Core, Error, Result, check_session};
+use super::super::{Core, Error, Result};
 use super::{SUMMARIES_JOB, conversation_of, counter, lock_name};
 use afd_workspace::conversation::compaction::{self, Limits};
 use afd_workspace::conversation::{self, summaries, totals};

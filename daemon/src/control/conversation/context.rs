@@ -17,7 +17,7 @@ use serde_json::Value;
 use super::super::recall::Recall;
 use super::super::session::{context_of, known};
 use super::super::{Core, Error, Result};
-use super::read::percent_saved;
+use super::measures::percent_saved;
 use super::{as_i64, background, conversation_of, counter};
 use afd_base::model::Counter;
 use afd_base::task::run_blocking;

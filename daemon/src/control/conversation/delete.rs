@@ -7,8 +7,9 @@ use afd_proto::conversation::{DeleteMessageParams, DeleteMessageResult};
 use afd_proto::session::SessionCall;
 use serde_json::json;
 
+use super::super::checks::check_session;
 use super::super::session::{SAYING, known};
-use super::super::{Core, Error, Result, backups, check_session};
+use super::super::{Core, Error, Result, backups};
 use super::{conversation_of, lock_name};
 use afd_experience::memory::requests;
 use afd_store::artifact;

@@ -5,6 +5,7 @@ mod background;
 pub mod compact;
 pub mod context;
 pub mod delete;
+mod measures;
 pub mod read;
 pub mod summarise;
 
@@ -16,7 +17,8 @@ use afd_proto::context::Usage;
 
 use serde_json::json;
 
-use super::{Core, Error, Result, check_session};
+use super::checks::check_session;
+use super::{Core, Error, Result};
 use afd_base::model::{Counter, Tokenizers};
 use afd_base::resident::trim_heap;
 use afd_base::task::failpoint;

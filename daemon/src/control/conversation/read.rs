@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::measures::percent_saved;
 use afd_proto::context::{ActiveElement, Usage, UsageParams, WorkingMemory, WorkingParams};
 use afd_proto::conversation::{
     ConversationListParams, FoundMessages, Messages, RecordedMessage, Role, SearchParams, Summary, SummaryParams,
@@ -233,9 +234,4 @@ pub async fn search(core: &Arc<Core>, params: &SearchParams) -> Result<FoundMess
     }
     let (messages, all) = core.store.read_all(move |c| search::find(c, &terms, &filter, limit as usize)).await?;
     Ok(FoundMessages { messages, matched: if all { TermMatch::All } else { TermMatch::Any } })
-}
-
-/// Returns the percentage of tokens that sending `sent` instead of `all` tokens avoids, rounded to one decimal.
-pub(super) fn percent_saved(sent: i64, all: i64) -> f64 {
-    if all <= 0 { 0.0 } else { ((all - sent).max(0) as f64 * 1000.0 / all as f64).round() / 10.0 }
 }

@@ -6,7 +6,8 @@ use afd_proto::recall::{RecallEntry, RecallUsedParams};
 use afd_proto::vocabulary::DEFAULT_SESSION;
 use serde_json::json;
 
-use super::super::{Core, Error, Result, check_session};
+use super::super::checks::check_session;
+use super::super::{Core, Error, Result};
 use super::search::no_entry;
 use super::show;
 use afd_recall::{entries, memories};

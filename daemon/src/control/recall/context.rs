@@ -7,8 +7,8 @@ use std::sync::Arc;
 use afd_proto::recall::{EntryType, RecallContext, RecallContextParams, RecallEntry, RecallSearchParams};
 use afd_proto::vocabulary::DEFAULT_SESSION;
 
-use super::super::session::check_text;
-use super::super::{Core, Error, Result, check_session};
+use super::super::checks::{check_session, check_text};
+use super::super::{Core, Error, Result};
 use super::search::{MAX_QUERY, search};
 use afd_base::model::Counter;
 use afd_base::text::cut;

@@ -12,7 +12,7 @@ use afd_proto::recall::{SearchMode, StoredType};
 use afd_proto::recall_upkeep::{Evaluation, EvaluationGroup, RecallEvaluateParams, RecallEvaluated};
 use serde::Deserialize;
 
-use super::super::artifacts::absolute;
+use super::super::checks::absolute;
 use super::super::{Core, Error, Result};
 use super::Recall;
 use super::indexer;

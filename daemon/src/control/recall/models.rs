@@ -8,11 +8,11 @@ use afd_proto::config::{KeyParams, SetParams};
 use afd_proto::model::{EmbeddingModel, ModelAddParams, ModelAdded, ModelRemoveParams, ModelRemoved};
 use afd_proto::recall_upkeep::{EntryCount, RecallStatus, RecallStatusParams};
 
-use super::super::artifacts::absolute;
+use super::super::checks::absolute;
 use super::super::{Core, Error, Result, config};
 use super::{Recall, qdrant};
 use afd_base::model::embed::BUILTIN;
-use afd_base::model::embed::trial::{self, Trial};
+use afd_base::model::embed::{self, Trial};
 use afd_base::task::run_blocking;
 use afd_recall::{entries, vectors};
 
@@ -30,7 +30,7 @@ const ENDPOINT: &str = "recall.endpoint_url";
 pub async fn add(core: &Arc<Core>, params: &ModelAddParams) -> Result<ModelAdded> {
     let directory = absolute("directory", &params.directory)?;
     let dir = directory.clone();
-    let tried = run_blocking(move || trial::in_child(&dir)).await?;
+    let tried = run_blocking(move || embed::tried(&dir)).await?;
     let Trial { identity, dimensions, sentence_ms } = tried.map_err(|why| {
         Error::param("directory", "a sentence model (config.json, tokenizer.json, model.safetensors)", why)
     })?;

@@ -11,8 +11,9 @@ use afd_proto::recall::{EntryType, RecallEntry, RecallFound, RecallGetParams, Re
 use afd_proto::vocabulary::DEFAULT_SESSION;
 use serde_json::json;
 
-use super::super::session::{check_optional, check_text, known};
-use super::super::{Core, Error, Result, check_session};
+use super::super::checks::{check_optional, check_session, check_text};
+use super::super::session::known;
+use super::super::{Core, Error, Result};
 use super::show::{self, Asked};
 use super::{Current, Recall, qdrant};
 use afd_base::config::RecallSettings;

@@ -9,8 +9,9 @@ use afd_proto::recall::{RecallDeleteParams, RecallDeleted, RecallEntry, RecallSt
 use afd_proto::vocabulary::{DEFAULT_SESSION, RecordScope};
 use serde_json::json;
 
-use super::super::session::{check_optional, check_text, scope_of};
-use super::super::{Core, Error, Result, backups, check_session};
+use super::super::checks::{check_optional, check_session, check_text};
+use super::super::session::scope_of;
+use super::super::{Core, Error, Result, backups};
 use super::indexed::AtHand;
 use super::search::{no_entry, site_name};
 use super::show::{self, Asked};

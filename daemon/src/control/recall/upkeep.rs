@@ -178,7 +178,7 @@ pub fn merge_pattern(c: &Connection, id: i64, into: i64) -> Stored<Option<Patter
     let Some(gone) = patterns::get(c, id)? else { return Ok(None) };
     let kept = patterns::merge(c, into, id)?;
     if kept.is_some() {
-        super::super::patterns::forget_results(c, &gone.uid)?;
+        super::super::forgotten_results::of_pattern(c, &gone.uid)?;
     }
     Ok(kept)
 }

@@ -7,9 +7,10 @@ use afd_proto::coverage::{Coverage, CoverageParams, Share};
 use afd_proto::findings::{TestedElement, TestedElements, TestedParams};
 use afd_proto::session::{SessionCall, VisitedPage};
 
+use super::super::checks::check_text;
 use super::super::{Core, Error, Result};
 use super::findings::place;
-use super::{check_text, for_writing, known};
+use super::{for_writing, known};
 use afd_device as device;
 use afd_experience::memory::views::ShownRefs;
 use afd_experience::memory::{log, sessions};

@@ -7,11 +7,11 @@ use afd_proto::session::{DeleteParams, Deleted, SessionCall, SessionInfo, Update
 use afd_proto::vocabulary::RecordScope;
 use serde_json::json;
 
-use super::super::{Core, Error, Result, backups, check_session};
-use super::lifecycle::MAX_GOAL;
-use super::{changed, check_change, known, no_session};
+use super::super::checks::{MAX_GOAL, changed, check_change};
+use super::super::checks::{check_new_name, name_taken};
+use super::super::{Core, Error, Result, backups};
+use super::{known, no_session};
 use afd_base::task::run_blocking;
-use afd_base::text::cut;
 use afd_experience::memory::{notes, requests, sessions};
 use afd_recall::memories;
 use afd_store::{Connection, artifact};
@@ -85,24 +85,6 @@ fn release_leases(core: &Core, name: &str) {
     for device in core.devices.list() {
         device.release_lease(name);
     }
-}
-
-/// Checks the name of a session that is to be created.
-pub(in crate::control) fn check_new_name(field: &'static str, name: &str) -> Result<()> {
-    if check_session(name).is_err() {
-        return Err(Error::param(field, "1 to 128 printable characters", cut::brief(name, 40)));
-    }
-    if erase::is_name_of_erased(name) {
-        return Err(Error::param(field, "a name that is not that of a deleted session", name));
-    }
-    Ok(())
-}
-
-/// Returns the error for a name that another session has.
-pub(super) fn name_taken(name: &str) -> Error {
-    Error::new(ErrorCode::Conflict, format!("another session is called {name:?}"))
-        .hint("choose another name, or rename or delete that session")
-        .details(json!({"session": name}))
 }
 
 /// Kinds of artifacts that hold what was said in a session.

@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
+use super::super::checks::absolute;
+use super::lines::NoteRecord;
+use super::lines::{LINES_FORMAT, LINES_VERSION};
 use afd_proto::notes::Note;
 use afd_proto::session::SessionCall;
 use afd_proto::transfer::{Export, ExportFormat, ExportParams, ExportResult, ExportedConversation};
 use serde_json::json;
 
-use super::super::artifacts::{Content, absolute};
+use super::super::artifacts::Content;
 use super::super::{Core, Result};
-use super::import::NoteRecord;
 use super::{digest, known};
 use afd_experience::memory::{log, notes};
 use afd_experience::visual::known as visual;
@@ -24,9 +26,6 @@ use afd_workspace::records::{self, SessionRecord};
 const FORMAT: &str = "afd-session";
 /// Version of the document format.
 const FORMAT_VERSION: u32 = 1;
-/// Name and version of the format of lines.
-pub(in crate::control) const LINES_FORMAT: &str = "afd-memory";
-pub(in crate::control) const LINES_VERSION: u32 = 1;
 /// Maximum number of rows of each kind in a document.
 const MAX_ROWS: usize = 1_000_000;
 

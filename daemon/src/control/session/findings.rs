@@ -12,9 +12,10 @@ use afd_proto::session::SessionCall;
 use afd_proto::vocabulary::RecordScope;
 use serde_json::json;
 
+use super::super::checks::{changed, check_change, check_optional, check_text};
 use super::super::paging::page;
 use super::super::{Core, Error, Result, recall};
-use super::{changed, check_change, check_optional, check_text, for_writing, known, no_session};
+use super::{for_writing, known, no_session};
 use afd_experience::memory::{log, observations, sessions};
 use afd_experience::visual::states;
 use afd_store::{Connection, artifact};

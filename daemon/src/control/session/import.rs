@@ -3,23 +3,21 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::super::catching_up::index_messages;
+use super::super::checks::{absolute, check_new_name, check_times, name_taken};
+use super::lines::NoteRecord;
+use super::lines::{LINES_FORMAT, LINES_VERSION};
 use afd_proto::ErrorCode;
 use afd_proto::transfer::{ImportParams, Imported};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::super::artifacts::absolute;
-use super::super::jobs::index_messages;
 use super::super::{Core, Error, Result, current_trace};
-use super::check_new_name;
-use super::edit::name_taken;
-use super::export::{LINES_FORMAT, LINES_VERSION};
-use super::lifecycle::{check_restored, check_times};
+use super::lifecycle::check_restored;
 use afd_base::file;
 use afd_base::task::run_blocking;
 use afd_experience::memory::notes::{self, NewNote};
 use afd_experience::memory::sessions;
-use afd_proto::vocabulary::RecordScope;
 use afd_store::exchange::{LoadError, Loaded, Record};
 use afd_store::{Connection, SCHEMA, StoreError, new_uid, now_ms, origins_of};
 use afd_workspace::records::{Loader, SessionRecord};
@@ -178,26 +176,6 @@ fn parse(content: &[u8]) -> Result<Content> {
     }
     let session = session.ok_or_else(|| Error::param("file", "the record of a session", "none"))?;
     Ok(Content { session, records })
-}
-
-/// A note as a record.
-#[derive(Debug, serde::Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct NoteRecord {
-    /// Uid.
-    pub uid: String,
-    /// Package; empty for none.
-    #[serde(default)]
-    pub app: String,
-    /// Topic.
-    pub topic: String,
-    /// Content.
-    pub content: String,
-    /// Time of creation, UTC milliseconds.
-    pub created_at: i64,
-    /// Who may be told it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub scope: Option<RecordScope>,
 }
 
 /// Inserts a note of the session, with its search entry.

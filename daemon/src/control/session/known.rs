@@ -8,7 +8,8 @@ use afd_proto::vocabulary::RecordScope;
 use afd_store::Connection;
 use serde_json::json;
 
-use super::super::{Core, Error, Result, check_session};
+use super::super::checks::{absolute, check_session};
+use super::super::{Core, Error, Result};
 use afd_base::task::run_blocking;
 use afd_workspace::{self as session, Session, SessionError};
 
@@ -96,42 +97,11 @@ pub(in crate::control) fn still_active(session: &Session) -> std::result::Result
     if session.ended_at.is_some() { Err(SessionError::Ended) } else { Ok(()) }
 }
 
-/// Checks that a text parameter is neither blank nor longer than `most` characters.
-pub(in crate::control) fn check_text(field: &'static str, text: &str, most: usize) -> Result<()> {
-    let length = text.chars().count();
-    if text.trim().is_empty() || length > most {
-        let got = if text.trim().is_empty() { "only whitespace".to_owned() } else { format!("{length} characters") };
-        return Err(Error::param(field, &format!("1 to {most} characters"), got));
-    }
-    Ok(())
-}
-
-/// Like [`check_text`], for a parameter that may be absent.
-pub(in crate::control) fn check_optional(field: &'static str, text: Option<&str>, most: usize) -> Result<()> {
-    match text {
-        Some(text) => check_text(field, text, most),
-        None => Ok(()),
-    }
-}
-
-/// Like [`check_text`], for a text that replaces another one; an empty one removes it.
-pub(in crate::control) fn check_change(field: &'static str, text: Option<&str>, most: usize) -> Result<()> {
-    match text {
-        Some(text) if !text.is_empty() => check_text(field, text, most),
-        _ => Ok(()),
-    }
-}
-
-/// Returns a text after a change that [`check_change`] accepted.
-pub(in crate::control) fn changed(new: Option<String>, old: Option<String>) -> Option<String> {
-    new.map_or(old, |text| Some(text).filter(|text| !text.is_empty()))
-}
-
 /// Checks a directory parameter: an absolute path. It must exist if the field is `directory`; otherwise it may be
 /// missing, but not be something other than a directory.
 pub(in crate::control) async fn check_directory(field: &'static str, path: Option<&str>) -> Result<Option<PathBuf>> {
     let Some(path) = path else { return Ok(None) };
-    let path = super::super::artifacts::absolute(field, path)?;
+    let path = absolute(field, path)?;
     let asked = path.clone();
     // On a blocking thread, as the file system may be slow.
     let (exists, is_dir) = run_blocking(move || (asked.exists(), asked.is_dir())).await?;

@@ -11,12 +11,11 @@ use afd_proto::session::{
 };
 use serde_json::json;
 
+use super::super::checks::MAX_GOAL;
+use super::super::checks::{absolute, check_optional, check_session, check_text};
 use super::super::paging::page;
-use super::super::{Core, Error, Result, check_session};
-use super::{
-    active, change, check_directory, check_optional, check_text, digest, known, no_session, progress, report,
-    still_active,
-};
+use super::super::{Core, Error, Result};
+use super::{active, change, check_directory, digest, known, no_session, progress, report, still_active};
 use afd_experience::memory::sessions;
 use afd_store::{Connection, Page, Reader, Result as Stored, now_ms};
 use afd_workspace::conversation::keys::{self, ContextValue};
@@ -24,8 +23,6 @@ use afd_workspace::conversation::{self, Conversation, messages};
 use afd_workspace::summary::Digest;
 use afd_workspace::{self as session, Filter, Session, bugs, results, tasks};
 
-/// Maximum length of a goal, characters.
-pub(super) const MAX_GOAL: usize = 2_000;
 /// Maximum number of bugs, tasks and pages shown.
 const MAX_SHOWN: usize = 50;
 /// Maximum number of tasks that can be queued when starting a session.
@@ -63,15 +60,6 @@ pub(super) fn check_restored(
         return Err(Error::param("file", "at most 10000 pages", pages));
     }
     Ok(())
-}
-
-/// Checks times of a file, UTC milliseconds: not before 2000, and not more than a day ahead.
-pub(super) fn check_times(times: &[Option<i64>]) -> Result<()> {
-    let range = 946_684_800_000..=now_ms() + 86_400_000;
-    match times.iter().flatten().find(|at| !range.contains(*at)) {
-        Some(at) => Err(Error::param("file", "times since 2000, and not in the future", at)),
-        None => Ok(()),
-    }
 }
 
 /// Checks the number, names and values of context keys.
@@ -316,7 +304,7 @@ fn shown(digest: Digest, conversations: Vec<(i64, Conversation)>) -> SessionDeta
 /// # Errors
 /// If there is no such session, it has already ended, or the report cannot be written.
 pub async fn end(core: &Arc<Core>, params: &EndParams) -> Result<EndResult> {
-    let file = params.file.as_deref().map(|f| super::super::artifacts::absolute("file", f)).transpose()?;
+    let file = params.file.as_deref().map(|f| absolute("file", f)).transpose()?;
     let (own, name) = (core.clone(), params.session().to_owned());
     core.finish(async move { finish(&own, &name, file).await }).await?
 }

@@ -8,14 +8,12 @@ pub mod findings;
 pub mod import;
 mod known;
 pub mod lifecycle;
+pub(super) mod lines;
 pub mod progress;
 pub mod report;
 pub mod resume;
 pub mod tasks;
 
 pub(super) use digest::{context as context_of, digest};
-pub(super) use edit::{SAYING, check_new_name};
-pub(super) use known::{
-    active, change, changed, check_change, check_directory, check_optional, check_text, for_writing, known, no_session,
-    scope_of, still_active,
-};
+pub(super) use edit::SAYING;
+pub(super) use known::{active, change, check_directory, for_writing, known, no_session, scope_of, still_active};

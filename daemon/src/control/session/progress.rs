@@ -11,8 +11,9 @@ use tokio::io::AsyncReadExt;
 use afd_proto::progress::{ProgressParams, ProgressResult};
 use afd_proto::session::SessionCall;
 
+use super::super::checks::check_text;
 use super::super::{Core, Error, Result};
-use super::{change, check_directory, check_text, digest, known, still_active};
+use super::{change, check_directory, digest, known, still_active};
 use afd_base::file as files;
 use afd_base::task::run_blocking;
 use afd_workspace::progress::{self, GitState};

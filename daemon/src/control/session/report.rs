@@ -6,7 +6,8 @@ use std::sync::Arc;
 use afd_proto::picture::PictureFormat;
 use afd_proto::session::{ReportFormat, ReportParams, ReportResult, SessionCall};
 
-use super::super::artifacts::{Content, absolute};
+use super::super::artifacts::Content;
+use super::super::checks::absolute;
 use super::super::screenshot::KIND as SCREENSHOT;
 use super::super::{Core, Result};
 use super::{digest, known};

@@ -11,9 +11,10 @@ use afd_proto::session::{SessionCall, VisitedPage};
 use afd_proto::tasks::{TaskCounts, TaskStatus};
 use serde_json::json;
 
-use super::super::{Core, Error, Result, check_session};
-use super::lifecycle::{check_context, check_restored, check_times};
-use super::{change, check_text, digest, known, progress};
+use super::super::checks::{absolute, check_session, check_text, check_times};
+use super::super::{Core, Error, Result};
+use super::lifecycle::{check_context, check_restored};
+use super::{change, digest, known, progress};
 use afd_base::file;
 use afd_base::task::run_blocking;
 use afd_base::text::{self, cut};
@@ -139,7 +140,7 @@ fn repeats(text: &str, later: &[String]) -> bool {
 
 /// Reads a progress file and validates its values like parameters of a call.
 async fn read(file: &str) -> Result<Progress> {
-    let path = super::super::artifacts::absolute("file", file)?;
+    let path = absolute("file", file)?;
     let shown = path.display().to_string();
     let content = run_blocking(move || file::read_capped(&path, MAX_FILE)).await?;
     let content =

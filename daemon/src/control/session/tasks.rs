@@ -9,9 +9,10 @@ use afd_proto::tasks::{
 };
 use afd_store::Connection;
 
+use super::super::checks::{check_optional, check_text};
 use super::super::paging::limit;
 use super::super::{Core, Error, Result, recall};
-use super::{check_optional, check_text, for_writing, known};
+use super::{for_writing, known};
 use afd_workspace as session;
 use afd_workspace::tasks::{self, Change, Outcome};
 

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use afd_proto::upkeep::{ExportParams, Exported};
 use serde_json::{Value, json};
 
-use super::super::artifacts::absolute;
-use super::super::session::export::{LINES_FORMAT, LINES_VERSION};
+use super::super::checks::absolute;
+use super::super::session::lines::{LINES_FORMAT, LINES_VERSION};
 use super::super::{Core, Error, Result};
-use super::{END, SCOPE, Subject, kinds, whole};
+use super::kinds::{self, END, SCOPE, Subject};
+use super::whole;
 use afd_base::file;
 use afd_experience::visual;
 use afd_store::exchange::{Record, dump_kind};
@@ -43,7 +44,7 @@ pub async fn export(core: &Arc<Core>, params: &ExportParams) -> Result<Exported>
 fn write(connection: &Connection, out: &mut dyn Write, records: &mut BTreeMap<String, u64>) -> io::Result<()> {
     let header = json!({"format": LINES_FORMAT, "version": LINES_VERSION, "schema": SCHEMA, "scope": SCOPE});
     writeln!(out, "{header}")?;
-    for (subject, kind) in kinds() {
+    for (subject, kind) in kinds::kinds() {
         let (mut count, mut failure) = (0, None);
         let each = |record: Record| {
             count += 1;

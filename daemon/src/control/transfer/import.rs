@@ -11,7 +11,7 @@ use afd_proto::ErrorCode;
 use afd_proto::upkeep::{ImportParams, Imported};
 use tempfile::NamedTempFile;
 
-use super::super::artifacts::absolute;
+use super::super::checks::absolute;
 use super::super::{Core, Error, Result, scope};
 use super::{check, pieces};
 use afd_base::file;

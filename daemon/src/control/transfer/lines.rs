@@ -5,9 +5,9 @@ use std::io::{self, BufRead};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::super::session::export::{LINES_FORMAT, LINES_VERSION};
+use super::super::session::lines::{LINES_FORMAT, LINES_VERSION};
 use super::super::{Error, Result};
-use super::{END, SCOPE};
+use super::kinds::{END, SCOPE};
 use afd_store::SCHEMA;
 use afd_store::exchange::Record;
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use afd_proto::ErrorCode;
 use afd_proto::upkeep::Imported;
 
-use super::super::jobs::{index_messages, rebuild_experience};
+use super::super::catching_up::{index_messages, rebuild_experience};
 use super::super::{Core, Error, Result, scope};
 use super::lines::{Line, Lines};
 use super::taking::Taking;

@@ -7,8 +7,8 @@ use afd_proto::vocabulary::RecordScope;
 use serde_json::Value;
 
 use super::super::Result;
+use super::kinds::{self, Subject};
 use super::lines::{Line, wrong};
-use super::{Subject, kinds};
 use afd_device as device;
 use afd_experience::memory;
 use afd_experience::visual;
@@ -40,7 +40,7 @@ impl Taking {
     /// # Errors
     /// When the database cannot be read.
     pub(super) fn new(connection: &Connection, import: Import) -> store::Result<Self> {
-        let kinds = kinds();
+        let kinds = kinds::kinds();
         let loader = Loader::new(connection, kinds.iter().map(|(_, kind)| kind), import)?;
         Ok(Self::of(kinds, loader, false))
     }
@@ -50,7 +50,7 @@ impl Taking {
     /// # Errors
     /// When the database cannot be read.
     pub(super) fn checking(connection: &Connection) -> store::Result<Self> {
-        let kinds = kinds();
+        let kinds = kinds::kinds();
         let loader = Loader::checking(connection, kinds.iter().map(|(_, kind)| kind))?;
         Ok(Self::of(kinds, loader, true))
     }

@@ -11,7 +11,7 @@ use afd_proto::files::{
 use afd_proto::import::Tally;
 use afd_proto::vocabulary::DEFAULT_SESSION;
 
-use super::super::artifacts::absolute;
+use super::super::checks::absolute;
 use super::super::rows::count;
 use super::super::{Core, Error, Result, current_trace};
 use super::{UPKEEP_JOB, about, find, graph};

@@ -10,7 +10,8 @@ use afd_proto::graph::{
 use afd_proto::visual::{Dismissal, Interrupt, ScopeCall, States, StatesParams};
 use afd_proto::vocabulary::{By, DEFAULT_SESSION, Hint, HintKind, Target, TargetSelector};
 
-use super::super::artifacts::{Content, absolute};
+use super::super::artifacts::Content;
+use super::super::checks::absolute;
 use super::super::rows::count;
 use super::super::{Call, Core, Error, Result};
 use super::{about, find, state_ref};

@@ -16,7 +16,7 @@ use afd_proto::template_match::{FoundComponent, MatchParams, MatchResult, MatchS
 use base64::Engine;
 use image::{RgbImage, imageops};
 
-use super::super::artifacts::absolute;
+use super::super::checks::absolute;
 use super::super::rows::count;
 use super::super::screen_capture::ScreenCapture;
 use super::super::{Call, Core, Error, Result};

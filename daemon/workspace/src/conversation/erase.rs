@@ -6,7 +6,7 @@ use afd_proto::conversation::RecordedMessage;
 use rusqlite::{Connection, named_params};
 
 use super::super::patterns;
-use super::{Conversation, messages, prepared, save, search};
+use super::{Conversation, messages, prepared, save, word_index};
 use afd_base::text;
 use afd_store::artifact;
 use afd_store::{Result, now_ms};
@@ -41,7 +41,7 @@ pub fn message(
     let id: i64 = connection
         .prepare_cached("SELECT id FROM messages WHERE conversation_id = :conversation_id AND position = :position")?
         .query_row(values, |row| row.get("id"))?;
-    search::remove(connection, conversation.id, position, &prepared::searched_text(&recorded.message))?;
+    word_index::remove(connection, conversation.id, position, &prepared::searched_text(&recorded.message))?;
     let patterns = patterns_of(connection, conversation, position)?.into_iter().chain(patterns_about(
         connection,
         conversation.session,

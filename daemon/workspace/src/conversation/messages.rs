@@ -11,7 +11,7 @@ use super::Conversation;
 use super::facts::{self, Candidate};
 use super::kept::{self, Said, TermCounts};
 use super::prepared::{Prepared, asked_by, brief_tokens, pictures, said_text, searched_text, statements};
-use super::search;
+use super::word_index;
 use afd_base::model::Counter;
 use afd_store::{Page, Piece, Result, elsewhere, new_uid, now_ms, word};
 
@@ -94,7 +94,7 @@ pub fn derive(
 ) -> Result<()> {
     kept::keep(connection, origin, said, statements, seen)?;
     kept::echo(connection, said, &said_text(message))?;
-    search::index(connection, said.conversation, said.position, &searched_text(message))
+    word_index::index(connection, said.conversation, said.position, &searched_text(message))
 }
 
 /// Appends a message to a conversation, with its statements and its search entry, and updates the position, turn and

@@ -8,7 +8,9 @@ pub mod assemble;
 pub mod budget;
 pub mod compaction;
 pub mod erase;
+mod fact_rows;
 pub mod facts;
+mod headings;
 pub mod ids;
 pub mod kept;
 pub mod keys;
@@ -21,6 +23,7 @@ pub mod summaries;
 mod supersede;
 pub mod totals;
 pub mod typed;
+mod word_index;
 
 use std::collections::BTreeMap;
 

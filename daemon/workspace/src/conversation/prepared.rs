@@ -4,6 +4,7 @@ use afd_proto::conversation::{Content, Message, Part, Role};
 
 use super::super::json;
 use super::facts::{self, Candidate};
+use super::headings;
 use afd_base::model::Counter;
 
 /// Tokens a message costs in addition to its content.
@@ -111,7 +112,7 @@ pub fn pictures(message: &Message) -> Vec<&str> {
 /// Returns what a message says by itself: its texts, without those that a context handed over and a client appended
 /// again.
 pub fn said_text(message: &Message) -> String {
-    let starts = [super::assemble::DATA, super::assemble::HEADING, super::assemble::KEYS];
+    let starts = [headings::DATA, headings::HEADING, headings::KEYS];
     let is_ours = |text: &str| starts.iter().any(|start| text.starts_with(start));
     match &message.content {
         Content::Text(text) if is_ours(text) => String::new(),

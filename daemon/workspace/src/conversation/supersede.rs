@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::{Connection, named_params};
 
+use super::fact_rows::{COLUMNS, Fact, Places, Said, seen};
 use super::facts::{self, Candidate, Kind};
-use super::kept::{COLUMNS, Fact, Places, Said, seen};
 use afd_base::text::{self, cut};
 use afd_store::{Result, now_ms};
 

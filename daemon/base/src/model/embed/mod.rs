@@ -7,7 +7,7 @@ mod builtin;
 mod concepts;
 mod endpoint;
 mod sentence;
-pub mod trial;
+mod trial;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -15,7 +15,8 @@ use std::pin::Pin;
 use super::ModelError;
 pub use builtin::{BUILTIN, Builtin};
 pub use endpoint::EmbeddingEndpoint;
-pub use sentence::SentenceModel;
+pub use sentence::{SentenceModel, run_trial, tried};
+pub use trial::{ARGUMENT as TRIAL_ARGUMENT, Trial, use_program};
 
 /// Pending vectors, one for each text.
 pub type Embedding<'a> = Pin<Box<dyn Future<Output = Result<Vec<Vec<f32>>, ModelError>> + Send + 'a>>;

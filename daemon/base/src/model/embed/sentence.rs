@@ -71,7 +71,7 @@ const FILES: [(&str, u64); 3] =
 const MAX_HEADER: u64 = 100 << 20;
 
 /// Checks that the files are regular and not larger than any model of this kind, before they are read whole.
-pub(super) fn check_files(directory: &Path) -> Result<(), String> {
+fn check_files(directory: &Path) -> Result<(), String> {
     for (name, most) in FILES {
         let file = directory.join(name);
         let meta = std::fs::metadata(&file).map_err(|e| format!("{}: {e}", file.display()))?;
@@ -190,7 +190,7 @@ impl Loaded {
 ///
 /// # Errors
 /// If a file is missing or does not fit; the message names it.
-pub(super) fn check(directory: &Path) -> Result<Trial, String> {
+fn check(directory: &Path) -> Result<Trial, String> {
     let identity = identity_of(directory)?;
     let model = Loaded::read(directory)?;
     let started = Instant::now();
@@ -202,6 +202,22 @@ pub(super) fn check(directory: &Path) -> Result<Trial, String> {
     })
 }
 
+/// Tries the model in a directory, in another process. Blocking.
+///
+/// # Errors
+/// Why it cannot be used; the message names the file where one is at fault.
+pub fn tried(directory: &Path) -> Result<Trial, String> {
+    // Cheap checks first, without a child process.
+    check_files(directory)?;
+    trial::in_child(directory)
+}
+
+/// Runs in the child process of a trial: tries the model within the limits, and prints the result.
+pub fn run_trial(directory: &Path) {
+    trial::limit(directory);
+    println!("{}", serde_json::to_string(&check(directory)).unwrap_or_default());
+}
+
 impl SentenceModel {
     /// Tries the model in a directory, and returns it without loading it.
     ///
@@ -210,7 +226,7 @@ impl SentenceModel {
     pub fn open(directory: &Path) -> Result<Self, String> {
         // Taken first: files that change meanwhile are noticed.
         let stamp = stamp_of(directory);
-        let identity = trial::in_child(directory)?.identity;
+        let identity = tried(directory)?.identity;
         Ok(Self {
             directory: directory.to_owned(),
             identity,

@@ -10,8 +10,6 @@ use std::time::{Duration, Instant};
 use rustix::process::{Resource, Rlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 
-use super::sentence;
-
 /// Argument of the daemon's program with which it tries the model in a directory, prints a [`Trial`] or an error as
 /// JSON, and exits.
 pub const ARGUMENT: &str = "--try-model";
@@ -48,9 +46,7 @@ pub fn use_program(path: PathBuf) {
 ///
 /// # Errors
 /// Why it cannot be used; the message names the file where one is at fault.
-pub fn in_child(directory: &Path) -> Result<Trial, String> {
-    // Cheap checks first, without a child process.
-    sentence::check_files(directory)?;
+pub(super) fn in_child(directory: &Path) -> Result<Trial, String> {
     // Not its path: an upgrade may have replaced the file.
     let program = PROGRAM.get().cloned().unwrap_or_else(|| PathBuf::from("/proc/self/exe"));
     let mut command = Command::new(&program);
@@ -104,13 +100,11 @@ fn cause(status: ExitStatus) -> String {
     }
 }
 
-/// Runs in the child process: tries the model within the limits, and prints the result.
-pub fn run(directory: &Path) {
+/// Sets the limits of the child process.
+pub(super) fn limit(directory: &Path) {
     let weights = std::fs::metadata(directory.join("model.safetensors")).map_or(0, |meta| meta.len());
     let most = MEMORY + TIMES_WEIGHTS * weights;
     for (what, limit) in [(Resource::As, most), (Resource::Cpu, CPU_SECONDS), (Resource::Core, 0)] {
         let _ = setrlimit(what, Rlimit { current: Some(limit), maximum: Some(limit) });
     }
-    let tried = sentence::check(directory);
-    println!("{}", serde_json::to_string(&tried).unwrap_or_default());
 }

@@ -15,30 +15,11 @@ use afd_proto::recall_upkeep::QdrantStatus;
 use super::super::Core;
 use afd_base::config::RecallSettings;
 use afd_base::model::embed::BUILTIN;
-use afd_recall::qdrant::Qdrant;
 use afd_recall::{outbox, vectors};
 use afd_store::Result;
 
 pub use ask::{ask, get};
 pub use send::start;
-
-/// The Qdrant of the settings.
-#[derive(Default)]
-pub struct Outside {
-    by: Option<RecallSettings>,
-    qdrant: Option<std::result::Result<Arc<Qdrant>, String>>,
-}
-
-impl Outside {
-    /// Returns the Qdrant of these settings, or why it cannot be used; `None` if they name none.
-    pub fn of(&mut self, settings: &RecallSettings) -> Option<std::result::Result<Arc<Qdrant>, String>> {
-        if self.by.as_ref() != Some(settings) || matches!(self.qdrant, Some(Err(_))) {
-            self.qdrant = Qdrant::new(settings).map(|qdrant| qdrant.map(Arc::new)).transpose();
-            self.by = Some(settings.clone());
-        }
-        self.qdrant.clone()
-    }
-}
 
 /// Returns the identity of the model whose vectors an index outside has: that of the settings, or the built-in one.
 /// `None` while that of the settings cannot be used.

@@ -10,10 +10,12 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use afd_proto::conversation::{Message, Role};
 
 use super::super::facts::Kind;
+use super::super::headings::{DATA, HEADING};
 use super::super::kept::Fact;
+use super::super::prepared::tokens;
 use super::super::search::{self, Recalled};
+use super::history::{History, as_i64, cut_middle, text_message};
 use super::outdated::Corrections;
-use super::{DATA, History, as_i64, cut_middle, text_message};
 use crate::summary::rfc3339;
 use afd_base::model::Counter;
 
@@ -38,8 +40,6 @@ const TOOL_WORTH: f64 = 0.7;
 /// people explain what matters in several sentences.
 const NEIGHBOUR_GAIN: f64 = 0.2;
 
-/// Heading of the memory, as agents know it.
-pub const HEADING: &str = "[Previous context summary]";
 /// What the two parts begin with.
 const SAID: &str =
     "Quotes of what the user said earlier (with the numbers of their messages; of two that disagree the later counts):";
@@ -93,7 +93,7 @@ impl<'a> Memory<'a> {
         picked.add(&mut rest, available);
         loop {
             self.set(&picked.facts);
-            let spent: i64 = self.messages().iter().map(|m| super::tokens(m, self.counter)).sum();
+            let spent: i64 = self.messages().iter().map(|m| tokens(m, self.counter)).sum();
             // Costs are estimates: what was worth least goes again, or more fits.
             if spent <= max_tokens {
                 if max_tokens - spent < picked.slack || !picked.add(&mut rest, available + max_tokens - spent) {

@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 use afd_proto::conversation::{Content, Message, Part, RecordedMessage, Role};
 
 use super::super::prepared::{brief_limit, extra_tokens, tokens};
-use super::{History, Plan, as_i64, cut_middle};
+use super::history::{History, as_i64, cut_middle};
+use super::window::Plan;
 use crate::json;
 use afd_base::model::Counter;
 use afd_base::text;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{folded, inner};
+use super::fold::{folded, inner};
 use afd_base::text;
 
 /// Words after which a sentence names what it replaces, folded.

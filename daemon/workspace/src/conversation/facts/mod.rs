@@ -15,6 +15,7 @@
 
 mod corrections;
 pub mod cues;
+mod fold;
 mod split;
 
 use std::collections::HashSet;
@@ -24,6 +25,8 @@ use afd_proto::conversation::Role;
 use afd_base::text::{self, cut, is_dense};
 pub use corrections::{names_differ, replaced_words};
 use cues::{Cue, Cues};
+pub use fold::folded;
+use fold::inner;
 
 /// Maximum number of sentences of a message that are scored: half from its start and half from its end.
 const MAX_EXAMINED: usize = 400;
@@ -111,11 +114,6 @@ pub struct About {
     /// Who said it: the speaker of the statement, or the assistant in the message before; `None` where that was not
     /// recorded.
     pub by: Option<Role>,
-}
-
-/// Folds a sentence for reading its words.
-pub fn folded(sentence: &str) -> String {
-    text::fold(sentence).replace('\u{2019}', "'")
 }
 
 /// Returns the sentences of a message that may be kept, best first. `before` is the last question or sentence of the
@@ -271,10 +269,6 @@ fn kind(message: &Whole<'_>, sentence: &str, cues: &Cues) -> Kind {
 /// says whether it starts the sentence, where a capital letter means nothing.
 pub fn is_specific(word: &str, first: bool) -> bool {
     is_figure(word) || is_identifier(word) || is_name(word, first)
-}
-
-fn inner(word: &str) -> &str {
-    word.trim_matches(|c: char| !c.is_alphanumeric())
 }
 
 fn is_figure(word: &str) -> bool {

@@ -1,0 +1,182 @@
+//! How results of the `recall` commands are shown.
+
+use std::fmt::Write as _;
+
+use afd_proto::model::{EmbeddingModel, ModelAdd, ModelAdded, ModelRemove, ModelRemoved};
+use afd_proto::recall::{
+    RecallContext, RecallContextFor, RecallDelete, RecallDeleted, RecallEntry, RecallFound, RecallGet, RecallSearch,
+    RecallStore, RecallStored, RecallUsed, Why,
+};
+use afd_proto::recall_upkeep::{
+    Evaluation, EvaluationGroup, QdrantStatus, RecallEvaluate, RecallEvaluated, RecallStatus, RecallStatusOf,
+    RecallUpkeep, RecallUpkeepRun, SimilarPatterns, UpkeepChange,
+};
+
+use super::parts::{BAD, BOLD, DIM, GOOD, WARN, missing, time};
+use super::parts::{bytes, count, paint, table};
+use super::render::human;
+
+human! {
+    RecallSearch => found;
+    RecallStore => stored;
+    RecallGet => |entry: &RecallEntry| entry_lines(entry);
+    RecallUsed => |entry: &RecallEntry| format!("{}  believed {:.2}\n", entry_lines(entry), entry.confidence);
+    RecallContextFor => |context: &RecallContext| {
+        let missing = missing(&context.missing);
+        format!("{}\n{missing}{}\n", context.text, paint(DIM, &format!("{} tokens", context.tokens)))
+    };
+    RecallDelete => |deleted: &RecallDeleted| {
+        let held = if deleted.backups.is_empty() { String::new() } else { format!("; still in the backups {}", deleted.backups.join(", ")) };
+        let told = deleted.qdrant.as_ref().map_or(String::new(), |url| format!("; the Qdrant at {url} is still to be told"));
+        format!("{} {}{held}{told}\n", paint(GOOD, "deleted"), deleted.uid)
+    };
+    RecallStatusOf => status;
+    RecallUpkeepRun => upkeep;
+    RecallEvaluate => evaluated;
+    ModelAdd => added;
+    ModelRemove => |removed: &ModelRemoved| format!("{}; {} deleted\n", paint(GOOD, "the built-in model is used"), count(removed.deleted, "vector"));
+}
+
+pub(crate) fn entry_lines(entry: &RecallEntry) -> String {
+    let mut out = String::new();
+    let title = entry.title.as_deref().map_or(String::new(), |title| format!(" {title}"));
+    let id = entry.id.map_or(String::new(), |id| format!(" {id}"));
+    let weak = if entry.weak { ", little speaks for it" } else { "" };
+    let score = entry.score.map_or(String::new(), |score| format!(" {score:.2}{weak}"));
+    let _ = writeln!(out, "{}{title}{}", paint(BOLD, &format!("{}{id}", entry.kind)), paint(DIM, &score));
+    for line in entry.text.lines() {
+        let _ = writeln!(out, "  {line}");
+    }
+    let about = [entry.app.as_deref(), entry.site.as_deref(), entry.session.as_deref()];
+    let mut about: Vec<String> = about.into_iter().flatten().map(str::to_owned).collect();
+    if entry.source != "recorded" {
+        about.push(format!("said by {}", entry.source));
+    }
+    if entry.origin.is_some() {
+        about.push("from another memory".to_owned());
+    }
+    about.extend(entry.tags.iter().map(|tag| format!("#{tag}")));
+    about.push(time(entry.at));
+    about.extend(entry.last_used_at.map(|at| format!("used {} times, last {}", entry.use_count, time(at))));
+    let _ = writeln!(out, "  {}", paint(DIM, &format!("{}  {}", about.join(", "), entry.uid)));
+    if let Some(why) = &entry.why {
+        let _ = writeln!(out, "  {}", paint(DIM, &reasons(why)));
+    }
+    if !entry.duplicates.is_empty() {
+        let _ = writeln!(out, "  {}", paint(DIM, &format!("stands for {} as well", entry.duplicates.join(", "))));
+    }
+    out
+}
+
+pub(crate) fn reasons(why: &Why) -> String {
+    let place = |name: &str, rank: Option<u32>, measure: Option<f64>| {
+        rank.map(|rank| format!("{name} {rank}{}", measure.map_or(String::new(), |m| format!(" ({m:.2})"))))
+    };
+    let mut parts: Vec<String> = [
+        place("text", why.text_rank, why.bm25),
+        place("vectors", why.vector_rank, why.cosine),
+        place("built-in vectors", why.builtin_rank, why.builtin_cosine),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    if !why.words.is_empty() {
+        parts.push(format!("has {}", why.words.join(", ")));
+    }
+    parts.push(format!("age {:.2}, confidence {:.2}", why.age_factor, why.confidence_factor));
+    format!("why: {}", parts.join("; "))
+}
+
+pub(crate) fn found(found: &RecallFound) -> String {
+    let mut out: String = found.entries.iter().map(entry_lines).collect();
+    if found.entries.is_empty() {
+        out.push_str("nothing was found\n");
+    } else if found.entries.iter().all(|entry| entry.weak) {
+        let _ = writeln!(out, "{}", paint(WARN, "nothing clearly answers this; the above is only nearest"));
+    }
+    out + &missing(&found.missing)
+}
+
+pub(crate) fn stored(stored: &RecallStored) -> String {
+    let mut out =
+        format!("{} {}", paint(GOOD, if stored.updated { "updated" } else { "stored" }), entry_lines(&stored.entry));
+    if !stored.similar.is_empty() {
+        let _ = writeln!(out, "{}", paint(WARN, "says much the same as:"));
+        stored.similar.iter().for_each(|entry| out.push_str(&entry_lines(entry)));
+    }
+    out + &missing(&stored.missing)
+}
+
+pub(crate) fn status(status: &RecallStatus) -> String {
+    let mut out = table(["type", "entries"], status.entries.iter().map(|e| [e.kind.clone(), e.count.to_string()]));
+    if status.due > 0 {
+        let _ = writeln!(out, "{} entries still to be made", status.due);
+    }
+    let row = |model: &EmbeddingModel| {
+        let state = match &model.error {
+            Some(error) => paint(BAD, error),
+            None if model.pending > 0 => format!("{} pending", model.pending),
+            None => "complete".to_owned(),
+        };
+        [
+            model.identity.clone(),
+            model.dimensions.map_or(String::new(), |n| n.to_string()),
+            model.embedded.to_string(),
+            state,
+        ]
+    };
+    out.push_str(&table(["model", "dimensions", "embedded", "state"], status.models.iter().map(row)));
+    let _ = writeln!(out, "{}", paint(DIM, &format!("index in memory: {}", bytes(status.index_bytes))));
+    if let Some(QdrantStatus { url, collection, pending, error }) = &status.qdrant {
+        let state = match error {
+            Some(error) => paint(BAD, &format!("{error}; {pending} changes to be sent")),
+            None if *pending > 0 => format!("{pending} changes to be sent"),
+            None => "complete".to_owned(),
+        };
+        let _ = writeln!(out, "Qdrant {url} {}: {state}", collection.as_deref().unwrap_or_default());
+    }
+    out
+}
+
+pub(crate) fn added(added: &ModelAdded) -> String {
+    let ModelAdded { identity, dimensions, sentence_ms, directory, pending } = added;
+    format!(
+        "{} {identity}: {dimensions} dimensions, {sentence_ms} ms for a sentence\n{directory}\n{pending} entries to embed in the background\n",
+        paint(GOOD, "added")
+    )
+}
+
+pub(crate) fn upkeep(upkeep: &RecallUpkeep) -> String {
+    let row = |at: String, change: &UpkeepChange| {
+        [at, change.change.clone(), change.count.to_string(), change.examples.join("; ")]
+    };
+    let now = if upkeep.dry_run { "would be" } else { "now" };
+    let rows = upkeep.changes.iter().map(|change| row(now.to_owned(), change));
+    let before = upkeep.runs.iter().skip(usize::from(!upkeep.dry_run && !upkeep.changes.is_empty()));
+    let before = before.flat_map(|run| run.changes.iter().map(move |change| row(time(run.at), change)));
+    let all: Vec<[String; 4]> = rows.chain(before).collect();
+    let mut out =
+        if all.is_empty() { "nothing to do\n".to_owned() } else { table(["when", "change", "count", "such as"], all) };
+    if !upkeep.similar.is_empty() {
+        out.push_str("\npatterns that may say the same; `afctl pattern merge --id N --into N` merges one:\n");
+    }
+    for SimilarPatterns { id, text, other, other_text, similarity } in &upkeep.similar {
+        let _ = writeln!(out, "{similarity:.2}  {id}: {text}\n      {other}: {other_text}");
+    }
+    out
+}
+
+pub(crate) fn evaluated(evaluated: &RecallEvaluated) -> String {
+    let mut out = format!("{} entries with {}\n", evaluated.entries, evaluated.model);
+    let share = |n: f64| format!("{n:.3}");
+    let rows = evaluated.groups.iter().flat_map(|group: &EvaluationGroup| {
+        group.ways.iter().enumerate().map(move |(i, way): (usize, &Evaluation)| {
+            let name = if i == 0 { format!("{} ({})", group.name, group.queries) } else { String::new() };
+            let times = [format!("{:.2}", way.p50_ms), format!("{:.2}", way.p99_ms)];
+            let [p50, p99] = times;
+            [name, way.way.clone(), share(way.recall_at5), share(way.recall_at10), share(way.mrr), p50, p99]
+        })
+    });
+    out.push_str(&table(["queries", "way", "recall@5", "recall@10", "mrr", "p50 ms", "p99 ms"], rows));
+    out
+}

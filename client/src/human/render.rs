@@ -1,0 +1,33 @@
+//! Which function renders the result of a method.
+
+use afd_proto::Method;
+use serde_json::Value;
+
+/// A method whose result can be rendered for people.
+pub trait Human: Method {
+    /// Renders a result.
+    fn human(result: &Self::Result) -> String;
+}
+
+/// Decodes and renders a result of a method; `None` if it cannot be decoded, for example if it comes from a newer
+/// daemon.
+pub fn render<M: Human>(data: &Value) -> Option<String> {
+    serde_json::from_value(data.clone()).ok().map(|result| M::human(&result))
+}
+
+/// Methods and the functions that render their results.
+macro_rules! human {
+    ($($method:path => $function:expr;)*) => {
+        /// How the results of these methods are rendered.
+        pub(crate) const RENDERS: &[(&str, $crate::outcome::Render)] =
+            &[$((<$method as afd_proto::Method>::INFO.name, $crate::human::render::render::<$method>)),*];
+        $(
+        impl $crate::human::render::Human for $method {
+            fn human(result: &Self::Result) -> String {
+                ($function)(result)
+            }
+        }
+        )*
+    };
+}
+pub(crate) use human;

@@ -1,0 +1,10 @@
+//! Keys by which calls are executed once.
+
+/// Returns a unique request key: 128 random bits, taken from the seeds of standard library hash tables, with time and
+/// process id.
+pub fn request_key() -> String {
+    use std::hash::{BuildHasher, Hasher, RandomState};
+    let draw = || RandomState::new().build_hasher().finish();
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    format!("afctl-{:016x}{:016x}-{:x}-{:x}", draw(), draw(), now.as_nanos(), std::process::id())
+}

@@ -1,0 +1,96 @@
+//! How far the counters of experience have been made again.
+
+use rusqlite::{Connection, OptionalExtension, named_params};
+
+use afd_store::Result;
+
+/// A table whose rows hold counts of their own: from old events, or from another tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Counted {
+    Transitions,
+    Recoveries,
+    BaselineOutcomes,
+    BaselineRecoveries,
+}
+
+impl Counted {
+    /// The tables in the order in which their rows are added.
+    pub(super) const ALL: [Self; 4] =
+        [Self::Transitions, Self::Recoveries, Self::BaselineOutcomes, Self::BaselineRecoveries];
+
+    pub(super) fn table(self) -> &'static str {
+        match self {
+            Self::Transitions => "imported_transitions",
+            Self::Recoveries => "imported_recoveries",
+            Self::BaselineOutcomes => "baseline_outcomes",
+            Self::BaselineRecoveries => "baseline_recoveries",
+        }
+    }
+}
+
+/// What is done next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Deletes counters.
+    Delete,
+    /// Adds the rows of a table whose row ids are higher.
+    Add(Counted, i64),
+    /// Counts events and observations whose sequence numbers are higher.
+    Count(i64),
+}
+
+impl Step {
+    /// The step as `store.rebuild_cursor` holds it: for events and observations their sequence number, so that all of
+    /// them are still to be counted while it is negative.
+    pub(super) fn cursor(self) -> i64 {
+        match self {
+            Self::Delete => -1,
+            Self::Add(table, after) => -2 - (after * 4 + table as i64),
+            Self::Count(after) => after,
+        }
+    }
+
+    pub(super) fn of(cursor: i64) -> Self {
+        match cursor {
+            0.. => Self::Count(cursor),
+            -1 => Self::Delete,
+            _ => {
+                let packed = -2 - cursor;
+                Self::Add(Counted::ALL[packed as usize % 4], packed / 4)
+            }
+        }
+    }
+
+    /// The step after a table whose rows have all been added.
+    pub(super) fn after(table: Counted) -> Self {
+        match Counted::ALL.get(table as usize + 1) {
+            Some(next) => Self::Add(*next, 0),
+            None => Self::Count(0),
+        }
+    }
+}
+
+pub(super) fn go_to(connection: &Connection, step: Step) -> Result<()> {
+    connection
+        .prepare_cached("UPDATE store SET rebuild_cursor = :cursor")?
+        .execute(named_params! {":cursor": step.cursor()})?;
+    Ok(())
+}
+
+/// Returns what is done next, and the last sequence number to count; `None` if the counters are complete.
+pub(super) fn next(connection: &Connection) -> Result<Option<(Step, i64)>> {
+    let sql = "SELECT rebuild_cursor, coalesce(rebuild_upto, 0) AS upto FROM store WHERE rebuild_cursor IS NOT NULL";
+    let found = connection
+        .prepare_cached(sql)?
+        .query_row([], |row| Ok((Step::of(row.get("rebuild_cursor")?), row.get("upto")?)));
+    Ok(found.optional()?)
+}
+
+/// Returns whether the counters have what a row of a table counts; if not, it is added later.
+pub(super) fn has_added(connection: &Connection, table: Counted, id: i64) -> Result<bool> {
+    Ok(match next(connection)? {
+        Some((Step::Delete, _)) => false,
+        Some((Step::Add(at, after), _)) => (table as usize, id) <= (at as usize, after),
+        Some((Step::Count(_), _)) | None => true,
+    })
+}

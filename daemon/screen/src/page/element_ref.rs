@@ -1,0 +1,23 @@
+//! The type of refs.
+
+use super::label::Label;
+
+/// An interactive element.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ref {
+    /// Index of its node in the snapshot.
+    pub node: usize,
+    /// Its label.
+    pub label: Label,
+    /// Token that is equal for the same element at the same place.
+    pub exact: String,
+    /// Token that is equal for the same kind of element anywhere.
+    pub identity: String,
+    /// What it belongs to: the title of the row or card that it lies in, or the text before it among equal elements;
+    /// empty if there is none.
+    pub context: String,
+    /// Name of an element without a label, see [`naming`].
+    pub name: Option<String>,
+    /// Whether the name is a caption, and not only the place of the element.
+    pub is_caption: bool,
+}

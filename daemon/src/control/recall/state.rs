@@ -1,0 +1,187 @@
+//! The index in memory, the model of the settings, and the Qdrant of the settings.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use parking_lot::{Mutex, RwLock};
+use tokio::sync::Notify;
+
+use afd_base::config::RecallSettings;
+use afd_base::model::embed::{Embedder, EmbeddingEndpoint, SentenceModel};
+use afd_base::task::run_blocking;
+use afd_recall::index::Index;
+use afd_recall::qdrant::Qdrant;
+
+/// The Qdrant of the settings.
+#[derive(Default)]
+pub struct Outside {
+    by: Option<RecallSettings>,
+    qdrant: Option<std::result::Result<Arc<Qdrant>, String>>,
+}
+
+impl Outside {
+    /// Returns the Qdrant of these settings, or why it cannot be used; `None` if they name none.
+    pub fn of(&mut self, settings: &RecallSettings) -> Option<std::result::Result<Arc<Qdrant>, String>> {
+        if self.by.as_ref() != Some(settings) || matches!(self.qdrant, Some(Err(_))) {
+            self.qdrant = Qdrant::new(settings).map(|qdrant| qdrant.map(Arc::new)).transpose();
+            self.by = Some(settings.clone());
+        }
+        self.qdrant.clone()
+    }
+}
+
+/// The index in memory, and the model of the settings.
+#[derive(Default)]
+pub struct Recall {
+    pub(super) index: RwLock<Index>,
+    /// Wakes what reads the index before it is needed; who reads it; and with the vectors of which models it was read
+    /// since it was dropped.
+    pub(super) unread: Arc<Notify>,
+    pub(super) reading: tokio::sync::Mutex<()>,
+    pub(super) was_read: Mutex<HashSet<String>>,
+    pub(super) model: tokio::sync::Mutex<Configured>,
+    /// For which model, by its identity, entries were looked at up to which version.
+    pub(super) looked: Mutex<(String, i64)>,
+    /// Wakes what makes embeddings, what derives entries, and what sends them to an index outside.
+    pub(super) wake: Arc<Notify>,
+    pub(super) due: Arc<Notify>,
+    pub(super) changed: Arc<Notify>,
+    pub(super) outside: Mutex<Outside>,
+    /// Wakes what waits to send again, and whether it is to look whether everything is still there.
+    pub(super) again: Arc<Notify>,
+    pub(super) doubted: AtomicBool,
+    /// Why changes could not be sent there.
+    pub(super) unsent: Mutex<Option<String>>,
+    /// Why vectors could not be made.
+    pub(super) failing: Mutex<Option<String>>,
+}
+
+/// Time after which it is tried again to use a model that could not be used.
+const RETRIED: Duration = Duration::from_secs(30);
+
+/// The model of the settings.
+#[derive(Default)]
+pub(super) struct Configured {
+    /// Settings that it was made by.
+    by: Option<RecallSettings>,
+    tried: Option<Instant>,
+    model: Option<Arc<dyn Embedder>>,
+    sentence: Option<Arc<SentenceModel>>,
+    /// Why it cannot be used.
+    error: Option<String>,
+}
+
+impl Configured {
+    async fn of(settings: &RecallSettings) -> Self {
+        let mut configured = Self { by: Some(settings.clone()), tried: Some(Instant::now()), ..Self::default() };
+        if let Some(dir) = settings.model_dir.clone() {
+            // Its files are read whole, to tell whether they are the same as before.
+            let opened = run_blocking(move || SentenceModel::open(&dir)).await;
+            match opened.map_err(|panic| panic.to_string()).and_then(|opened| opened) {
+                Ok(model) => {
+                    let model = Arc::new(model);
+                    configured.sentence = Some(model.clone());
+                    configured.model = Some(model);
+                }
+                Err(error) => configured.error = Some(error),
+            }
+            // A trial may take long: the pause begins after it.
+            configured.tried = Some(Instant::now());
+            return configured;
+        }
+        match EmbeddingEndpoint::new(settings) {
+            Ok(endpoint) => configured.model = endpoint.map(|e| Arc::new(e) as Arc<dyn Embedder>),
+            Err(error) => configured.error = Some(error.to_string()),
+        }
+        configured
+    }
+}
+
+/// A model that makes vectors beside the built-in one, or why there is none.
+#[derive(Clone)]
+pub struct Current {
+    /// The model.
+    pub model: Option<Arc<dyn Embedder>>,
+    /// Why the one of the settings cannot be used.
+    pub error: Option<String>,
+}
+
+impl Recall {
+    /// Returns the model of the settings. Reads its files when the settings or the files have changed.
+    pub async fn model(&self, settings: &RecallSettings) -> Current {
+        let mut configured = self.model.lock().await;
+        let changed = configured.sentence.as_ref().is_some_and(|sentence| sentence.has_changed());
+        if changed
+            && configured.by.as_ref() == Some(settings)
+            && configured.sentence.as_ref().is_some_and(|s| s.is_changing())
+        {
+            return Current { model: None, error: Some("the files of the sentence model are changing".to_owned()) };
+        }
+        let failed = configured.error.is_some() && configured.tried.is_none_or(|at| at.elapsed() > RETRIED);
+        if failed || changed || configured.by.as_ref() != Some(settings) {
+            *configured = Configured::of(settings).await;
+        }
+        Current { model: configured.model.clone(), error: configured.error.clone() }
+    }
+
+    /// Reads the files of the model again when it is needed next.
+    pub async fn read_again(&self) {
+        *self.model.lock().await = Configured::default();
+    }
+
+    /// Drops a sentence model that was not used for some time.
+    pub async fn drop_unused(&self, after: Duration) {
+        if let Some(sentence) = &self.model.lock().await.sentence {
+            sentence.drop_unused(after);
+        }
+    }
+
+    /// Wakes what derives entries that the writer has left.
+    pub fn catch_up(&self) {
+        self.due.notify_one();
+    }
+
+    /// Returns whether all entries up to a version of the index have vectors of a model, as far as they can.
+    pub fn is_complete(&self, identity: &str, version: i64) -> bool {
+        let looked = self.looked.lock();
+        looked.0 == identity && looked.1 >= version
+    }
+
+    /// Looks again for all entries without vectors, as after these were deleted.
+    pub fn look_again(&self) {
+        *self.looked.lock() = (String::new(), 0);
+    }
+
+    /// Wakes what makes embeddings, and what sends changes to an index outside.
+    pub fn nudge(&self) {
+        self.wake.notify_one();
+        self.changed.notify_one();
+    }
+
+    /// Takes up new settings at once.
+    pub fn settings_changed(&self) {
+        *self.unsent.lock() = None;
+        self.again.notify_one();
+        self.nudge();
+    }
+
+    /// Tells that an index outside was reached: what waits to send again need not wait.
+    pub fn was_reached(&self) {
+        if self.unsent.lock().is_some() {
+            self.again.notify_one();
+        }
+    }
+
+    /// Tells that an index outside seems to have lost something.
+    pub fn doubt(&self) {
+        self.doubted.store(true, Ordering::Relaxed);
+        self.changed.notify_one();
+    }
+
+    /// Returns the Qdrant of the settings, or why it cannot be used; `None` if they name none.
+    pub fn outside(&self, settings: &RecallSettings) -> Option<std::result::Result<Arc<Qdrant>, String>> {
+        self.outside.lock().of(settings)
+    }
+}

@@ -1,0 +1,29 @@
+//! The format of lines, in which sessions and whole memories move.
+
+use afd_proto::vocabulary::RecordScope;
+use serde::Deserialize;
+
+/// Name and version of the format of lines.
+pub(in crate::control) const LINES_FORMAT: &str = "afd-memory";
+
+pub(in crate::control) const LINES_VERSION: u32 = 1;
+
+/// A note as a record.
+#[derive(Debug, serde::Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(in crate::control) struct NoteRecord {
+    /// Uid.
+    pub uid: String,
+    /// Package; empty for none.
+    #[serde(default)]
+    pub app: String,
+    /// Topic.
+    pub topic: String,
+    /// Content.
+    pub content: String,
+    /// Time of creation, UTC milliseconds.
+    pub created_at: i64,
+    /// Who may be told it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<RecordScope>,
+}

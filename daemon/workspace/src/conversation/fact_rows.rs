@@ -1,0 +1,104 @@
+//! Statements as they are stored.
+
+use afd_proto::Word as _;
+use afd_proto::conversation::Role;
+use rusqlite::{Connection, OptionalExtension, Row, Statement, named_params};
+
+use super::facts::{About, Kind};
+use afd_store::{Result, word};
+
+/// Returns how many times a conversation had a word, by its hash.
+pub fn seen(connection: &Connection, conversation: i64, hash: i64) -> Result<i64> {
+    Ok(connection
+        .prepare_cached("SELECT seen FROM message_terms WHERE conversation_id = :conversation_id AND hash = :hash")?
+        .query_row(named_params! {":conversation_id": conversation, ":hash": hash}, |row| row.get("seen"))
+        .optional()?
+        .unwrap_or(0))
+}
+
+/// A message whose statements are stored.
+#[derive(Debug, Clone, Copy)]
+pub struct Said<'a> {
+    /// Row id of the conversation.
+    pub conversation: i64,
+    /// Position of the message.
+    pub position: i64,
+    /// Who said it.
+    pub role: Role,
+    /// Tool that said it.
+    pub source: Option<&'a str>,
+    /// Time of recording, UTC milliseconds.
+    pub at: i64,
+}
+
+/// A stored statement.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fact {
+    /// Row id.
+    pub id: i64,
+    /// Position of the last message that contains it.
+    pub position: i64,
+    /// Order within that message.
+    pub place: i64,
+    /// Role of the speaker.
+    pub role: Role,
+    /// Tool that said it.
+    pub source: Option<String>,
+    /// What it is.
+    pub kind: Kind,
+    /// The sentence.
+    pub text: String,
+    /// The sentence before it, if it means nothing alone.
+    pub about: Option<About>,
+    /// What it replaces.
+    pub was: Option<String>,
+    /// Its token count.
+    pub tokens: i64,
+    /// Score, discounted by the current number of sentences with the same template.
+    pub score: f64,
+    /// Time of recording, UTC milliseconds.
+    pub at: i64,
+}
+
+pub(super) const COLUMNS: &str =
+    "f.id, f.position, f.place, f.role, f.source, f.kind, f.text, f.about, f.about_by, f.was, f.tokens, f.score, f.at";
+
+/// Where the columns of a statement are: looked up once, because there are hundreds of rows.
+pub(super) struct Places([usize; 13]);
+
+impl Places {
+    pub(super) fn of(statement: &Statement<'_>) -> rusqlite::Result<Self> {
+        let names = [
+            "id", "position", "place", "role", "source", "kind", "text", "about", "about_by", "was", "tokens", "score",
+            "at",
+        ];
+        let mut places = [0; 13];
+        for (place, name) in places.iter_mut().zip(names) {
+            *place = statement.column_index(name)?;
+        }
+        Ok(Self(places))
+    }
+
+    pub(super) fn read(&self, row: &Row<'_>) -> rusqlite::Result<Fact> {
+        let [id, position, place, role, source, kind, text, about, about_by, was, tokens, score, at] = self.0;
+        Ok(Fact {
+            id: row.get(id)?,
+            position: row.get(position)?,
+            place: row.get(place)?,
+            role: word(row, role)?,
+            source: row.get(source)?,
+            kind: Kind::of(row.get_ref(kind)?.as_str()?),
+            text: row.get(text)?,
+            about: match row.get::<_, Option<String>>(about)? {
+                Some(text) => {
+                    Some(About { text, by: row.get::<_, Option<String>>(about_by)?.and_then(|by| Role::of(&by)) })
+                }
+                None => None,
+            },
+            was: row.get(was)?,
+            tokens: row.get(tokens)?,
+            score: row.get(score)?,
+            at: row.get(at)?,
+        })
+    }
+}

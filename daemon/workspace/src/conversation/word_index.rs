@@ -1,0 +1,58 @@
+//! The words of messages, by which searches find them.
+
+use std::collections::BTreeSet;
+
+use rusqlite::{Connection, named_params};
+
+use afd_base::text::{self, cut};
+use afd_store::Result;
+
+/// Maximum length of the indexed text of a message, characters: from its start, and from its end.
+const MAX_HEAD: usize = 48_000;
+
+const MAX_TAIL: usize = 16_000;
+
+/// Maximum number of different words of a message that are indexed.
+const MAX_WORDS: usize = 512;
+
+/// Returns the key of a word in the index. Four bytes are enough, because what is found is compared with the text.
+pub(super) fn key(word: &str) -> i64 {
+    text::hash(text::stem(word)) & 0xffff_ffff
+}
+
+/// Returns the keys of the words of a text.
+fn keys(text: &str) -> BTreeSet<i64> {
+    let head = cut::head(text, MAX_HEAD);
+    let tail = cut::tail(text.get(head.len()..).unwrap_or(""), MAX_TAIL);
+    let words = [head, tail].into_iter().flat_map(text::words);
+    let mut found = BTreeSet::new();
+    for word in words {
+        if found.len() >= MAX_WORDS {
+            break;
+        }
+        found.insert(key(&word));
+    }
+    found
+}
+
+/// Writes the index entries of a message.
+pub fn index(connection: &Connection, conversation: i64, position: i64, text: &str) -> Result<()> {
+    let mut insert = connection.prepare_cached(
+        "INSERT OR IGNORE INTO message_words (conversation_id, word, position) VALUES (:conversation_id, :word, :position)",
+    )?;
+    for word in keys(text) {
+        insert.execute(named_params! {":conversation_id": conversation, ":word": word, ":position": position})?;
+    }
+    Ok(())
+}
+
+/// Removes the index entries of a message, given its text.
+pub fn remove(connection: &Connection, conversation: i64, position: i64, text: &str) -> Result<()> {
+    let mut delete = connection.prepare_cached(
+        "DELETE FROM message_words WHERE conversation_id = :conversation_id AND word = :word AND position = :position",
+    )?;
+    for word in keys(text) {
+        delete.execute(named_params! {":conversation_id": conversation, ":word": word, ":position": position})?;
+    }
+    Ok(())
+}
