@@ -68,23 +68,18 @@ wire! {
         /// Whether anything on the page changed; false only after a second, or as long as this action took before. The
         /// keyboard is no part of the page. Null if that is not known: another call acted in between, or the session
         /// had not seen the page.
-        pub changed: Option<bool>,
+        pub changed: crate::Nullable<bool>,
         /// What the action led to before, in a few words; absent if that is not known.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub expected: Option<String>,
         /// What the keyboard did meanwhile; absent if it stayed as it was.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub keyboard: Option<KeyboardChange>,
         /// What should be known about the outcome.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub note: Option<String>,
         /// Time until this look, milliseconds.
         pub waited_ms: u64,
         /// The page, with its outline unless `then` is `page`; absent if it could not be read.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub observation: Option<Context>,
         /// Refs; only with `then: "page"`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub refs: Option<RefRows>,
     }
 }
@@ -98,10 +93,8 @@ act_params! {
     pub struct TapParams {
         /// Property by which the target is selected; by default an alias such as `@n3` is one, and anything else is a
         /// label.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub by: Option<By>,
         /// Label, text, description, resource id, class or alias to look for.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub value: Option<String>,
         /// Whether `value` must match completely and case-sensitively.
         #[serde(default)]
@@ -111,16 +104,12 @@ act_params! {
         pub partial: bool,
         /// Id of the observation that the alias came from. The call is refused unless it is the session's newest
         /// observation with refs.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub observation_id: Option<String>,
         /// Horizontal position in device pixels from the left; requires `y`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub x: Option<f64>,
         /// Vertical position in device pixels from the top; requires `x`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub y: Option<f64>,
         /// Duration of a long press, milliseconds, at most 60,000; by default 500. Only for a long press.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 60_000, "default" = 500)))]
         pub duration_ms: Option<u32>,
     }
@@ -137,7 +126,6 @@ act_params! {
         /// Vertical end position.
         pub y2: f64,
         /// Duration of the swipe, milliseconds, at most 60,000; by default 300.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 60_000, "default" = 300)))]
         pub duration_ms: Option<u32>,
     }
@@ -152,29 +140,22 @@ act_params! {
     ])))]
     pub struct DragParams {
         /// Label or alias of what is dragged.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub value: Option<String>,
         /// Horizontal start position in device pixels from the left; requires `y`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub x: Option<f64>,
         /// Vertical start position in device pixels from the top; requires `x`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub y: Option<f64>,
         /// Label or alias of the element that it is dragged to.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub to: Option<String>,
         /// Horizontal end position in device pixels from the left; requires `toY`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub to_x: Option<f64>,
         /// Vertical end position in device pixels from the top; requires `toX`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub to_y: Option<f64>,
         /// Whether a match inside a word, or in the detail of a row, is enough; such a match is refused otherwise.
         #[serde(default, skip_serializing_if = "is_false")]
         pub partial: bool,
         /// Duration of the drag, milliseconds, at most 60,000; by default 1,000. A slow swipe: the service cannot hold
         /// before it moves.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 60_000, "default" = 1000)))]
         pub duration_ms: Option<u32>,
     }
@@ -184,7 +165,6 @@ act_params! {
         /// Direction in which to look further: `down` reveals the content below.
         pub direction: Direction,
         /// Distance; by default `medium`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "medium")))]
         pub amount: Option<Amount>,
     }
@@ -195,13 +175,11 @@ act_params! {
         /// Text to look for: contained in the text or description, in any case.
         pub text: String,
         /// Property to search instead of text and description; aliases are not allowed.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub by: Option<By>,
         /// Whether `text` must match completely and case-sensitively.
         #[serde(default)]
         pub exact_match: bool,
         /// Maximum duration of the search, milliseconds, from 1 to 600,000; by default 60,000.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 600_000, "default" = 60_000)))]
         pub timeout_ms: Option<u64>,
     }
@@ -212,7 +190,6 @@ act_params! {
         /// Command line. It is never stored, logged or returned.
         pub command: Secret,
         /// Maximum run time of the command, milliseconds, from 1 to 600,000; by default 30,000.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 600_000, "default" = 30_000)))]
         pub timeout_ms: Option<u32>,
     }
@@ -223,16 +200,13 @@ act_params! {
     #[cfg_attr(feature = "schema", schemars(extend("anyOf" = [{"required": ["action"]}, {"required": ["data"]}, {"required": ["component"]}])))]
     pub struct IntentParams {
         /// Intent action, for example `android.intent.action.VIEW`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub action: Option<String>,
         /// Data URI of the intent.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub data: Option<String>,
         /// Package that the intent is limited to.
-        #[serde(default, rename = "package", skip_serializing_if = "Option::is_none")]
+        #[serde(rename = "package")]
         pub package: Option<String>,
         /// Component that receives the intent, as `package/class`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub component: Option<String>,
         /// String extras by name. Their values are never stored, logged or returned.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -248,10 +222,8 @@ act_params! {
     pub struct KeyParams {
         /// Name of the key, in any case: home, back, up, down, left, right, volume-up, volume-down, power, tab, space,
         /// enter, delete, forward-delete, end, menu, search, escape or recent.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub key: Option<String>,
         /// Its number on the device, from 0 to 1000, instead of its name: an Android key code, such as 66 for Enter.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1000)))]
         pub key_code: Option<i32>,
     }
@@ -269,7 +241,6 @@ act_params! {
     pub struct FillParams {
         /// Property by which the field is selected; by default an alias such as `@n3` is one, and anything else is a
         /// label.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub by: Option<By>,
         /// Label, text, description, resource id, class or alias of the field.
         pub value: String,
@@ -321,10 +292,8 @@ wire! {
         /// Message of the device.
         pub result: String,
         /// Element that was acted on; absent if the action has no target.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub target: Option<Target>,
         /// Point that was touched, device pixels; absent if the action touches none.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub point: Option<Point>,
         /// Whether the target of an alias had moved since it was observed, and was found at its new position.
         #[serde(default, skip_serializing_if = "is_false")]
@@ -335,7 +304,6 @@ wire! {
         /// Duration including the wait for the device, milliseconds.
         pub duration_ms: u64,
         /// What came of it; only with `then`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub look: Option<Look>,
         /// Whether this is the recorded outcome of an earlier call with the same `requestKey`; nothing was done again.
         #[serde(default, skip_serializing_if = "is_false")]
@@ -351,17 +319,14 @@ wire! {
         /// Summary of what was done, for example `scrolled 3 times`.
         pub result: String,
         /// Element that was found.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub target: Option<Target>,
         /// Point at which it can be tapped now, device pixels.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub point: Option<Point>,
         /// Number of scrolls; 0 if it was already on the screen.
         pub scrolls: u32,
         /// Duration including the wait for the device, milliseconds.
         pub duration_ms: u64,
         /// What came of it; only with `then`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub look: Option<Look>,
         /// Whether this is the recorded outcome of an earlier call with the same `requestKey`; nothing was done again.
         #[serde(default, skip_serializing_if = "is_false")]
@@ -373,18 +338,15 @@ wire! {
         /// Uid of the event that records the action.
         pub event_id: String,
         /// Output of the command, if it is at most `limits.inline_bytes` long; it is not recorded.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub output: Option<String>,
         /// Whether `output` was truncated because the file for the whole output could not be saved.
         #[serde(default, skip_serializing_if = "is_false")]
         pub truncated: bool,
         /// File with the whole output, if that is longer than `limits.inline_bytes`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub artifact: Option<SavedArtifact>,
         /// Duration including the wait for the device, milliseconds.
         pub duration_ms: u64,
         /// What came of it; only with `then`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub look: Option<Look>,
         /// Whether this is the recorded outcome of an earlier call with the same `requestKey`; nothing was done again.
         #[serde(default, skip_serializing_if = "is_false")]

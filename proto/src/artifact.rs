@@ -6,17 +6,13 @@ params! {
     #[cfg_attr(feature = "schema", schemars(rename = "ArtifactListParams"))]
     pub struct ListParams {
         /// Only artifacts of this session.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub session: Option<String>,
         /// Only artifacts of this kind, for example `screenshot_image`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub kind: Option<String>,
         /// Maximum number of artifacts, at most 10,000; by default 20.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10_000, "default" = 20)))]
         pub limit: Option<u32>,
         /// Value of `nextCursor` from the previous page.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub cursor: Option<i64>,
     }
 
@@ -62,7 +58,6 @@ wire! {
         /// Session that the artifact belongs to.
         pub session: String,
         /// Device that the content comes from; absent if there is none.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub device: Option<String>,
         /// Trace id of the call that created it.
         pub trace_id: String,
@@ -107,7 +102,6 @@ wire! {
         /// The artifacts.
         pub artifacts: Vec<Artifact>,
         /// Cursor of the next page; absent on the last one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub next_cursor: Option<i64>,
     }
 
@@ -117,10 +111,8 @@ wire! {
         #[serde(flatten)]
         pub artifact: Artifact,
         /// Content of a text or JSON file, if it was requested.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub text: Option<String>,
         /// Content of any other file in base64, if it was requested.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub base64: Option<String>,
     }
 

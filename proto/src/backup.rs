@@ -23,7 +23,6 @@ params! {
     #[cfg_attr(feature = "schema", schemars(rename = "BackupVerifyParams"))]
     pub struct VerifyParams {
         /// Name of the backup; by default the newest.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub name: Option<String>,
     }
 
@@ -55,7 +54,6 @@ wire! {
         /// SHA-256 of the copy of the database, in hexadecimal digits.
         pub database_hash: String,
         /// SHA-256 of the key beside the database; absent if there was none.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub key_hash: Option<String>,
         /// Number of artifact files in it.
         pub artifacts: u64,
@@ -105,7 +103,6 @@ wire! {
         /// The database.
         pub database: String,
         /// Directory with the database that was replaced; absent if there was none.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub replaced: Option<String>,
         /// Number of artifact files that were missing and were put back.
         pub artifacts: u64,

@@ -47,7 +47,6 @@ wire! {
         pub source: Source,
         /// Name of the environment variable or path of the file that the value comes from; absent for flags and
         /// defaults.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub origin: Option<String>,
         /// Short description.
         pub about: String,

@@ -12,17 +12,13 @@ session_params! {
     #[derive(Default)]
     pub struct UsageParams {
         /// Conversation of the session; by default `main`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "main")))]
         pub conversation: Option<String>,
         /// Number of tokens to be added; the result says whether they fit. Excludes `text`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub tokens: Option<u64>,
         /// Tool definitions that the request to the model will carry; their tokens count.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub tools: Option<Vec<Value>>,
         /// Text to be added; its tokens are counted. Excludes `tokens`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub text: Option<String>,
     }
 
@@ -30,19 +26,15 @@ session_params! {
     #[derive(Default)]
     pub struct ConversationContextParams {
         /// Conversation of the session; by default `main`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "main")))]
         pub conversation: Option<String>,
         /// Maximum size of the context, tokens, from 64 to 100,000,000; by default the limit of the conversation.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("minimum" = 64, "maximum" = 100_000_000)))]
         pub budget: Option<u64>,
         /// Format of the messages; by default `afd`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "afd")))]
         pub format: Option<Format>,
         /// Tool definitions that the request to the model will carry, in any form; their tokens count.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub tools: Option<Vec<Value>>,
     }
 
@@ -50,7 +42,6 @@ session_params! {
     #[derive(Default)]
     pub struct WorkingParams {
         /// Conversation of the session; by default `main`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "main")))]
         pub conversation: Option<String>,
     }
@@ -95,10 +86,8 @@ wire! {
         /// Split of the token limit between the parts of a context.
         pub allocation: Allocation,
         /// Tokens that the call asked about.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub asked: Option<i64>,
         /// Whether they fit in addition to the used tokens and the safety buffer.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub can_afford: Option<bool>,
     }
 
@@ -149,7 +138,6 @@ wire! {
         pub messages: Vec<Value>,
         /// System prompt, if the format keeps it apart from the messages: text blocks, what stays before what changes
         /// with the tasks, so that a cache mark fits between them.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub system: Option<Vec<Value>>,
         /// Tokens of the context, including those of the tool definitions.
         pub tokens: i64,
@@ -184,7 +172,6 @@ wire! {
         /// Size of the context.
         pub usage: Usage,
         /// Active task; absent if there is none.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub current_task: Option<Task>,
         /// Last observations, newest first; at most 10.
         pub recent_observations: Vec<RecentObservation>,
@@ -192,7 +179,6 @@ wire! {
         /// observation.
         pub active_elements: Vec<ActiveElement>,
         /// Observation that the aliases come from.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub observation_id: Option<String>,
         /// Whether an action was performed since the last observation, so that the screen may have changed.
         pub stale: bool,
@@ -211,13 +197,10 @@ wire! {
         /// Kind of call that observed.
         pub source: ObservationSource,
         /// Package in the foreground.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
         /// Foreground activity as `package/activity`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub activity: Option<String>,
         /// Key that the page is matched by.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page_key: Option<String>,
         /// Whether the page had settled.
         pub settled: bool,

@@ -17,7 +17,6 @@ session_params! {
         #[serde(deserialize_with = "crate::incoming::messages")]
         pub messages: Vec<Message>,
         /// Conversation of the session; by default `main`. It is created on first use.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "main")))]
         pub conversation: Option<String>,
         /// Context keys to set; at most 100.
@@ -29,15 +28,12 @@ session_params! {
     #[derive(Default)]
     pub struct ConversationListParams {
         /// Conversation of the session; by default `main`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "main")))]
         pub conversation: Option<String>,
         /// Maximum number of messages, at most 10,000; by default 20.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10_000, "default" = 20)))]
         pub limit: Option<u32>,
         /// Value of `nextCursor` from the previous page: only messages before this position.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub cursor: Option<i64>,
     }
 
@@ -45,16 +41,13 @@ session_params! {
     #[derive(Default)]
     pub struct CompactParams {
         /// Conversation of the session; by default `main`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "main")))]
         pub conversation: Option<String>,
         /// Number of newest messages that stay in the context, at most 1,000,000; by default the setting
         /// `conversation.keep_recent`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("maximum" = 1_000_000)))]
         pub keep: Option<u32>,
         /// Who may be told what is learned from the compacted messages; by default this session only.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "session")))]
         pub learn: Option<crate::pattern::PatternScope>,
     }
@@ -63,7 +56,6 @@ session_params! {
     #[derive(Default)]
     pub struct SummaryParams {
         /// Conversation of the session; by default `main`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "main")))]
         pub conversation: Option<String>,
     }
@@ -74,22 +66,17 @@ session_params! {
         /// Words to find; any language, no syntax. Messages with all of them come first.
         pub query: String,
         /// Conversation of the session; by default all of them.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub conversation: Option<String>,
         /// Whether to search the conversations of all sessions instead of this one.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         pub everywhere: bool,
         /// Only messages of this author.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub role: Option<Role>,
         /// Only messages recorded at or after this time, UTC milliseconds.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub since: Option<i64>,
         /// Only messages recorded at or before this time, UTC milliseconds.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub until: Option<i64>,
         /// Maximum number of messages, at most 200; by default 20.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("maximum" = 200, "default" = 20)))]
         pub limit: Option<u32>,
     }
@@ -98,7 +85,6 @@ session_params! {
     #[derive(Default)]
     pub struct DeleteMessageParams {
         /// Conversation of the session; by default `main`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "main")))]
         pub conversation: Option<String>,
         /// Position of the message.
@@ -109,7 +95,6 @@ session_params! {
     #[derive(Default)]
     pub struct ClearParams {
         /// Conversation of the session; by default `main`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "main")))]
         pub conversation: Option<String>,
         /// Whether to clear the context keys and the rolling summary as well.
@@ -124,7 +109,6 @@ wire! {
         /// Unique id, the same in every copy of this memory.
         pub uid: String,
         /// Uid of the memory that it came from; absent for this one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub origin: Option<String>,
         /// Position in the conversation, from 1.
         pub position: i64,
@@ -148,7 +132,6 @@ wire! {
         /// The messages.
         pub messages: Vec<RecordedMessage>,
         /// Cursor of the next page; absent on the last one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub next_cursor: Option<i64>,
     }
 
@@ -183,7 +166,6 @@ wire! {
         /// Number of key facts that were saved as patterns.
         pub facts: i64,
         /// Newest summary; absent if nothing has been compacted yet.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub summary: Option<SummaryInfo>,
     }
 
@@ -198,14 +180,12 @@ wire! {
         /// `extractive` (sentences taken from the messages) or `model` (written by a language model).
         pub method: String,
         /// Language model that wrote it; absent for an extractive summary.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub model: Option<String>,
         /// Tokens of the summary.
         pub tokens: i64,
         /// Whether a language model has yet to write a better version.
         pub pending: bool,
         /// Why the last attempt to have it written by a language model failed.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub error: Option<String>,
         /// Time of creation, UTC milliseconds.
         pub created_at: i64,
@@ -228,7 +208,6 @@ wire! {
         /// Context keys and their values, meant as defaults for tool arguments.
         pub context: BTreeMap<String, String>,
         /// Newest summary of compacted messages.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub compacted: Option<SummaryInfo>,
     }
 
@@ -245,7 +224,6 @@ wire! {
         /// Author of the message.
         pub role: Role,
         /// Name of the author or of the tool.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub name: Option<String>,
         /// Excerpt around the first match, matches in brackets.
         pub text: String,

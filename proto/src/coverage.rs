@@ -5,7 +5,6 @@ session_params! {
     #[derive(Default)]
     pub struct CoverageParams {
         /// Package; by default that of the session, else the one it observed most.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
     }
 }
@@ -28,7 +27,6 @@ wire! {
     #[derive(Default)]
     pub struct Coverage {
         /// Package that the coverage refers to; absent if none could be determined.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
         /// Known pages that were visited.
         pub pages: Share,

@@ -45,7 +45,6 @@ wire! {
         /// Path of the configuration file, whether or not it exists.
         pub config: String,
         /// Path of the log file; absent if the log goes to the journal or a terminal.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub log: Option<String>,
         /// Number of open connections, including this one.
         pub connections: u64,
@@ -59,13 +58,11 @@ wire! {
         #[serde(default)]
         pub sizes: Sizes,
         /// Time of the newest backup, UTC milliseconds; absent if there is none.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub last_backup_at: Option<i64>,
         /// Background tasks, by name.
         #[serde(default)]
         pub tasks: Vec<TaskInfo>,
         /// Why the configuration file was last rejected; the previous settings stay in effect. Absent if it is valid.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub config_error: Option<String>,
         /// Unknown keys in the configuration file.
         pub config_warnings: Vec<String>,
@@ -80,7 +77,6 @@ wire! {
         /// Number of times it failed and was restarted.
         pub restarts: u64,
         /// Error of its last failure; absent if it never failed.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub last_error: Option<String>,
     }
 
@@ -90,13 +86,10 @@ wire! {
         /// Whether writes are accepted.
         pub writable: bool,
         /// Description of the damage; absent if there is none.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub damage: Option<String>,
         /// What to do about the damage; absent if there is none.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub advice: Option<String>,
         /// False if devices can be used while nothing is recorded; otherwise absent.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub recorded: Option<bool>,
         /// Size of the database file, bytes.
         pub size_bytes: u64,

@@ -10,17 +10,14 @@ params! {
         #[cfg_attr(feature = "schema", schemars(extend("minLength" = 1, "maxLength" = 64)))]
         pub name: String,
         /// Kind of the device; by default `autofish`, an Android phone with the Autofish app.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "autofish")))]
         pub kind: Option<String>,
         /// Base URL of the phone's service, for example `http://192.168.1.20:8081`.
         pub url: String,
         /// Bearer token shown in the phone's app. It is stored in the configuration file, which only its owner can
         /// read.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub token: Option<Secret>,
         /// Timeout of one request, milliseconds, from 1 to 600,000; by default 10,000.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 600_000, "default" = 10_000)))]
         pub timeout_ms: Option<u64>,
         /// Whether to save the device in the configuration file; by default true. Otherwise it exists until the daemon
@@ -29,7 +26,6 @@ params! {
         #[cfg_attr(feature = "schema", schemars(extend("default" = true)))]
         pub persist: bool,
         /// Whether to try the device, for at most 5 s; by default true. It is added in any case.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = true)))]
         pub check: Option<bool>,
     }
@@ -48,15 +44,12 @@ params! {
     pub struct ConnectUsbParams {
         /// Serial of the phone, or `host:port` of one reachable by `adb connect`; optional while exactly one phone is
         /// attached.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub serial: Option<String>,
         /// Name of the device in the settings; by default the existing name of this phone, else `default`, else one
         /// made from the serial.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub name: Option<String>,
         /// Local port to forward, from 1 to 65,535; by default the previous one, else the port number on the phone,
         /// else any free one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 65_535)))]
         pub local_port: Option<u16>,
         /// Only report what would be done.
@@ -89,7 +82,6 @@ device_params! {
     #[derive(Default)]
     pub struct PackagesParams {
         /// Only packages whose name contains this.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub filter: Option<String>,
         /// Whether to include system packages.
         #[serde(default)]
@@ -137,13 +129,10 @@ wire! {
         /// Last known state.
         pub state: DeviceState,
         /// Last error; absent while the state is `ready`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub error: Option<String>,
         /// Time of the last response, UTC milliseconds; absent if there was none yet.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub last_seen_at: Option<i64>,
         /// Current lease; absent if there is none.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub lease: Option<LeaseInfo>,
         /// Number of calls waiting for the device.
         pub waiting: u64,
@@ -171,10 +160,8 @@ wire! {
         /// The device.
         pub device: DeviceInfo,
         /// Path of the configuration file that it was saved in; absent if it was not saved.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub saved_in: Option<String>,
         /// What trying it found; absent if it was not tried.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub trial: Option<Trial>,
     }
 
@@ -185,13 +172,10 @@ wire! {
         /// What was found, in a sentence.
         pub found: String,
         /// What to do next; absent if it can be used.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub hint: Option<String>,
         /// Code of the error; absent if it can be used.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub error: Option<crate::ErrorCode>,
         /// Foreground activity as `package/activity`; absent if unknown.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub top_activity: Option<String>,
         /// Duration of the trial, milliseconds.
         pub duration_ms: u64,
@@ -224,13 +208,10 @@ wire! {
         /// `http`, or `usb-forward` for a port forwarded over USB.
         pub transport: String,
         /// Serial of the phone; only for USB.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub device: Option<String>,
         /// Port on this machine; only for USB.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub local_port: Option<u16>,
         /// Port on the phone; only for USB.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub device_port: Option<u16>,
     }
 
@@ -240,10 +221,10 @@ wire! {
         pub package_name: String,
         /// Version name of the app.
         #[serde(default)]
-        pub version_name: Option<String>,
+        pub version_name: crate::Nullable<String>,
         /// Version code of the app.
         #[serde(default)]
-        pub version_code: Option<i64>,
+        pub version_code: crate::Nullable<i64>,
         /// Port of the service.
         pub service_port: i64,
         /// Whether the service is running. Stays true if the app was killed.
@@ -251,7 +232,7 @@ wire! {
         pub service_running: bool,
         /// Time at which the hint was written, UTC milliseconds.
         #[serde(default)]
-        pub updated_at: Option<i64>,
+        pub updated_at: crate::Nullable<i64>,
     }
 
     /// Result of `device.connectUsb`.
@@ -283,10 +264,8 @@ wire! {
         /// Whether a token is configured for the device; it cannot be read over USB.
         pub token_configured: bool,
         /// Path of the configuration file, if it was changed.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub saved_in: Option<String>,
         /// What remains to be done; absent if nothing does.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub next_step: Option<String>,
     }
 

@@ -24,7 +24,6 @@ wire! {
         /// What was found.
         pub message: String,
         /// What to do about it; absent if there is nothing to do.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub advice: Option<String>,
     }
 

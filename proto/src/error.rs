@@ -101,13 +101,10 @@ wire! {
         /// Whether the same call may succeed later without a change.
         pub retryable: bool,
         /// Suggested next step.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub hint: Option<String>,
         /// Structured details of the failure; for an invalid parameter `path`, `expected` and `got`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub details: Option<Value>,
         /// Trace id of the failed call in events and logs.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub trace_id: Option<String>,
     }
 }

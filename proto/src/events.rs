@@ -11,13 +11,10 @@ params! {
     pub struct SubscribeParams {
         /// Cursor of an event. Events recorded after it are sent first; 0 sends all. By default only new events are
         /// sent.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub since: Option<i64>,
         /// Only messages about this device.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub device: Option<String>,
         /// Only messages about this session.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub session: Option<String>,
     }
 
@@ -68,7 +65,6 @@ wire! {
     pub struct MessageWithCursor {
         /// Cursor of the last event sent before this message, 0 if there was none; absent if the message is an event,
         /// which has its own. Subscribing again with `since` set to the last received cursor misses no event.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub cursor: Option<i64>,
         /// The message.
         #[serde(flatten)]
@@ -90,7 +86,7 @@ wire! {
         /// Id of the observation.
         pub observation_id: String,
         /// Foreground activity as `package/activity`; null if unknown.
-        pub activity: Option<String>,
+        pub activity: crate::Nullable<String>,
         /// Whether the page had settled.
         pub settled: bool,
     }

@@ -12,13 +12,11 @@ params! {
         pub dir: String,
         /// Name to import the app under; by default the name in its files, else that of its directory. Not allowed for
         /// several apps.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
         /// Only report what would be imported.
         #[serde(default)]
         pub dry_run: bool,
         /// Session that the imported pictures belong to; by default `"default"`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
         pub session: Option<String>,
     }
@@ -33,10 +31,8 @@ params! {
         /// export.
         pub dir: String,
         /// Only this app and its sites; by default all apps.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
         /// Only this site of the app.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub site: Option<String>,
     }
 }

@@ -10,11 +10,9 @@ session_params! {
         #[cfg_attr(feature = "schema", schemars(extend("minLength" = 1, "maxLength" = 300)))]
         pub title: String,
         /// Severity; by default `medium`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "medium")))]
         pub severity: Option<Severity>,
         /// Description, at most 10,000 characters.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 10_000)))]
         pub description: Option<String>,
         /// Steps to reproduce it, in order; at most 100. By default what the session did last on its device.
@@ -22,23 +20,17 @@ session_params! {
         #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 100)))]
         pub steps: Vec<String>,
         /// Expected behaviour.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub expected: Option<String>,
         /// Actual behaviour.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub actual: Option<String>,
         /// Page key, activity or URL; by default the page that the session observed last.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page: Option<String>,
         /// Package; by default that of the page observed last if `page` is omitted, else that of the session.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
         /// Id or uid of an artifact that shows the bug, or `latest` for the session's newest screenshot.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub screenshot: Option<String>,
         /// Who may be told it; by default the scope of the session, which is `app` unless it was started with another
         /// one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub scope: Option<RecordScope>,
     }
 
@@ -55,38 +47,28 @@ session_params! {
         /// Id of the bug.
         pub id: i64,
         /// New title on one line, 1 to 300 characters.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("minLength" = 1, "maxLength" = 300)))]
         pub title: Option<String>,
         /// New severity.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub severity: Option<Severity>,
         /// New description, at most 10,000 characters; an empty text removes it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 10_000)))]
         pub description: Option<String>,
         /// New steps to reproduce it, in order; at most 100. Replaces the previous ones.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 100)))]
         pub steps: Option<Vec<String>>,
         /// New expected behaviour; an empty text removes it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub expected: Option<String>,
         /// New actual behaviour; an empty text removes it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub actual: Option<String>,
         /// New page key, activity or URL; an empty text removes it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page: Option<String>,
         /// New package; an empty text removes it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
         /// New screenshot: id or uid of an artifact, or `latest` for the newest screenshot of the bug's session; an
         /// empty text removes it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub screenshot: Option<String>,
         /// Who may be told it from now on.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub scope: Option<RecordScope>,
     }
 
@@ -114,27 +96,20 @@ session_params! {
         /// Outcome of the test.
         pub status: ResultStatus,
         /// Page key, activity or URL; by default the page that the session observed last.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page: Option<String>,
         /// Package; by default that of the page observed last if `page` is omitted, else that of the session.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
         /// Duration of the test, milliseconds.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub duration_ms: Option<u64>,
         /// What was observed, at most 10,000 characters.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 10_000)))]
         pub summary: Option<String>,
         /// Id or uid of an artifact that serves as evidence, or `latest` for the session's newest screenshot.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub evidence: Option<String>,
         /// Id of a bug that the test found.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub bug: Option<i64>,
         /// Who may be told it; by default the scope of the session, which is `app` unless it was started with another
         /// one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub scope: Option<RecordScope>,
     }
 
@@ -148,13 +123,10 @@ session_params! {
         #[serde(default)]
         pub new: bool,
         /// Whether an assertion about the elements passed; omit it if there was none.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub passed: Option<bool>,
         /// Page key, activity or URL; by default the page that the session observed last.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page: Option<String>,
         /// Package; by default that of the page observed last if `page` is omitted, else that of the session.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
     }
 }
@@ -165,26 +137,19 @@ params! {
     #[derive(Default)]
     pub struct BugListParams {
         /// Only bugs found in this session.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub session: Option<String>,
         /// Only bugs of this severity.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub severity: Option<Severity>,
         /// Only bugs with this status.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub status: Option<BugStatus>,
         /// Only bugs of this package.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
         /// Only bugs on pages whose key, activity or URL contains this.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page: Option<String>,
         /// Maximum number of bugs, at most 10,000; by default 20.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10_000, "default" = 20)))]
         pub limit: Option<u32>,
         /// Value of `nextCursor` from the previous page.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub cursor: Option<i64>,
     }
 
@@ -193,23 +158,17 @@ params! {
     #[derive(Default)]
     pub struct ResultListParams {
         /// Only results of this session.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub session: Option<String>,
         /// Only results with this status.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub status: Option<ResultStatus>,
         /// Only results on pages whose key, activity or URL contains this.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page: Option<String>,
         /// Only results recorded at or after this time, UTC milliseconds.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub since: Option<i64>,
         /// Maximum number of results, at most 10,000; by default 20.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10_000, "default" = 20)))]
         pub limit: Option<u32>,
         /// Value of `nextCursor` from the previous page.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub cursor: Option<i64>,
     }
 }
@@ -256,53 +215,41 @@ wire! {
         /// Unique id, the same in every copy of this memory.
         pub uid: String,
         /// Uid of the memory that it came from; absent for this one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub origin: Option<String>,
         /// Session that found the bug.
         pub session: String,
         /// `session` if only its session may be told; absent otherwise.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub scope: Option<RecordScope>,
         /// Title on one line.
         pub title: String,
         /// Severity.
         pub severity: Severity,
         /// Description.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub description: Option<String>,
         /// Steps to reproduce it, in order.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub steps: Vec<String>,
         /// Expected behaviour.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub expected: Option<String>,
         /// Actual behaviour.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub actual: Option<String>,
         /// Package; absent if unknown.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
         /// Page key, activity or URL; absent if unknown.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page: Option<String>,
         /// Id of the state that the page was recognised as; absent if there is none.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub state: Option<String>,
         /// Uid of the artifact that shows the bug.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub screenshot: Option<String>,
         /// Uid of the task that was active when the bug was found.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub task: Option<String>,
         /// Status.
         pub status: BugStatus,
         /// Reason for the resolution.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub resolution: Option<String>,
         /// Time at which the bug was recorded, UTC milliseconds.
         pub created_at: i64,
         /// Time of the resolution, UTC milliseconds; absent while the bug is open.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub resolved_at: Option<i64>,
     }
 
@@ -324,7 +271,6 @@ wire! {
         /// Counts of all bugs that match the filters.
         pub counts: BugCounts,
         /// Cursor of the next page; absent on the last one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub next_cursor: Option<i64>,
     }
 
@@ -354,40 +300,30 @@ wire! {
         /// Unique id, the same in every copy of this memory.
         pub uid: String,
         /// Uid of the memory that it came from; absent for this one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub origin: Option<String>,
         /// Name of the session.
         pub session: String,
         /// `session` if only its session may be told; absent otherwise.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub scope: Option<RecordScope>,
         /// Name of the test.
         pub name: String,
         /// Outcome.
         pub status: ResultStatus,
         /// Package; absent if unknown.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
         /// Page key, activity or URL; absent if unknown.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page: Option<String>,
         /// Id of the state that the page was recognised as; absent if there is none.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub state: Option<String>,
         /// Duration of the test, milliseconds.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub duration_ms: Option<i64>,
         /// What was observed.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub summary: Option<String>,
         /// Uid of the artifact that serves as evidence.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub evidence: Option<String>,
         /// Uid of the bug that the test found.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub bug: Option<String>,
         /// Uid of the task that was active when the result was recorded.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub task: Option<String>,
         /// Time of recording, UTC milliseconds.
         pub created_at: i64,
@@ -400,7 +336,6 @@ wire! {
         /// Counts of all results that match the filters.
         pub counts: ResultCounts,
         /// Cursor of the next page; absent on the last one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub next_cursor: Option<i64>,
     }
 
@@ -424,7 +359,6 @@ wire! {
         /// Name as given by the caller; an alias is replaced by its label.
         pub element: String,
         /// Name of its component; absent if the visual memory does not know it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub component: Option<String>,
         /// Package; empty if unknown.
         pub app: String,

@@ -9,7 +9,6 @@ scope_params! {
     #[derive(Default)]
     pub struct TransitionsParams {
         /// Only transitions from this state, given by id or name.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub from: Option<String>,
     }
 
@@ -18,7 +17,6 @@ scope_params! {
     pub struct PathParams {
         /// Start: id or name of a state, or name or label of a component on it; by default the page that the session
         /// observed last.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub from: Option<String>,
         /// Goal: id or name of a state, or name or label of a component on it.
         pub to: String,
@@ -26,7 +24,6 @@ scope_params! {
         #[serde(default)]
         pub shortest: bool,
         /// Maximum number of alternative routes, at most 10; by default 2.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10, "default" = 2)))]
         pub alternatives: Option<u32>,
     }
@@ -35,11 +32,9 @@ scope_params! {
     #[derive(Default)]
     pub struct GraphParams {
         /// Format; by default `dot`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "dot")))]
         pub format: Option<GraphFormat>,
         /// Absolute path of a file to write the graph to; by default it is returned inline.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub save_file: Option<String>,
     }
 }
@@ -67,19 +62,15 @@ wire! {
         /// Id of the state it leads to.
         pub to: String,
         /// Name of the state it starts from; absent if it has none.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub from_name: Option<String>,
         /// Name of the state it leads to; absent if it has none.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub to_name: Option<String>,
         /// The action in words.
         pub action: String,
         /// Element that is acted on; absent if the action has no target or was imported.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub target: Option<Target>,
         /// Parameters that name that element to an action, as it was when it was acted on; absent if it has no label
         /// and no id.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub selector: Option<TargetSelector>,
         /// Number of times the action led there.
         pub count: i64,
@@ -91,10 +82,8 @@ wire! {
         /// are few attempts.
         pub probability: f64,
         /// Mean duration, milliseconds; absent if it was never measured.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub mean_ms: Option<i64>,
         /// Time of the last success, UTC milliseconds.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub last_used: Option<i64>,
     }
 
@@ -131,13 +120,11 @@ wire! {
         /// The result in one sentence.
         pub text: String,
         /// Best route; absent if none is known.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub route: Option<Route>,
         /// Alternative routes, best first.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub alternatives: Vec<Route>,
         /// If no route is known: the reachable state that is most similar to the goal.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub nearest: Option<StateRef>,
         /// Pop-ups that may interrupt the route, with the actions that dismiss them.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -156,10 +143,8 @@ wire! {
         /// Number of transitions.
         pub transitions: u32,
         /// The graph; absent if it was saved to a file.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub graph: Option<String>,
         /// The file it was saved to.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub artifact: Option<SavedArtifact>,
     }
 }

@@ -8,10 +8,8 @@ scope_params! {
     #[cfg_attr(feature = "schema", schemars(rename = "VisualDeleteParams"))]
     pub struct DeleteParams {
         /// Name of the component to delete.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub component: Option<String>,
         /// Id or name of the state to delete.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub state: Option<String>,
         /// Whether to delete for good: labels, texts, pictures and the records by which this and earlier changes of it
         /// could be undone. By default that happens 30 days later.
@@ -23,11 +21,9 @@ scope_params! {
     #[derive(Default)]
     pub struct HistoryParams {
         /// Maximum number of changes, at most 10,000; by default 20.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10_000, "default" = 20)))]
         pub limit: Option<u32>,
         /// Value of `nextCursor` from the previous page.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub cursor: Option<i64>,
     }
 
@@ -35,7 +31,6 @@ scope_params! {
     #[derive(Default)]
     pub struct UndoParams {
         /// Id of the change; by default the newest one that has not been undone.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub id: Option<i64>,
     }
 }
@@ -75,7 +70,6 @@ wire! {
         /// Time of the change, UTC milliseconds.
         pub at: i64,
         /// Time at which it was undone, UTC milliseconds; absent if it was not.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub undone_at: Option<i64>,
     }
 
@@ -84,7 +78,6 @@ wire! {
         /// The changes.
         pub changes: Vec<Change>,
         /// Cursor of the next page; absent on the last one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub next_cursor: Option<i64>,
     }
 }

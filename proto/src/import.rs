@@ -5,10 +5,8 @@ params! {
     #[derive(Default)]
     pub struct ImportAfParams {
         /// Absolute path of the configuration file of `af`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub config_file: Option<String>,
         /// Absolute path of the database of `af`; by default the one named in its configuration file.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub database_file: Option<String>,
         /// Only report what would be imported.
         #[serde(default)]

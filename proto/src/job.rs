@@ -23,16 +23,12 @@ wire! {
         /// Number of runs since the start of the daemon.
         pub runs: u64,
         /// End of the last run, UTC milliseconds; absent if there was none.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub last_run_at: Option<i64>,
         /// Duration of the last run, milliseconds.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub last_duration_ms: Option<u64>,
         /// Summary of the last run; absent if it failed.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub last_result: Option<String>,
         /// Error of the last run; absent if it succeeded.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub last_error: Option<String>,
     }
 

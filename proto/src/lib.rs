@@ -4,6 +4,8 @@
 //! its rows of the method table ([`methods`]). [`error`] defines the error codes, [`frame`] splits a byte stream into
 //! messages, and [`paths`] locates the socket and the files.
 
+#![recursion_limit = "256"]
+
 #[macro_use]
 mod macros;
 
@@ -62,6 +64,9 @@ pub use all::{method, methods};
 pub use error::{ErrorCode, ErrorData};
 pub use method::{COMMON_ERRORS, DeviceUse, Effect, Method, MethodInfo, SharedParams, WRITE_ERRORS};
 pub use secret::Secret;
+
+/// A field that is null, and not absent, while it has no value.
+pub type Nullable<T> = Option<T>;
 
 /// A closed list of words, as used on the wire and in the database.
 pub trait Word: Copy + 'static {

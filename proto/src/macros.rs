@@ -1,48 +1,72 @@
 //! Macros for the wire types: plain types, parameters, closed lists of words, and the method table.
 
-/// Adds the derives of a wire type: camelCase fields, serialisation in both directions, a schema for the OpenRPC
-/// document.
+/// Adds the derives of wire types: camelCase fields, serialisation in both directions, a schema for the OpenRPC
+/// document. A field of type `Option` is left out while it has no value; one of type [`crate::Nullable`] is null then.
 macro_rules! wire {
-    ($($item:item)*) => { $(
-        #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
-        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-        #[serde(rename_all = "camelCase")]
-        $item
-    )* };
+    ($($items:tt)*) => { types! { [rename_all = "camelCase"] $($items)* } };
 }
 
 /// Like [`wire!`], for parameters: unknown keys are rejected.
 macro_rules! params {
-    ($($item:item)*) => { $(
+    ($($items:tt)*) => { types! { [rename_all = "camelCase", deny_unknown_fields] $($items)* } };
+}
+
+/// Makes wire types with these attributes of serde.
+macro_rules! types {
+    ([$($serde:tt)*]) => {};
+    ([$($serde:tt)*] $(#[$m:meta])* $v:vis struct $name:ident { $($fields:tt)* } $($rest:tt)*) => {
+        optional! { [
+            #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+            #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+            #[serde($($serde)*)]
+            $(#[$m])*
+            $v struct $name
+        ] [] $($fields)* }
+        types! { [$($serde)*] $($rest)* }
+    };
+    ([$($serde:tt)*] $item:item $($rest:tt)*) => {
         #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-        #[serde(rename_all = "camelCase", deny_unknown_fields)]
+        #[serde($($serde)*)]
         $item
-    )* };
+        types! { [$($serde)*] $($rest)* }
+    };
+}
+
+/// Makes a struct of its head and its fields, one after the other: those that may be absent get the attribute for it.
+macro_rules! optional {
+    ([$($head:tt)*] [$($done:tt)*]) => { $($head)* { $($done)* } };
+    ([$($head:tt)*] [$($done:tt)*] $(#[$m:meta])* pub $field:ident : Option<$ty:ty>, $($rest:tt)*) => {
+        optional! { [$($head)*] [
+            $($done)*
+            $(#[$m])*
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub $field: Option<$ty>,
+        ] $($rest)* }
+    };
+    ([$($head:tt)*] [$($done:tt)*] $(#[$m:meta])* $v:vis $field:ident : $ty:ty, $($rest:tt)*) => {
+        optional! { [$($head)*] [$($done)* $(#[$m])* $v $field: $ty,] $($rest)* }
+    };
 }
 
 /// Like [`params!`], for methods that use a device: adds the address fields. (serde cannot flatten them into a type
 /// that rejects unknown keys.)
 macro_rules! device_params {
-    ($( $(#[$m:meta])* pub struct $name:ident { $( $(#[$fm:meta])* pub $field:ident : $ty:ty, )* } )*) => { $(
+    ($( $(#[$m:meta])* pub struct $name:ident { $($fields:tt)* } )*) => { $(
         params! {
             $(#[$m])*
             pub struct $name {
                 /// Name of a configured device; optional if exactly one is configured.
-                #[serde(default, skip_serializing_if = "Option::is_none")]
                 pub device: Option<String>,
                 /// Name of the session; by default `"default"`. Sessions are created on first use.
                 #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
-                #[serde(default, skip_serializing_if = "Option::is_none")]
                 pub session: Option<String>,
                 /// Base URL of a phone's service, for a device that is not configured; such an ad-hoc device is
                 /// identified by its URL.
-                #[serde(default, skip_serializing_if = "Option::is_none")]
                 pub url: Option<String>,
                 /// Bearer token for this call. It is never stored, logged or returned.
-                #[serde(default, skip_serializing_if = "Option::is_none")]
                 pub token: Option<$crate::Secret>,
-                $( $(#[$fm])* pub $field: $ty, )*
+                $($fields)*
             }
         }
         impl $crate::vocabulary::DeviceCall for $name {
@@ -60,18 +84,16 @@ macro_rules! device_params {
 
 /// Like [`device_params!`], for actions: adds `requestKey` and `then`.
 macro_rules! act_params {
-    ($( $(#[$m:meta])* pub struct $name:ident { $( $(#[$fm:meta])* pub $field:ident : $ty:ty, )* } )*) => { $(
+    ($( $(#[$m:meta])* pub struct $name:ident { $($fields:tt)* } )*) => { $(
         device_params! {
             $(#[$m])*
             pub struct $name {
                 /// Idempotency key of this action. Repeating a key returns the recorded outcome instead of acting
                 /// again.
-                #[serde(default, skip_serializing_if = "Option::is_none")]
                 pub request_key: Option<String>,
                 /// What to return of the page that the action led to, once it has settled; by default nothing.
-                #[serde(default, skip_serializing_if = "Option::is_none")]
                 pub then: Option<$crate::act::Then>,
-                $( $(#[$fm])* pub $field: $ty, )*
+                $($fields)*
             }
         }
         impl $crate::act::ActCall for $name {
@@ -122,24 +144,20 @@ macro_rules! methods {
 /// Like [`params!`], for methods about an app or site: adds the app and site, and the session whose page supplies them
 /// when they are omitted.
 macro_rules! scope_params {
-    ($( $(#[$m:meta])* pub struct $name:ident { $( $(#[$fm:meta])* pub $field:ident : $ty:ty, )* } )*) => { $(
+    ($( $(#[$m:meta])* pub struct $name:ident { $($fields:tt)* } )*) => { $(
         params! {
             $(#[$m])*
             pub struct $name {
                 /// Package or program; by default the app that the session observed last.
-                #[serde(default, skip_serializing_if = "Option::is_none")]
                 pub app: Option<String>,
                 /// Site in a browser: a name such as `united_com`, a host, or a URL, of which only the site is used.
-                #[serde(default, skip_serializing_if = "Option::is_none")]
                 pub site: Option<String>,
                 /// Session whose last observation supplies the app if it is omitted; by default `"default"`.
                 #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
-                #[serde(default, skip_serializing_if = "Option::is_none")]
                 pub session: Option<String>,
                 /// Device of that observation; by default the one that the session used last.
-                #[serde(default, skip_serializing_if = "Option::is_none")]
                 pub device: Option<String>,
-                $( $(#[$fm])* pub $field: $ty, )*
+                $($fields)*
             }
         }
         impl $crate::visual::ScopeCall for $name {
@@ -157,15 +175,14 @@ macro_rules! scope_params {
 
 /// Like [`params!`], for methods about a session: adds its name.
 macro_rules! session_params {
-    ($( $(#[$m:meta])* pub struct $name:ident { $( $(#[$fm:meta])* pub $field:ident : $ty:ty, )* } )*) => { $(
+    ($( $(#[$m:meta])* pub struct $name:ident { $($fields:tt)* } )*) => { $(
         params! {
             $(#[$m])*
             pub struct $name {
                 /// Name of the session; by default `"default"`.
                 #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
-                #[serde(default, skip_serializing_if = "Option::is_none")]
                 pub session: Option<String>,
-                $( $(#[$fm])* pub $field: $ty, )*
+                $($fields)*
             }
         }
         impl $crate::session::SessionCall for $name {

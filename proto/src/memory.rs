@@ -36,27 +36,20 @@ params! {
     #[derive(Default)]
     pub struct ExperienceParams {
         /// Package; by default that of `activity`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
         /// Activity as `package/activity`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub activity: Option<String>,
         /// Fingerprint or key of a page, as returned by an observation.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page_fp: Option<String>,
         /// Only recoveries from failures with this error code, for example `REF_ALIAS_STALE`; no transitions are
         /// returned then.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub failure_cause: Option<String>,
         /// Device on which the session observed the page; by default the one that it used last.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub device: Option<String>,
         /// Session whose last page is used; by default `"default"`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
         pub session: Option<String>,
         /// Maximum number of transitions, and of recoveries, at most 10,000; by default 10.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10_000, "default" = 10)))]
         pub limit: Option<u32>,
     }
@@ -65,10 +58,8 @@ params! {
     #[derive(Default)]
     pub struct ContextParams {
         /// Name of the device; by default the one that the session used last.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub device: Option<String>,
         /// Name of the session; by default `"default"`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
         pub session: Option<String>,
     }
@@ -77,23 +68,17 @@ params! {
     #[derive(Default)]
     pub struct LogParams {
         /// Only events of this session.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub session: Option<String>,
         /// Only events on this device.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub device: Option<String>,
         /// Only events in this package.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
         /// Only events with this outcome.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub status: Option<EventStatus>,
         /// Maximum number of events, at most 10,000; by default 20.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10_000, "default" = 20)))]
         pub limit: Option<u32>,
         /// Value of `nextCursor` from the previous page: only events before that one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub cursor: Option<i64>,
     }
 
@@ -101,7 +86,6 @@ params! {
     #[derive(Default)]
     pub struct StatsParams {
         /// Only this session; by default all.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub session: Option<String>,
     }
 }
@@ -158,28 +142,21 @@ wire! {
         /// Outcome.
         pub status: EventStatus,
         /// Action that was performed; absent for a verification.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub action: Option<Action>,
         /// Error code, if it failed.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub failure_cause: Option<String>,
         /// Details: the element at the touched point, expected and actual values of a check, length and keyed hash of
         /// typed text.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub evidence: Option<Value>,
         /// Duration, milliseconds.
         pub duration_ms: i64,
         /// Package in the foreground before the event.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
         /// Foreground activity before the event, as `package/activity`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub activity: Option<String>,
         /// Page before the event.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page: Option<PageRef>,
         /// Uid of the action that a verification checked, or of the failure that a recovery followed.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub parent: Option<String>,
     }
 
@@ -188,7 +165,6 @@ wire! {
         /// The events.
         pub events: Vec<Event>,
         /// Cursor of the next page; absent on the last one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub next_cursor: Option<i64>,
     }
 
@@ -197,16 +173,13 @@ wire! {
         /// Kind of outcome.
         pub kind: OutcomeKind,
         /// The page that it led to.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page: Option<PageRef>,
         /// Name of that page: of its state, else its title, else its activity.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub name: Option<String>,
         /// Whether that page is a dialog.
         #[serde(default)]
         pub dialog: bool,
         /// Error code of a failure.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub failure_cause: Option<String>,
         /// How often.
         pub count: i64,
@@ -215,7 +188,6 @@ wire! {
         /// How often a verification confirmed it.
         pub verified_count: i64,
         /// Mean time until the page had settled, milliseconds.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub mean_ms: Option<i64>,
     }
 
@@ -234,7 +206,6 @@ wire! {
         /// Page before the action.
         pub pre_page: PageRef,
         /// Name of that page: of its state, else its title, else its activity.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub pre_name: Option<String>,
         /// The action.
         pub action: Action,
@@ -242,13 +213,10 @@ wire! {
         #[serde(default)]
         pub outcomes: Vec<Outcome>,
         /// Activity that it led to most often, as `package/activity`; absent if it never led anywhere.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub post_activity: Option<String>,
         /// Page that it led to most often.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub post_page: Option<PageRef>,
         /// Operation of the verification that last confirmed it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub verify_op: Option<String>,
         /// Number of times the action led to a page, or changed the one that it was done on.
         pub success_count: i64,
@@ -260,10 +228,8 @@ wire! {
         /// Number of times the action, or the verification after it, failed.
         pub failure_count: i64,
         /// Time of the last success, UTC milliseconds.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub last_success_at: Option<i64>,
         /// Error code of the last failure.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub failure_cause: Option<String>,
     }
 
@@ -280,7 +246,6 @@ wire! {
         /// Page on which the failure occurred.
         pub pre_page: PageRef,
         /// Name of that page: of its state, else its title, else its activity.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub pre_name: Option<String>,
         /// Error code of the failure.
         pub failure_cause: String,
@@ -297,7 +262,6 @@ wire! {
         #[serde(default)]
         pub left_app_count: i64,
         /// Time of the last success, UTC milliseconds.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub last_success_at: Option<i64>,
     }
 
@@ -316,40 +280,28 @@ wire! {
         /// Whether the session has observed anything yet; if false, all other fields are absent.
         pub found: bool,
         /// Name of the device.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub device: Option<String>,
         /// Package in the foreground.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
         /// Foreground activity as `package/activity`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub activity: Option<String>,
         /// Fingerprint of the page.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page_fingerprint: Option<String>,
         /// Key that the page is matched by.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page_key: Option<String>,
         /// Kind of observation that the fingerprint comes from, for example `screen`, `refs` or `page`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub fingerprint_source: Option<String>,
         /// Access mode of the phone's service: `SYSTEM_API`, `SHELL_CMD` or `ACCESSIBILITY`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub mode: Option<String>,
         /// Whether a web view was on the screen.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub has_web_view: Option<bool>,
         /// Reliability of the element tree: `high`, or `low` if it may be incomplete.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub node_reliability: Option<String>,
         /// Version of the refs that the session was shown last; absent if it was shown none since the daemon started.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub ref_version: Option<u64>,
         /// Id of the observation.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub observation_id: Option<String>,
         /// Time of the observation, UTC milliseconds.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub observed_at: Option<i64>,
         /// Whether an action was performed since, so that the page may have changed.
         #[serde(default)]
@@ -360,7 +312,6 @@ wire! {
     /// requested session.
     pub struct Stats {
         /// Session that the counts are limited to; absent for all.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub session: Option<String>,
         /// Number of events.
         pub events: i64,
@@ -383,7 +334,6 @@ wire! {
         /// Number of artifacts whose file is present.
         pub artifacts: i64,
         /// Median duration of an event, milliseconds; absent if there are no events.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub median_duration_ms: Option<i64>,
     }
 }

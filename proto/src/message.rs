@@ -32,10 +32,9 @@ wire! {
         #[serde(default, alias = "tool_calls", skip_serializing_if = "Vec::is_empty")]
         pub tool_calls: Vec<ToolCall>,
         /// Id of the tool call that this message answers; required in `tool` messages.
-        #[serde(default, alias = "tool_call_id", skip_serializing_if = "Option::is_none")]
+        #[serde(alias = "tool_call_id")]
         pub tool_call_id: Option<String>,
         /// Name of the author or of the tool.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub name: Option<String>,
         /// Whether the tool call failed; only in `tool` messages. If false, the content decides: `success` or `ok` set
         /// to false, an `error`, an error status, or a text that begins with an error or a traceback.

@@ -19,14 +19,12 @@ wire! {
         /// Kind, name and hash of its files.
         pub identity: String,
         /// Number of components of a vector; absent before it made one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub dimensions: Option<u32>,
         /// Number of entries with a current vector.
         pub embedded: i64,
         /// Number of entries without.
         pub pending: i64,
         /// Why it cannot be used.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub error: Option<String>,
     }
 

@@ -13,14 +13,11 @@ params! {
         /// Text of the note, at most 64 KiB.
         pub content: String,
         /// Package that the note is about; if omitted, the note applies to all apps.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
         /// Who may be told it; by default the scope of the session, which is `app` unless it was started with another
         /// one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub scope: Option<RecordScope>,
         /// Session that saves the note; by default `"default"`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
         pub session: Option<String>,
     }
@@ -33,24 +30,18 @@ params! {
     pub struct SearchParams {
         /// Words in any language, at most 1,000 characters. Parts of words match from three letters (one in Chinese and
         /// Japanese); punctuation is ignored.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 1000)))]
         pub query: Option<String>,
         /// Only notes about this package.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
         /// Only notes whose topic starts with this, for example `nav/`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub topic: Option<String>,
         /// Maximum number of notes, at most 10,000; by default 20.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10_000, "default" = 20)))]
         pub limit: Option<u32>,
         /// Value of `nextCursor` from the previous page.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub cursor: Option<i64>,
         /// Session that searches, which also finds what it saved for itself alone; by default `"default"`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
         pub session: Option<String>,
     }
@@ -60,10 +51,8 @@ params! {
     #[cfg_attr(feature = "schema", schemars(rename = "NoteDeleteParams"))]
     pub struct DeleteParams {
         /// Id of the note in this database.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub id: Option<i64>,
         /// Uid of the note.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub uid: Option<String>,
     }
 }
@@ -86,10 +75,8 @@ wire! {
         /// Unique id, the same in every copy of this memory.
         pub uid: String,
         /// Uid of the memory that it came from; absent for this one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub origin: Option<String>,
         /// Package that the note is about; absent if it applies to all apps.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
         /// Topic.
         pub topic: String,
@@ -100,15 +87,12 @@ wire! {
         /// Session that saved it.
         pub session: String,
         /// `session` if only its session may be told; absent otherwise.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub scope: Option<RecordScope>,
         /// Time of creation, UTC milliseconds.
         pub created_at: i64,
         /// Excerpt of the content around the matches, which are in brackets; only with a query.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub snippet: Option<String>,
         /// Relevance, 0 to 1; only with a query.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub score: Option<f64>,
     }
 
@@ -139,10 +123,8 @@ wire! {
         /// The notes.
         pub notes: Vec<Note>,
         /// Whether the notes contain all words; absent without a query.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub matched: Option<TermMatch>,
         /// Cursor of the next page; absent on the last one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub next_cursor: Option<i64>,
     }
 

@@ -12,38 +12,30 @@ device_params! {
     #[derive(Default)]
     pub struct ScreenParams {
         /// Maximum number of rows; by default 120.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = 120)))]
         pub max_rows: Option<u32>,
         /// Columns to return; by default all but `bounds`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub fields: Option<Vec<Column>>,
         /// Whether to return all rows with all columns, and the windows. The result is also saved to a file.
         #[serde(default)]
         pub full: bool,
         /// Absolute path of a file to save the result to.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub save_file: Option<String>,
         /// Absolute path of a directory for the artifacts of this call, instead of the configured one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub artifact_dir: Option<String>,
         /// Whether to read a second time if the first reading cannot tell whether the page has settled.
         #[serde(default)]
         pub settle: bool,
         /// Maximum time to keep reading until the page has settled, milliseconds, at most 60,000; by default 0.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("maximum" = 60_000, "default" = 0)))]
         pub wait_ms: Option<u64>,
         /// Form of the result: `outline` or `rows` instead of the rows of screen and refs, all refs getting an alias.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub format: Option<Format>,
         /// Id of the newest observation with refs that the session was shown, or `last`: the outline then has only what
         /// changed, if the page is still the same, and elements keep their aliases.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub since: Option<String>,
         /// Whether to return hints, by default true: what is known of elements in sight, and at most two more. `"all"`
         /// returns all.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = true)))]
         pub hints: Option<HintsWanted>,
     }
@@ -52,7 +44,6 @@ device_params! {
     #[derive(Default)]
     pub struct RefsParams {
         /// Maximum number of refs; by default 120.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = 120)))]
         pub max_rows: Option<u32>,
         /// Whether to return all refs.
@@ -62,19 +53,15 @@ device_params! {
         #[serde(default)]
         pub settle: bool,
         /// Maximum time to keep reading until the page has settled, milliseconds, at most 60,000; by default 0.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("maximum" = 60_000, "default" = 0)))]
         pub wait_ms: Option<u64>,
         /// Form of the result: `outline` or `rows` instead of the rows of screen and refs, all refs getting an alias.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub format: Option<Format>,
         /// Id of the newest observation with refs that the session was shown, or `last`: the outline then has only what
         /// changed, if the page is still the same, and elements keep their aliases.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub since: Option<String>,
         /// Whether to return hints, by default true: what is known of elements in sight, and at most two more. `"all"`
         /// returns all.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = true)))]
         pub hints: Option<HintsWanted>,
     }
@@ -83,40 +70,31 @@ device_params! {
     #[derive(Default)]
     pub struct PageParams {
         /// Parts to return in addition to the base context; by default both.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub include: Option<Vec<Part>>,
         /// Maximum number of rows, and of refs; by default 120.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = 120)))]
         pub max_rows: Option<u32>,
         /// Whether to return all rows with all columns, all refs, and the windows.
         #[serde(default)]
         pub full: bool,
         /// Absolute path of a directory to save the screen to.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub save_dir: Option<String>,
         /// Absolute path of a directory for the artifacts of this call, instead of the configured one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub artifact_dir: Option<String>,
         /// Whether to read a second time if the first reading cannot tell whether the page has settled; by default
         /// true.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = true)))]
         pub settle: Option<bool>,
         /// Maximum time to keep reading until the page has settled, milliseconds, at most 60,000; by default 0.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("maximum" = 60_000, "default" = 0)))]
         pub wait_ms: Option<u64>,
         /// Form of the result: `outline` or `rows` instead of the rows of screen and refs, all refs getting an alias.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub format: Option<Format>,
         /// Id of the newest observation with refs that the session was shown, or `last`: the outline then has only what
         /// changed, if the page is still the same, and elements keep their aliases.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub since: Option<String>,
         /// Whether to return hints, by default true: what is known of elements in sight, and at most two more. `"all"`
         /// returns all.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = true)))]
         pub hints: Option<HintsWanted>,
     }
@@ -133,15 +111,12 @@ device_params! {
         pub until: Until,
         /// For `text` and `gone`: part of a text on the page, in any case, or an alias, label or `#id` as an outline
         /// prints it. For `activity`: part of `package/activity`. Not allowed for `settled`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub text: Option<String>,
         /// Maximum time to wait, milliseconds, from 1 to 600,000; by default 10,000.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 600_000, "default" = 10_000)))]
         pub timeout_ms: Option<u64>,
         /// Whether to return hints, by default true: what is known of elements in sight, and at most two more. `"all"`
         /// returns all.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = true)))]
         pub hints: Option<HintsWanted>,
     }
@@ -204,35 +179,28 @@ wire! {
         /// Id of this observation.
         pub observation_id: String,
         /// Foreground activity as `package/activity`; null if unknown.
-        pub top_activity: Option<String>,
+        pub top_activity: crate::Nullable<String>,
         /// Package in the foreground; may be known even if the activity is not. Null if unknown.
-        pub app: Option<String>,
+        pub app: crate::Nullable<String>,
     }
 
     /// A node of the screen. Columns that are empty or were not requested are absent.
     #[derive(Default)]
     pub struct Row {
         /// Node id; equals `nodeId` of the ref for the same node in the same observation.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub id: Option<String>,
         /// Class name without its package.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub class: Option<String>,
         /// Visible text.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub text: Option<String>,
         /// Content description.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub desc: Option<String>,
         /// Resource id.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub res_id: Option<String>,
         /// Bounds as `left,top,right,bottom` in device pixels.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub bounds: Option<String>,
         /// `on` or `off` for visible or not, followed by the flags that apply: `clk` clickable, `lclk` long-clickable,
         /// `foc` focusable, `scr` scrollable, `edt` editable, `ena` enabled; separated by commas.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub flags: Option<String>,
     }
 
@@ -245,23 +213,18 @@ wire! {
         /// Label: the element's own text or description, else the texts of its children, title first.
         pub label: String,
         /// Title: the part of the label that stays, at most 80 characters; absent if it is the whole label.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub title: Option<String>,
         /// The rest of the label: a subtitle, the position of a switch, a counter; absent if there is none.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub detail: Option<String>,
         /// Node id; equals `id` of the screen row for the same node in the same observation.
         pub node_id: String,
         /// Class name without its package.
         pub class: String,
         /// Visible text of the node itself.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub text: Option<String>,
         /// Content description of the node itself.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub desc: Option<String>,
         /// Resource id.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub res_id: Option<String>,
         /// Bounds as `left,top,right,bottom` in device pixels.
         pub bounds: String,
@@ -270,7 +233,6 @@ wire! {
         pub flags: String,
         /// Kind and package of its window, if that is not the focused one; the focused window may then cover the
         /// element.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub window: Option<String>,
     }
 
@@ -301,12 +263,11 @@ wire! {
         /// still moving.
         pub reliable: bool,
         /// Why it is not reliable; absent if it is.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub reason: Option<String>,
         /// Foreground activity as `package/activity`; null if unknown.
-        pub top_activity: Option<String>,
+        pub top_activity: crate::Nullable<String>,
         /// Package in the foreground; null if unknown.
-        pub app: Option<String>,
+        pub app: crate::Nullable<String>,
         /// Access mode of the phone's service: `SYSTEM_API`, `SHELL_CMD` or `ACCESSIBILITY`.
         pub mode: String,
         /// Whether a web view is on the screen; the element tree may lack its content.
@@ -316,34 +277,28 @@ wire! {
         /// Identity of the page.
         pub page: PageRef,
         /// Title of the dialog, menu or pop-up in front, `dialog` if it has none; absent if a page is in front.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub dialog: Option<String>,
         /// What the memory knows about this page.
         #[serde(default)]
         pub hints: Vec<Hint>,
         /// The outline; only with `format: "outline"`. What the screen says is quoted on its line.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub outline: Option<String>,
         /// Id of the observation since which the outline has the changes; absent if it is the whole one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub since: Option<String>,
         /// Elements in the order of the tree; only with `format: "rows"`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub elements: Option<Vec<Element>>,
     }
 
     /// An element of the screen, or a text on it.
     pub struct Element {
         /// Alias, if it can be acted on.
-        #[serde(default, rename = "ref", skip_serializing_if = "Option::is_none")]
+        #[serde(rename = "ref")]
         pub alias: Option<String>,
         /// Role.
         pub role: Role,
         /// Label, also of what it contains and cannot be acted on by itself.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub label: Option<String>,
         /// Text of a field.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub value: Option<String>,
         /// Number of elements that it lies in.
         pub depth: u32,
@@ -363,10 +318,8 @@ wire! {
         /// Rows in the order of the element tree; empty if they are only in the artifact.
         pub rows: Vec<Row>,
         /// Windows; only with `full`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub windows: Option<Vec<WindowRow>>,
         /// File with the complete result, if one was written.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub artifact: Option<SavedArtifact>,
         /// Whether the rows are only in the artifact, because they exceed `limits.inline_bytes`.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -388,7 +341,6 @@ wire! {
         /// Refs in the focused window first, then from the top left; empty if they are only in the artifact.
         pub rows: Vec<RefRow>,
         /// File with the complete result, if one was written.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub artifact: Option<SavedArtifact>,
         /// Whether the refs are only in the artifact, because they exceed `limits.inline_bytes`.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -421,10 +373,8 @@ wire! {
         #[serde(flatten)]
         pub context: Context,
         /// Rows of the screen, if requested.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub screen: Option<ScreenRows>,
         /// Refs, if requested.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub refs: Option<RefRows>,
     }
 
@@ -454,10 +404,8 @@ wire! {
         /// Time waited, milliseconds.
         pub waited_ms: u64,
         /// Number of matching nodes; only for `text`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub matched_count: Option<u32>,
         /// The first matching nodes, at most 20; only for `text`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub nodes: Option<Vec<Row>>,
     }
 }

@@ -42,28 +42,21 @@ params! {
         #[cfg_attr(feature = "schema", schemars(extend("minLength" = 1, "maxLength" = 2000)))]
         pub text: String,
         /// URL, page key, activity or state that it is about; if omitted, it applies to all pages.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page: Option<String>,
         /// Package that it is about; if omitted, it applies to all apps.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
         /// Structured details, at most 64 KiB: for example the element and its rule, or the artifact of a baseline.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub data: Option<serde_json::Map<String, Value>>,
         /// Initial confidence, before it was ever used, 0 to 1; by default 0.5.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1, "default" = 0.5)))]
         pub confidence: Option<f64>,
         /// Who may be told it; by default everybody who uses the app; if it is about no app, everybody, but a `keyFact`
         /// only this session. What a session with the scope `session` learns is for that session.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub scope: Option<PatternScope>,
         /// Who said it: `user`, `assistant`, `page`, or the name of a tool; by default `assistant`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 100, "default" = "assistant")))]
         pub source: Option<String>,
         /// Session that learned it; by default `"default"`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
         pub session: Option<String>,
     }
@@ -72,16 +65,12 @@ params! {
     #[derive(Default)]
     pub struct PatternListParams {
         /// Only patterns with this scope.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub scope: Option<PatternScope>,
         /// Only patterns about this package.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
         /// Only patterns learned by this session.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub session: Option<String>,
         /// Maximum number of patterns, at most 10,000; by default 100.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10_000, "default" = 100)))]
         pub limit: Option<u32>,
     }
@@ -98,26 +87,19 @@ params! {
     #[derive(Default)]
     pub struct PatternFindParams {
         /// Only patterns about this page (URL, page key, activity or state), and those about no page.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page: Option<String>,
         /// Only patterns about this package, and those about no app.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
         /// Only patterns of this kind.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub kind: Option<PatternKind>,
         /// Only patterns learned by this session.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub session: Option<String>,
         /// Only patterns whose text contains this, in any case.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub text: Option<String>,
         /// Minimum confidence, 0 to 1; by default 0.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1, "default" = 0)))]
         pub min_confidence: Option<f64>,
         /// Maximum number of patterns, at most 10,000; by default 20.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10_000, "default" = 20)))]
         pub limit: Option<u32>,
     }
@@ -128,7 +110,6 @@ params! {
         /// Id of the pattern.
         pub id: i64,
         /// Whether the pattern held; omit it if unknown.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub held: Option<bool>,
     }
 
@@ -160,7 +141,6 @@ params! {
         #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 2000)))]
         pub elements: Vec<PageElement>,
         /// Package of the app.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
     }
 
@@ -169,13 +149,10 @@ params! {
     pub struct PageModelFindParams {
         /// URL, page key, activity or state of a page. Models of this page come first, then those of similar pages. If
         /// omitted, the newest models are returned.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page: Option<String>,
         /// Only models of this package.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
         /// Maximum number of models, at most 10,000; by default 5.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10_000, "default" = 5)))]
         pub limit: Option<u32>,
     }
@@ -193,13 +170,10 @@ params! {
         #[cfg_attr(feature = "schema", schemars(extend("minLength" = 1, "maxLength" = 300)))]
         pub name: String,
         /// Role, for example `button` or `field`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub role: Option<String>,
         /// How to find it: resource id, selector or label.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub selector: Option<String>,
         /// What it accepts or does.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub rule: Option<String>,
     }
 }
@@ -212,7 +186,6 @@ wire! {
         /// Unique id, the same in every copy of this memory.
         pub uid: String,
         /// Uid of the memory that it came from; absent for this one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub origin: Option<String>,
         /// Kind.
         pub kind: PatternKind,
@@ -221,16 +194,12 @@ wire! {
         /// Who may be told it.
         pub scope: PatternScope,
         /// Who said it; absent if that was not recorded.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub source: Option<String>,
         /// Package that it is about; absent if it applies to all apps.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
         /// Page that it is about, with placeholders for variable parts such as ids; absent if it applies to all pages.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page: Option<String>,
         /// Structured details.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub data: Option<Value>,
         /// Confidence, 0 to 1: the initial confidence, adjusted by the reported uses.
         pub confidence: f64,
@@ -241,10 +210,8 @@ wire! {
         /// Number of uses in which it did not hold.
         pub failure_count: i64,
         /// Time of the last use, UTC milliseconds; absent if it was never used.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub last_used_at: Option<i64>,
         /// Session that learned it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub session: Option<String>,
         /// Time of creation, UTC milliseconds.
         pub created_at: i64,
@@ -254,7 +221,6 @@ wire! {
     /// confidence.
     pub struct Patterns {
         /// Requested page, with placeholders for variable parts such as ids.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page: Option<String>,
         /// The patterns.
         pub patterns: Vec<Pattern>,
@@ -275,10 +241,8 @@ wire! {
         /// Unique id, the same in every copy of this memory.
         pub uid: String,
         /// Uid of the memory that it came from; absent for this one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub origin: Option<String>,
         /// Package of the app.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
         /// The page, with placeholders for variable parts such as ids.
         pub page: String,
@@ -293,14 +257,12 @@ wire! {
         /// Time of the last save, UTC milliseconds.
         pub updated_at: i64,
         /// Similarity to the requested page, 0 to 1, where 1 is the page itself; absent if none was requested.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub similarity: Option<f64>,
     }
 
     /// Result of `pageModel.find`, most similar first.
     pub struct PageModels {
         /// Requested page, with placeholders for variable parts such as ids.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page: Option<String>,
         /// The page models.
         pub page_models: Vec<PageModel>,

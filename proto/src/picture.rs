@@ -10,40 +10,32 @@ device_params! {
     pub struct ScreenshotParams {
         /// Maximum width and height of the picture, pixels, from 1 to 20,000; by default 700. Pictures are never
         /// enlarged.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 20_000, "default" = 700)))]
         pub max_dim: Option<u32>,
         /// JPEG quality from 1 to 100, by default 80.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 100, "default" = 80)))]
         pub quality: Option<u32>,
         /// File format; by default that of the extension of `saveFile`, else JPEG.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub format: Option<PictureFormat>,
         /// Whether to mark the interactive elements with their aliases. They can be used as those of a look. The marks
         /// are drawn on the picture only, not on the phone's screen.
         #[serde(default)]
         pub annotate: bool,
         /// Maximum number of marks, by default 120; only with `annotate`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = 120)))]
         pub max_marks: Option<u32>,
         /// Which elements to mark, by default `all`; only with `annotate`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "all")))]
         pub mark_scope: Option<MarkScope>,
         /// Whether to leave the phone's own overlay out of the picture; by default true.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = true)))]
         pub hide_overlay: Option<bool>,
         /// Whether to return the picture in base64 as well, if it is at most `limits.inline_bytes` long.
         #[serde(default)]
         pub inline: bool,
         /// Absolute path of a file to save the picture to.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub save_file: Option<String>,
         /// Absolute path of a directory for the artifacts of this call, instead of the configured one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub artifact_dir: Option<String>,
     }
 
@@ -57,26 +49,20 @@ device_params! {
         /// Whether to show the overlay.
         pub enabled: bool,
         /// Maximum number of marks; by default 300.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = 300)))]
         pub max_marks: Option<u32>,
         /// Which elements to mark; by default `all`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "all")))]
         pub mark_scope: Option<MarkScope>,
         /// Whether the marks are updated when the screen changes; by default true.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = true)))]
         pub auto_refresh: Option<bool>,
         /// Interval between updates, milliseconds, from 200 to 5,000; by default 800.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("minimum" = 200, "maximum" = 5000, "default" = 800)))]
         pub refresh_interval_ms: Option<u32>,
         /// Horizontal offset of the marks, device pixels to the right.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub offset_x: Option<i32>,
         /// Vertical offset of the marks, device pixels down.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub offset_y: Option<i32>,
     }
 }
@@ -110,13 +96,10 @@ wire! {
         pub height: u32,
         /// Pixels of the picture per device pixel: divide a position in the picture by it to get the point to tap.
         /// Absent if the device does not report its screen size.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub scale: Option<f64>,
         /// Width of the screen, device pixels; absent if unknown.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub device_width: Option<u32>,
         /// Height of the screen, device pixels; absent if unknown.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub device_height: Option<u32>,
         /// Size of the file, bytes.
         pub size_bytes: u64,
@@ -129,27 +112,20 @@ wire! {
         /// Whether the phone's own overlay was left out.
         pub hide_overlay: bool,
         /// Requested maximum number of marks; only with `annotate`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub max_marks: Option<u32>,
         /// Which elements were marked; only with `annotate`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub mark_scope: Option<MarkScope>,
         /// Number of aliases that were drawn; only with `annotate`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub mark_count: Option<u32>,
         /// Id of the observation that the aliases belong to; only with `annotate`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub observation_id: Option<String>,
         /// Whether the screen did not change while the picture was taken; only with `annotate`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub settled: Option<bool>,
         /// The refs that the aliases stand for; only with `annotate`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub refs: Option<RefRows>,
         /// File with the picture.
         pub artifact: SavedArtifact,
         /// The picture in base64, if that was requested and the picture is small enough.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub screenshot_base64: Option<String>,
     }
 

@@ -17,22 +17,17 @@ session_params! {
     #[derive(Default)]
     pub struct ProgressParams {
         /// Next steps, most urgent first, at most 100; replaces the previous list.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 100)))]
         pub next_steps: Option<Vec<String>>,
         /// Blockers, at most 100; replaces the previous list.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 100)))]
         pub blockers: Option<Vec<String>>,
         /// Absolute path of the working directory whose git state is reported. It is remembered for the session.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub directory: Option<String>,
         /// Whether to write the progress files on every change from now on; by default unchanged.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub auto: Option<bool>,
         /// Absolute path of a directory for the files; by default the session's progress directory, else the state
         /// directory.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub dir: Option<String>,
     }
 
@@ -40,7 +35,6 @@ session_params! {
     #[derive(Default)]
     pub struct ResumeParams {
         /// Absolute path of a progress file from which to restore a session that does not exist here.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub file: Option<String>,
     }
 }
@@ -55,24 +49,20 @@ wire! {
         /// Time of writing, as RFC 3339 in UTC.
         pub timestamp: String,
         /// Goal of the session.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub goal: Option<String>,
         /// Package that the session is about.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
         /// `session` if only the session may be told its digest; absent otherwise.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub scope: Option<RecordScope>,
         /// Time at which the session was started, else first used, as RFC 3339 in UTC; absent in files of older
         /// versions.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub started_at: Option<String>,
         /// Summary in words.
         pub summary: String,
         /// Finished tasks, in the order in which they were finished.
         pub completed_tasks: Vec<CompletedTask>,
         /// Active task; null if there is none.
-        pub current_task: Option<CurrentTask>,
+        pub current_task: crate::Nullable<CurrentTask>,
         /// Pending tasks, in the order in which they are to be started.
         pub pending_tasks: Vec<PendingTask>,
         /// Bugs: open before resolved, then worst first.
@@ -87,10 +77,9 @@ wire! {
         pub blockers: Vec<String>,
         /// Number of leading next steps and of leading blockers that were stated by the caller; absent in files of
         /// older versions.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub stated: Option<Stated>,
         /// Hash and subject of the last commit in the working directory; null if unknown.
-        pub last_commit: Option<String>,
+        pub last_commit: crate::Nullable<String>,
         /// Uncommitted changes in the working directory, as printed by `git status`.
         pub uncommitted_changes: Vec<String>,
         /// Statistics; absent in files of other tools.
@@ -128,16 +117,12 @@ wire! {
         /// Outcome.
         pub status: ResultStatus,
         /// Page key, activity or URL.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page: Option<String>,
         /// What was observed.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub summary: Option<String>,
         /// Duration of the test, milliseconds.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub duration_ms: Option<i64>,
         /// `session` if only its session may be told; absent otherwise.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub scope: Option<RecordScope>,
     }
 
@@ -154,7 +139,6 @@ wire! {
         /// Time at which it was finished, as RFC 3339 in UTC.
         pub completed_at: String,
         /// `session` if only its session may be told; absent otherwise.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub scope: Option<RecordScope>,
     }
 
@@ -170,7 +154,6 @@ wire! {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub blocked_by: Vec<String>,
         /// `session` if only its session may be told; absent otherwise.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub scope: Option<RecordScope>,
     }
 
@@ -187,13 +170,10 @@ wire! {
         #[serde(default = "open")]
         pub status: BugStatus,
         /// Page key, activity or URL.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page: Option<String>,
         /// Actual behaviour.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub actual: Option<String>,
         /// `session` if only its session may be told; absent otherwise.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub scope: Option<RecordScope>,
     }
 

@@ -57,29 +57,23 @@ params! {
         #[cfg_attr(feature = "schema", schemars(extend("minLength" = 1, "maxLength" = 16_000)))]
         pub text: String,
         /// Title, at most 300 characters.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 300)))]
         pub title: Option<String>,
         /// Type; by default `fact`.
-        #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+        #[serde(rename = "type")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "fact")))]
         pub kind: Option<StoredType>,
         /// Package that it is about; if omitted, it is about no app.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
         /// Site that it is about, such as `example.com`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub site: Option<String>,
         /// Who may be told it; by default everybody who uses the app, and this session alone without an app or if that
         /// is its scope.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub scope: Option<PatternScope>,
         /// Who said it: `user`, `assistant`, `page`, or the name of a tool; by default `assistant`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "assistant", "maxLength" = 100)))]
         pub source: Option<String>,
         /// Confidence, 0 to 1; by default 0.7.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1, "default" = 0.7)))]
         pub confidence: Option<f64>,
         /// Tags, at most 20 of at most 100 characters.
@@ -91,10 +85,8 @@ params! {
         #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 50)))]
         pub related: Vec<String>,
         /// When it stops being true, UTC milliseconds.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub expires_at: Option<i64>,
         /// Session that stores it; by default `"default"`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
         pub session: Option<String>,
     }
@@ -109,45 +101,33 @@ params! {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub types: Vec<EntryType>,
         /// Only entries about this package, and those about no app; by default those about any.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
         /// Only entries about this site.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub site: Option<String>,
         /// Only entries with this tag.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub tag: Option<String>,
         /// Only entries that this session recorded.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub of_session: Option<String>,
         /// Only entries recorded since then, UTC milliseconds.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub since: Option<i64>,
         /// Only entries recorded until then, UTC milliseconds.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub until: Option<i64>,
         /// Only entries that stop being true until then, UTC milliseconds.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub expires_until: Option<i64>,
         /// Whether to find what was archived, too; by default not.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = false)))]
         pub archived: Option<bool>,
         /// How to search; by default `hybrid`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "hybrid")))]
         pub mode: Option<SearchMode>,
         /// Whether each entry says why it was found; by default not.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = false)))]
         pub explain: Option<bool>,
         /// Maximum number of entries, at most 100; by default 10.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 100, "default" = 10)))]
         pub limit: Option<u32>,
         /// Session that asks: what was said in it, and what was saved for it alone, is found, too; by default
         /// `"default"`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
         pub session: Option<String>,
     }
@@ -158,7 +138,6 @@ params! {
         /// Uid of the entry.
         pub uid: String,
         /// Session that asks; by default `"default"`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
         pub session: Option<String>,
     }
@@ -169,10 +148,8 @@ params! {
         /// Uid of a pattern, or of an entry that `recall.store` stored.
         pub uid: String,
         /// Whether it held; omit it if unknown.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub held: Option<bool>,
         /// Session that used it: what is known to another session alone is not found; by default `"default"`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
         pub session: Option<String>,
     }
@@ -183,7 +160,6 @@ params! {
         /// Uid of an entry that `recall.store` stored.
         pub uid: String,
         /// Session that asks: what is known to another session alone is not found; by default `"default"`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
         pub session: Option<String>,
     }
@@ -192,18 +168,14 @@ params! {
     #[derive(Default)]
     pub struct RecallContextParams {
         /// The task, 1 to 4,000 characters; by default the session's current task, else its goal.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("minLength" = 1, "maxLength" = 4_000)))]
         pub task: Option<String>,
         /// Maximum size, 100 to 100,000 tokens; by default 1,500.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("minimum" = 100, "maximum" = 100_000, "default" = 1_500)))]
         pub budget: Option<u32>,
         /// Only what is about this package or about no app; by default the session's.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
         /// Session; by default `"default"`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
         pub session: Option<String>,
     }
@@ -218,10 +190,8 @@ wire! {
         #[serde(rename = "type")]
         pub kind: EntryType,
         /// Number of the row, as other commands take it; absent for what `recall.store` stored.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub id: Option<i64>,
         /// Title.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub title: Option<String>,
         /// Text; that of a search is cut to what matters of it.
         pub text: String,
@@ -229,13 +199,10 @@ wire! {
         #[serde(default, skip_serializing_if = "crate::act::is_false")]
         pub cut: bool,
         /// Package that it is about.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
         /// Site that it is about.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub site: Option<String>,
         /// Session that it was recorded in.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub session: Option<String>,
         /// Who said it: `user`, `assistant`, `page`, the name of a tool, or `recorded` for what a session recorded on
         /// purpose.
@@ -253,22 +220,17 @@ wire! {
         /// When it was recorded, UTC milliseconds.
         pub at: i64,
         /// When it stops being true, UTC milliseconds.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub expires_at: Option<i64>,
         /// How often a search has handed it over.
         #[serde(default, skip_serializing_if = "crate::recall::is_zero")]
         pub use_count: i64,
         /// When a search did so last, UTC milliseconds.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub last_used_at: Option<i64>,
         /// Store that it comes from, if it is another one that shares the Qdrant.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub origin: Option<String>,
         /// Score of a search, 0 to 1.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub score: Option<f64>,
         /// Why a search found it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub why: Option<Why>,
         /// Whether little speaks for it: it has few of the words that were sought, and its vector is not near.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -282,28 +244,21 @@ wire! {
     #[derive(Default)]
     pub struct Why {
         /// Rank by full text, from 1.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub text_rank: Option<u32>,
         /// Score of BM25.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub bm25: Option<f64>,
         /// Share of the query that it has, by the rarity of the words, 0 to 1.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub share: Option<f64>,
         /// Words of the query that it has, as far as they are written the same.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub words: Vec<String>,
         /// Rank by the vectors of the model of the settings, from 1.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub vector_rank: Option<u32>,
         /// Cosine of the angle between its vector and that of the query.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub cosine: Option<f64>,
         /// Rank by the vectors of the built-in model, from 1.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub builtin_rank: Option<u32>,
         /// Cosine of the built-in model.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub builtin_cosine: Option<f64>,
         /// Factor by age.
         pub age_factor: f64,
@@ -344,7 +299,6 @@ wire! {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub backups: Vec<String>,
         /// URL of a Qdrant that still holds it, until it is told.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub qdrant: Option<String>,
     }
 

@@ -11,7 +11,6 @@ params! {
     #[derive(Default)]
     pub struct RecallUpkeepParams {
         /// Whether to tell only what would change; by default not.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = false)))]
         pub dry_run: Option<bool>,
     }
@@ -45,7 +44,6 @@ wire! {
         /// Memory that the index takes, bytes.
         pub index_bytes: u64,
         /// The Qdrant of the settings.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub qdrant: Option<QdrantStatus>,
     }
 
@@ -54,12 +52,10 @@ wire! {
         /// URL.
         pub url: String,
         /// Collection of the model in use; absent before the model made a vector.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub collection: Option<String>,
         /// Number of changes that are still to be sent there.
         pub pending: i64,
         /// Why they cannot be sent.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub error: Option<String>,
     }
 
@@ -68,7 +64,6 @@ wire! {
         /// Its uid.
         pub uid: String,
         /// Uid of the pattern that it was merged into.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub into: Option<String>,
     }
 

@@ -7,7 +7,6 @@ act_params! {
     #[derive(Default)]
     pub struct BackParams {
         /// Number of times to press Back, from 1 to 20; by default 1.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 20, "default" = 1)))]
         pub times: Option<u32>,
     }
@@ -21,15 +20,12 @@ wire! {
         /// Message of the device.
         pub result: String,
         /// Error code of the failure; absent if there was none to recover from.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub failure_cause: Option<String>,
         /// Uid of the event of that failure.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub failure_event_id: Option<String>,
         /// Duration including the wait for the device, milliseconds.
         pub duration_ms: u64,
         /// What came of it; only with `then`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub look: Option<crate::act::Look>,
         /// Whether this is the recorded outcome of an earlier call with the same `requestKey`; nothing was done again.
         #[serde(default)]

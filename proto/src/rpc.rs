@@ -7,7 +7,6 @@ params! {
     #[derive(Default)]
     pub struct DiscoverParams {
         /// Only methods whose names begin like this, for example `observe.`, and the types that they refer to.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub prefix: Option<String>,
     }
 
@@ -49,7 +48,6 @@ wire! {
         /// Number of completed steps.
         pub done: u64,
         /// Total number of steps; absent if unknown.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub total: Option<u64>,
         /// Description of the current step.
         pub message: String,

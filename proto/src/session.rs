@@ -19,21 +19,16 @@ session_params! {
     #[cfg_attr(feature = "schema", schemars(rename = "SessionStartParams"))]
     pub struct StartParams {
         /// Goal, at most 2,000 characters.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 2000)))]
         pub goal: Option<String>,
         /// Package that the session is about.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
         /// Absolute path of the working directory whose git state is reported with the progress.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub directory: Option<String>,
         /// Language model whose tokens are counted, or the name of a tokenizer such as `o200k_base`; by default the
         /// configured one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub model: Option<String>,
         /// Context size of the model, tokens, from 256 to 100,000,000; by default the configured one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("minimum" = 256, "maximum" = 100_000_000)))]
         pub max_tokens: Option<u64>,
         /// Names of context keys to track in addition to the configured ones; at most 100.
@@ -52,10 +47,8 @@ session_params! {
         pub auto_progress: bool,
         /// Absolute path of a directory for the progress files; by default the state directory. Ignored without
         /// `autoProgress`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub progress_dir: Option<String>,
         /// Who may be told its digest and, unless said otherwise, what it records; by default `app`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "app")))]
         pub scope: Option<RecordScope>,
     }
@@ -71,17 +64,13 @@ session_params! {
     #[cfg_attr(feature = "schema", schemars(rename = "SessionUpdateParams"))]
     pub struct UpdateParams {
         /// New name, 1 to 128 printable characters.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub name: Option<String>,
         /// New goal, at most 2,000 characters; an empty text removes it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 2000)))]
         pub goal: Option<String>,
         /// New package that the session is about; an empty text removes it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
         /// Who may be told its digest and, unless said otherwise, what it records from now on.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub scope: Option<RecordScope>,
     }
 
@@ -99,7 +88,6 @@ session_params! {
     #[cfg_attr(feature = "schema", schemars(rename = "SessionEndParams"))]
     pub struct EndParams {
         /// Absolute path of a file for the report; by default it is saved in the shared artifact directory.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub file: Option<String>,
     }
 
@@ -108,10 +96,8 @@ session_params! {
     #[cfg_attr(feature = "schema", schemars(rename = "SessionReportParams"))]
     pub struct ReportParams {
         /// Format; by default that of the extension of `file` (`.html`, `.md`, `.xml`, `.json`), else `html`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub format: Option<ReportFormat>,
         /// Absolute path of a file for the report; by default it is saved in the shared artifact directory.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub file: Option<String>,
     }
 }
@@ -146,17 +132,13 @@ params! {
     #[cfg_attr(feature = "schema", schemars(rename = "SessionListParams"))]
     pub struct ListParams {
         /// Only sessions with this status.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub status: Option<SessionStatus>,
         /// Only sessions about this package.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
         /// Maximum number of sessions, at most 10,000; by default 20.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10_000, "default" = 20)))]
         pub limit: Option<u32>,
         /// Value of `nextCursor` from the previous page.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub cursor: Option<i64>,
     }
 }
@@ -169,26 +151,20 @@ wire! {
         /// Unique id, the same in every copy of this memory.
         pub uid: String,
         /// Uid of the memory that it came from; absent for this one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub origin: Option<String>,
         /// Status.
         pub status: SessionStatus,
         /// Goal.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub goal: Option<String>,
         /// Package that the session is about.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
         /// `session` if only it may be told its digest and, unless said otherwise, what it records; absent otherwise.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub scope: Option<RecordScope>,
         /// Working directory whose git state is reported with the progress.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub directory: Option<String>,
         /// Time at which it was started, else first used, UTC milliseconds.
         pub started_at: i64,
         /// Time at which it ended, UTC milliseconds; absent while it is active.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub ended_at: Option<i64>,
         /// Time of its last recorded activity, UTC milliseconds.
         pub last_activity_at: i64,
@@ -207,7 +183,6 @@ wire! {
         /// The sessions.
         pub sessions: Vec<SessionInfo>,
         /// Cursor of the next page; absent on the last one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub next_cursor: Option<i64>,
     }
 
@@ -237,15 +212,12 @@ wire! {
         /// Package; empty if unknown.
         pub app: String,
         /// Activity as `package/activity`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub activity: Option<String>,
         /// Key that the page is matched by.
         pub key: String,
         /// Id of the state that the page is recognised as; absent if there is none.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub state: Option<String>,
         /// Name of that state.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub name: Option<String>,
         /// Number of observations.
         pub observations: i64,
@@ -254,7 +226,6 @@ wire! {
         /// Time of the last observation, UTC milliseconds.
         pub last_seen: i64,
         /// Details of the last observation; absent for a page that was visited in another copy of this memory.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub snapshot: Option<PageSnapshot>,
     }
 
@@ -263,16 +234,12 @@ wire! {
         /// Id of the observation.
         pub observation_id: String,
         /// Fingerprint of the page.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub fingerprint: Option<String>,
         /// Hash of the content.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub content_hash: Option<String>,
         /// Number of nodes on the screen.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub node_count: Option<i64>,
         /// Number of interactive elements.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub ref_count: Option<i64>,
     }
 
@@ -293,10 +260,8 @@ wire! {
         /// Name of the newest session that found something or was summed up.
         pub session: String,
         /// Time at which it ended, UTC milliseconds; absent if it was never ended.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub ended_at: Option<i64>,
         /// Summary written when it ended.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub summary: Option<String>,
         /// Number of its test results by outcome.
         pub results: ResultCounts,
@@ -308,16 +273,12 @@ wire! {
     /// What earlier sessions about an app left open, as far as it belongs to the app.
     pub struct LeftOpen {
         /// Name of the newest session that left tasks, next steps or blockers; absent if none did.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub session: Option<String>,
         /// Time at which it ended, UTC milliseconds; absent if it was never ended.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub ended_at: Option<i64>,
         /// Goal.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub goal: Option<String>,
         /// Summary written when it ended.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub summary: Option<String>,
         /// Descriptions of its active and pending tasks, in the order in which they are to be done; at most 10.
         pub tasks: Vec<String>,
@@ -334,7 +295,6 @@ wire! {
         /// Number of open bugs of the app.
         pub bugs_total: i64,
         /// What the last session about the app found, whether it is open or not; absent if none found anything.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub last: Option<LastFound>,
     }
 
@@ -350,7 +310,6 @@ wire! {
         /// Coverage of what the visual memory knows.
         pub coverage: Coverage,
         /// Active task; absent if there is none.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub current_task: Option<CurrentTask>,
         /// Pending tasks, in the order in which they are to be started; at most 50.
         pub queue: Vec<Task>,
@@ -368,7 +327,6 @@ wire! {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub conversations: Vec<ConversationInfo>,
         /// What earlier sessions about the same app left open; only in the answer of `session.start`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub before: Option<LeftOpen>,
     }
 
@@ -390,7 +348,6 @@ wire! {
         pub kept: i64,
         /// Name that these show as their session, by which `session.delete` with `findings` deletes them later; absent
         /// if none stay.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub remainder: Option<String>,
         /// Files that the caller had named for reports and exports of the session: they are not deleted.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -429,7 +386,6 @@ wire! {
         /// The report.
         pub report: ReportResult,
         /// Path of the machine-readable progress file; absent if it could not be written.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub progress_file: Option<String>,
         /// What could not be written or determined.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -19,7 +19,6 @@ session_params! {
         pub blocked_by: Vec<i64>,
         /// Who may be told it; by default the scope of the session, which is `app` unless it was started with another
         /// one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub scope: Option<RecordScope>,
     }
 
@@ -27,7 +26,6 @@ session_params! {
     #[derive(Default)]
     pub struct TaskStartParams {
         /// Id of the task; by default the first one in the queue.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub id: Option<i64>,
         /// Whether to put the active task back in the queue. Otherwise the call fails with `CONFLICT` while another
         /// task is active.
@@ -39,20 +37,15 @@ session_params! {
     #[derive(Default)]
     pub struct TaskUpdateParams {
         /// Id of the task; by default the active one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub id: Option<i64>,
         /// Progress note, at most 2,000 characters.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 2000)))]
         pub progress: Option<String>,
         /// New description.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub description: Option<String>,
         /// New priority.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub priority: Option<i64>,
         /// Who may be told it from now on.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub scope: Option<RecordScope>,
     }
 
@@ -60,14 +53,11 @@ session_params! {
     #[derive(Default)]
     pub struct TaskFinishParams {
         /// Id of the task; by default the active one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub id: Option<i64>,
         /// Outcome; by default `passed`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "passed")))]
         pub status: Option<FinishStatus>,
         /// Summary of the outcome, at most 2,000 characters.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 2000)))]
         pub summary: Option<String>,
     }
@@ -76,10 +66,8 @@ session_params! {
     #[derive(Default)]
     pub struct TaskListParams {
         /// Only tasks with this status.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub status: Option<TaskStatus>,
         /// Maximum number of tasks, at most 10,000; by default 100.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10_000, "default" = 100)))]
         pub limit: Option<u32>,
     }
@@ -132,12 +120,10 @@ wire! {
         /// Unique id, the same in every copy of this memory.
         pub uid: String,
         /// Uid of the memory that it came from; absent for this one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub origin: Option<String>,
         /// Name of the session.
         pub session: String,
         /// `session` if only its session may be told; absent otherwise.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub scope: Option<RecordScope>,
         /// Description.
         pub description: String,
@@ -149,18 +135,14 @@ wire! {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub blocked_by: Vec<i64>,
         /// Progress note.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub progress: Option<String>,
         /// Summary of the outcome.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub summary: Option<String>,
         /// Time at which it was queued, UTC milliseconds.
         pub created_at: i64,
         /// Time at which it was first started, UTC milliseconds.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub started_at: Option<i64>,
         /// Time at which it was finished, UTC milliseconds.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub finished_at: Option<i64>,
     }
 
@@ -185,7 +167,6 @@ wire! {
         /// Description of the last action on a device; may be empty.
         pub last_action: String,
         /// `session` if only its session may be told; absent otherwise.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub scope: Option<RecordScope>,
     }
 

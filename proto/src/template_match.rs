@@ -7,19 +7,14 @@ device_params! {
     #[derive(Default)]
     pub struct MatchParams {
         /// Package or program; by default the app on the screen.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
         /// Site in a browser, given by name, host or URL; by default the site on the screen.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub site: Option<String>,
         /// Only components of this state, given by id or name.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub state: Option<String>,
         /// Only the components with these names.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub components: Option<Vec<String>>,
         /// Absolute path of a picture to search instead of the screen; no device is needed then.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub picture: Option<String>,
     }
 }

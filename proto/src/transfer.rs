@@ -13,12 +13,10 @@ session_params! {
     #[cfg_attr(feature = "schema", schemars(rename = "SessionExportParams"))]
     pub struct ExportParams {
         /// Format; by default `document`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "document")))]
         pub format: Option<ExportFormat>,
         /// Absolute path of a file for the export. By default a document is returned inline, or saved as an artifact if
         /// it exceeds `limits.inline_bytes`; lines are always saved.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub file: Option<String>,
     }
 }
@@ -31,7 +29,6 @@ params! {
         /// Absolute path of a file written by `session.export` with `format: lines`.
         pub file: String,
         /// Name for the session; by default that in the file.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub name: Option<String>,
         /// Whether to take over records into a session that is here already: new ones, and newer versions. Without it
         /// such a file is refused.
@@ -134,13 +131,10 @@ wire! {
         /// Name of the session.
         pub session: String,
         /// The document; absent if it was saved to a file.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub document: Option<Box<Export>>,
         /// Absolute path of the file; absent if the document is returned inline.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub file: Option<String>,
         /// Id of the artifact; absent if the document is returned inline.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub artifact_id: Option<i64>,
         /// Size of the document, bytes.
         pub size_bytes: i64,

@@ -11,7 +11,6 @@ params! {
         /// Age of what is deleted: a number with `d` for days or `h` for hours, such as `90d`; at least one hour.
         pub older: String,
         /// Only count what would be deleted.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = false)))]
         pub dry_run: Option<bool>,
     }
@@ -33,11 +32,9 @@ params! {
         /// Absolute path of a file written by `memory.export`.
         pub file: String,
         /// Only tell what would be taken in.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = false)))]
         pub dry_run: Option<bool>,
         /// Whether the file may change the goal, tasks, next steps and blockers of sessions that are here already.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = false)))]
         pub merge: Option<bool>,
     }

@@ -20,7 +20,6 @@ device_params! {
         /// Expected activity as `package/activity`, or part of it.
         pub expected: String,
         /// How to compare; by default `contains`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "contains")))]
         pub mode: Option<MatchMode>,
     }
@@ -34,11 +33,9 @@ device_params! {
         #[serde(alias = "value")]
         pub text: String,
         /// State that the element must have.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub state: Option<ElementState>,
         /// Text that the element must show: the value of a field, or a text inside of the element. Whole words are
         /// compared.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub shows: Option<String>,
         /// Whether `text` and `shows` must match completely and as they are.
         #[serde(default, skip_serializing_if = "is_false")]
@@ -89,21 +86,16 @@ wire! {
         /// Always true; a verification that does not pass fails with `ASSERTION_FAILED`.
         pub matched: bool,
         /// Number of matching nodes; absent for `topActivity`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub matched_count: Option<u32>,
         /// The first matching nodes, at most 20; absent for `topActivity`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub nodes: Option<Vec<crate::observe::Row>>,
         /// Actual activity; only for `topActivity`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub actual: Option<String>,
         /// Id of the observation that was checked.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub observation_id: Option<String>,
         /// Whether the page had settled.
         pub settled: bool,
         /// Page that was checked.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page: Option<PageRef>,
     }
 }

@@ -24,23 +24,19 @@ params! {
     #[derive(Default)]
     pub struct Detection {
         /// Name; by default derived from the label or the position.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub name: Option<String>,
         /// Type, for example `icon` or `text`; by default `text` if there is a label, else `icon`.
-        #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+        #[serde(rename = "type")]
         pub kind: Option<String>,
         /// Left, top, right and bottom, pixels of the picture; from -100,000 to 100,000.
         #[serde(rename = "box")]
         pub bounds: [i32; 4],
         /// Text of the element.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub label: Option<String>,
         /// Confidence of the detector, 0 to 1.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1)))]
         pub confidence: Option<f64>,
         /// Picture of the element, a PNG or JPEG in base64.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub crop: Option<String>,
     }
 }
@@ -51,30 +47,24 @@ device_params! {
     pub struct LearnParams {
         /// Package or program; by default the app on the screen. If detections or a picture are given, no device is
         /// needed and `app` is required.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub app: Option<String>,
         /// Site in a browser: a name, a host, or a URL, of which only the site is used.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub site: Option<String>,
         /// Name or description of the page.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub page: Option<String>,
         /// Detections made by the caller; the screen is not read then. Excludes `detect`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub detections: Option<Vec<Detection>>,
         /// Whether to run the configured detector program on a picture of the screen.
         #[serde(default)]
         pub detect: bool,
         /// Absolute path of a picture that the detections refer to, or that the detector is to be run on; by default a
         /// screenshot is taken.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub picture: Option<String>,
         /// Whether to save a picture of the page, and of each component that has none yet.
         #[serde(default)]
         pub pictures: bool,
         /// Number of consecutive misses after which a component is forgotten, from 1 to 100,000, initially 15; stored
         /// for this app or site.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 100_000)))]
         pub forget_threshold: Option<u32>,
     }
@@ -88,17 +78,13 @@ scope_params! {
         #[serde(default)]
         pub unlabelled: bool,
         /// Only components of this state, given by id or name.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub state: Option<String>,
         /// Only components whose name or label contains this.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub query: Option<String>,
         /// Maximum number of components, at most 10,000; by default 100.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10_000, "default" = 100)))]
         pub limit: Option<u32>,
         /// Value of `nextCursor` from the previous page.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub cursor: Option<i64>,
     }
 
@@ -158,7 +144,6 @@ wire! {
         /// Package or program.
         pub app: String,
         /// Site; absent for the app itself.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub site: Option<String>,
     }
 
@@ -177,7 +162,6 @@ wire! {
         #[serde(flatten)]
         pub about: ScopeInfo,
         /// State of the screen; absent while too few of its components are known to define one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub state: Option<StateRef>,
         /// Whether the state was defined by this call.
         pub new_state: bool,
@@ -195,7 +179,6 @@ wire! {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub skipped: Vec<String>,
         /// Uid of the artifact with the picture of the page.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub picture: Option<String>,
     }
 
@@ -211,16 +194,12 @@ wire! {
         /// Source: `tree`, or what detected it.
         pub source: String,
         /// Text of the element; absent if it has none or if it changes by itself.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub label: Option<String>,
         /// Resource id.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub res_id: Option<String>,
         /// Last known position as `left,top,right,bottom`, pixels.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub bounds: Option<String>,
         /// Confidence of the detector, 0 to 1; absent for components from the element tree.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub confidence: Option<f64>,
         /// Ids of the states it belongs to.
         pub states: Vec<String>,
@@ -235,7 +214,6 @@ wire! {
         /// Number of consecutive observations that missed it, in the state with the fewest.
         pub consecutive_misses: i64,
         /// Uid of the memory that learned it first; absent for this one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub origin: Option<String>,
     }
 
@@ -247,7 +225,6 @@ wire! {
         /// The components.
         pub components: Vec<Component>,
         /// Cursor of the next page; absent on the last one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub next_cursor: Option<i64>,
     }
 
@@ -272,26 +249,20 @@ wire! {
     /// A state: a page or dialog that is recognised when it is seen again.
     pub struct State {
         /// Id: `s_` and six hexadecimal digits; absent until the state is defined.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub id: Option<String>,
         /// Unique id, the same in every copy of this memory.
         pub uid: String,
         /// Uid of the memory that learned it first; absent for this one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub origin: Option<String>,
         /// Name; absent if it has none.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub name: Option<String>,
         /// Name or description of the page that a caller gave when it was learned.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub description: Option<String>,
         /// Kind.
         pub kind: StateKind,
         /// Activity as `package/activity`, or URL; absent if unknown.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub place: Option<String>,
         /// Title shown on the page.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub title: Option<String>,
         /// Number of visits.
         pub visit_count: i64,
@@ -304,7 +275,6 @@ wire! {
         /// Texts that are visible on every visit.
         pub visible_texts: Vec<String>,
         /// Present if the state is a pop-up that appears over several states on its own.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub interrupt: Option<Interrupt>,
     }
 
@@ -353,7 +323,6 @@ wire! {
         /// Reason.
         pub why: String,
         /// Id of the change, for `visual.undo`; absent in a dry run.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub history_id: Option<i64>,
     }
 }

@@ -213,7 +213,6 @@ wire! {
         /// Trace id of the call in events and logs.
         pub trace_id: String,
         /// False if nothing is recorded, because the memory is damaged; otherwise absent.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub recorded: Option<bool>,
     }
 
@@ -233,16 +232,12 @@ wire! {
     #[derive(Default)]
     pub struct TargetSelector {
         /// Property by which it is selected.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub by: Option<By>,
         /// Label, text, description, resource id, class or alias.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub value: Option<String>,
         /// Horizontal position in device pixels from the left.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub x: Option<f64>,
         /// Vertical position in device pixels from the top.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub y: Option<f64>,
     }
 
@@ -261,27 +256,20 @@ wire! {
         /// Role.
         pub role: Role,
         /// Label: the element's own text or description, else the texts of its children, title first.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub label: Option<String>,
         /// Title: the part of the label that stays, without subtitle, switch position or counter; at most 80
         /// characters.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub title: Option<String>,
         /// Name of an element without a label: the caption beside it, else its place on the screen, such as `top left`.
         /// It does not identify the element.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub name: Option<String>,
         /// Full resource id.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub res_id: Option<String>,
         /// Class name without its package.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub class: Option<String>,
         /// Position in the hierarchy: id names or classes of the ancestors, outermost first, separated by `/`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub path: Option<String>,
         /// Index among elements that are equal in all of the above, from 0; absent if there is only one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub ordinal: Option<u32>,
     }
 
@@ -290,10 +278,8 @@ wire! {
         /// Verb.
         pub verb: Verb,
         /// Element to act on; absent if the action has no target.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub target: Option<Target>,
         /// Point to act on, if there is no target.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub point: Option<Point>,
         /// Other parameters. Secret ones, such as typed text, are listed in `slots` instead.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -311,7 +297,6 @@ wire! {
         /// Fingerprint: the key with the access mode.
         pub fingerprint: String,
         /// Id of the learned state that the page is recognised as; absent if there is none.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub state: Option<String>,
     }
 
@@ -322,19 +307,14 @@ wire! {
         /// The hint in one sentence.
         pub text: String,
         /// What to do first, for example `scroll`, because the element is not in sight; absent if nothing.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub first: Option<String>,
         /// Element that the hint is about. It is on the screen now, unless `first` is present; absent if there is none.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub target: Option<Target>,
         /// Alias of that element, if the observation returned refs.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub alias: Option<String>,
         /// Parameters that name that element to an action; absent if it is not on the screen or nothing names it alone.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub selector: Option<TargetSelector>,
         /// What came of it in a few words, as an outline tells it: `-> "Wi-Fi" 4/4`; absent for a recovery.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         pub outcome: Option<String>,
         /// Success rate, 0 to 1; pulled towards 0.5 while there are few attempts.
         pub confidence: f64,

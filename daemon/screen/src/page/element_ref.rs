@@ -16,7 +16,7 @@ pub struct Ref {
     /// What it belongs to: the title of the row or card that it lies in, or the text before it among equal elements;
     /// empty if there is none.
     pub context: String,
-    /// Name of an element without a label, see [`naming`].
+    /// Name of an element without a label, see [`super::naming`].
     pub name: Option<String>,
     /// Whether the name is a caption, and not only the place of the element.
     pub is_caption: bool,
