@@ -1,12 +1,12 @@
 //! The entries: which row each stands for, and what a search filters by.
 
-use rusqlite::{Connection, OptionalExtension, Row, named_params};
+use rusqlite::{Connection, Row};
 
 use super::terms::{self, Terms};
 use super::{Described, vectors};
 use afd_base::model::embed::{BUILTIN, Builtin};
 use afd_base::text;
-use afd_store::{Result, now_ms, word};
+use afd_store::{Result, Sql as _, args, now_ms, word};
 
 /// Source of what the user said.
 const USER: &str = "user";
@@ -47,40 +47,27 @@ fn source(row: &Row<'_>) -> rusqlite::Result<Source> {
 
 /// Returns entries whose rows have changed, newest first.
 pub fn due(connection: &Connection, limit: i64) -> Result<Vec<Source>> {
-    let mut statement = connection.prepare_cached(&format!("{SOURCE} WHERE due = 1 ORDER BY id DESC LIMIT :limit"))?;
-    let rows = statement.query_map(named_params! {":limit": limit}, source)?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    connection.all(&format!("{SOURCE} WHERE due = 1 ORDER BY id DESC LIMIT :limit"), args! {limit}, source)
 }
 
 /// Returns the row that an entry stands for.
 pub fn source_of(connection: &Connection, entry: i64) -> Result<Option<Source>> {
-    Ok(connection
-        .prepare_cached(&format!("{SOURCE} WHERE id = :id"))?
-        .query_row(named_params! {":id": entry}, source)
-        .optional()?)
+    connection.first(&format!("{SOURCE} WHERE id = :id"), args! {id: entry}, source)
 }
 
 /// Returns the entry of a row, by its uid.
 pub fn find(connection: &Connection, uid: &str) -> Result<Option<Source>> {
-    Ok(connection
-        .prepare_cached(&format!("{SOURCE} WHERE uid = :uid AND gone = 0"))?
-        .query_row(named_params! {":uid": uid}, source)
-        .optional()?)
+    connection.first(&format!("{SOURCE} WHERE uid = :uid AND gone = 0"), args! {uid}, source)
 }
 
 /// Returns the entry with a uid, also of a deleted row.
 pub fn id_of(connection: &Connection, uid: &str) -> Result<Option<i64>> {
-    Ok(connection
-        .prepare_cached("SELECT id FROM entries WHERE uid = :uid")?
-        .query_row(named_params! {":uid": uid}, |row| row.get("id"))
-        .optional()?)
+    connection.first("SELECT id FROM entries WHERE uid = :uid", args! {uid}, |row| row.get("id"))
 }
 
 /// Returns the version of the last change of any entry; 0 if there is none.
 pub fn newest_version(connection: &Connection) -> Result<i64> {
-    Ok(connection
-        .prepare_cached("SELECT coalesce(max(version), 0) AS newest FROM entries")?
-        .query_row([], |row| row.get("newest"))?)
+    connection.one("SELECT coalesce(max(version), 0) AS newest FROM entries", [], |row| row.get("newest"))
 }
 
 fn next_version(connection: &Connection) -> Result<i64> {
@@ -95,11 +82,9 @@ struct Stored {
 }
 
 fn stored(connection: &Connection, entry: i64) -> Result<Stored> {
-    Ok(connection
-        .prepare_cached("SELECT content, terms FROM entries WHERE id = :id")?
-        .query_row(named_params! {":id": entry}, |row| {
-            Ok(Stored { content: row.get("content")?, terms: row.get("terms")? })
-        })?)
+    connection.one("SELECT content, terms FROM entries WHERE id = :id", args! {id: entry}, |row| {
+        Ok(Stored { content: row.get("content")?, terms: row.get("terms")? })
+    })
 }
 
 /// Derives an entry from its row; without a description, or with one of no words, it is found no more.
@@ -120,32 +105,31 @@ pub fn settle(connection: &Connection, source: &Source, described: Option<&Descr
     }
     write_tags(connection, source.id, searched.as_ref().filter(|_| content != 0).map_or(&[], |(d, _)| &d.tags))?;
     let Some((d, searched_text)) = searched.filter(|_| content != 0) else { return withdraw(connection, source.id) };
-    connection
-        .prepare_cached(
-            "UPDATE entries SET due = 0, version = :version, archived_at = CASE WHEN :alive THEN NULL ELSE archived_at END, app = :app, site = :site, session_id = :session_id, private = :private,
+    connection.run(
+        "UPDATE entries SET due = 0, version = :version, archived_at = CASE WHEN :alive THEN NULL ELSE archived_at END, app = :app, site = :site, session_id = :session_id, private = :private,
                 type = :type, confidence = :confidence, at = :at, expires_at = :expires_at, content = :content, words = :words, gist = :gist,
                 by_user = :by_user, terms = :terms
              WHERE id = :id",
-        )?
-        .execute(named_params! {
-            ":id": source.id,
-            ":version": next_version(connection)?,
-            ":app": d.app,
-            ":site": d.site,
-            ":session_id": d.session,
-            ":private": d.private,
-            ":type": d.kind.word(),
+        args! {
+            id: source.id,
+            version: next_version(connection)?,
+            app: d.app,
+            site: d.site,
+            session_id: d.session,
+            private: d.private,
+            type: d.kind.word(),
             // A session that goes on is current again.
-            ":alive": d.is_current,
-            ":confidence": d.confidence,
-            ":at": d.at,
-            ":expires_at": d.expires_at,
-            ":content": content,
-            ":words": terms.words,
-            ":gist": text::gist(&searched_text),
-            ":by_user": d.source == USER,
-            ":terms": terms.keys(),
-        })?;
+            alive: d.is_current,
+            confidence: d.confidence,
+            at: d.at,
+            expires_at: d.expires_at,
+            content,
+            words: terms.words,
+            gist: text::gist(&searched_text),
+            by_user: d.source == USER,
+            terms: terms.keys(),
+        },
+    )?;
     Ok(())
 }
 
@@ -159,39 +143,37 @@ pub fn give_up(connection: &Connection, entry: i64) -> Result<()> {
 
 /// Takes everything that was derived from a row out of its entry.
 fn withdraw(connection: &Connection, entry: i64) -> Result<()> {
-    connection
-        .prepare_cached(
-            "UPDATE entries SET due = 0, version = :version, app = '', site = '', session_id = NULL, type = '', content = 0, words = 0,
+    connection.run(
+        "UPDATE entries SET due = 0, version = :version, app = '', site = '', session_id = NULL, type = '', content = 0, words = 0,
                 gist = 0, by_user = 0, terms = x'' WHERE id = :id",
-        )?
-        .execute(named_params! {":id": entry, ":version": next_version(connection)?})?;
+        args! {id: entry, version: next_version(connection)?},
+    )?;
     Ok(())
 }
 
 fn write_tags(connection: &Connection, entry: i64, tags: &[String]) -> Result<()> {
-    connection
-        .prepare_cached("DELETE FROM entry_tags WHERE entry_id = :entry_id")?
-        .execute(named_params! {":entry_id": entry})?;
+    connection.run("DELETE FROM entry_tags WHERE entry_id = :entry_id", args! {entry_id: entry})?;
     let mut insert =
         connection.prepare_cached("INSERT OR IGNORE INTO entry_tags (tag, entry_id) VALUES (:tag, :entry_id)")?;
     for tag in tags {
-        insert.execute(named_params! {":tag": text::fold(tag), ":entry_id": entry})?;
+        insert.execute(args! {tag: text::fold(tag), entry_id: entry})?;
     }
     Ok(())
 }
 
 /// Returns the entries with a tag.
 pub fn tagged(connection: &Connection, tag: &str) -> Result<Vec<i64>> {
-    let mut statement = connection.prepare_cached("SELECT entry_id FROM entry_tags WHERE tag = :tag")?;
-    let rows = statement.query_map(named_params! {":tag": text::fold(tag)}, |row| row.get("entry_id"))?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    connection.all("SELECT entry_id FROM entry_tags WHERE tag = :tag", args! {tag: text::fold(tag)}, |row| {
+        row.get("entry_id")
+    })
 }
 
 /// Tells indexes that an entry has changed, as by a vector of another model.
 pub fn announce(connection: &Connection, entry: i64) -> Result<()> {
-    connection
-        .prepare_cached("UPDATE entries SET version = :version WHERE id = :id")?
-        .execute(named_params! {":id": entry, ":version": next_version(connection)?})?;
+    connection.run(
+        "UPDATE entries SET version = :version WHERE id = :id",
+        args! {id: entry, version: next_version(connection)?},
+    )?;
     Ok(())
 }
 
@@ -201,7 +183,7 @@ pub fn used(connection: &Connection, entries: &[i64]) -> Result<()> {
         .prepare_cached("UPDATE entries SET use_count = use_count + 1, used_at = :now WHERE id = :id AND gone = 0")?;
     let now = now_ms();
     for id in entries {
-        update.execute(named_params! {":id": id, ":now": now})?;
+        update.execute(args! {id, now})?;
         if vectors::renew(connection, *id)? {
             announce(connection, *id)?;
         }
@@ -212,53 +194,55 @@ pub fn used(connection: &Connection, entries: &[i64]) -> Result<()> {
 /// Archives an entry of a row of a kind, or takes it back from the archive. Returns the entry if that changes
 /// something.
 pub fn archive(connection: &Connection, kind: &str, row: i64, archived: bool) -> Result<Option<i64>> {
-    let changed: Option<i64> = connection
-        .prepare_cached(
-            "UPDATE entries SET archived_at = CASE WHEN :archived THEN :now END
+    let changed: Option<i64> = connection.first(
+        "UPDATE entries SET archived_at = CASE WHEN :archived THEN :now END
              WHERE kind = :kind AND row_id = :row AND gone = 0 AND due = 0 AND words > 0 AND (archived_at IS NOT NULL) <> :archived
              RETURNING id",
-        )?
-        .query_row(named_params! {":now": now_ms(), ":kind": kind, ":row": row, ":archived": archived}, |row| row.get("id"))
-        .optional()?;
+        args! {now: now_ms(), kind, row, archived},
+        |row| row.get("id"),
+    )?;
     changed.map_or(Ok(()), |id| announce(connection, id))?;
     Ok(changed)
 }
 
 /// Returns the rows of a kind whose entries are archived.
 pub fn archived(connection: &Connection, kind: &str) -> Result<Vec<i64>> {
-    let mut statement = connection
-        .prepare_cached("SELECT row_id FROM entries WHERE kind = :kind AND archived_at IS NOT NULL AND gone = 0")?;
-    let rows = statement.query_map(named_params! {":kind": kind}, |row| row.get("row_id"))?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    connection.all(
+        "SELECT row_id FROM entries WHERE kind = :kind AND archived_at IS NOT NULL AND gone = 0",
+        args! {kind},
+        |row| row.get("row_id"),
+    )
 }
 
 /// Returns whether a session recorded something since a time.
 pub fn recorded_since(connection: &Connection, session: i64, since: i64) -> Result<bool> {
-    Ok(connection
-        .prepare_cached("SELECT EXISTS (SELECT 1 FROM entries WHERE session_id = :session AND gone = 0 AND kind <> 'session' AND at >= :since) AS found")?
-        .query_row(named_params! {":session": session, ":since": since}, |row| row.get("found"))?)
+    connection.one(
+        "SELECT EXISTS (SELECT 1 FROM entries WHERE session_id = :session AND gone = 0 AND kind <> 'session' AND at >= :since) AS found",
+        args! {session, since},
+        |row| row.get("found"),
+    )
 }
 
 /// Returns entries of a kind and their rows, newest first.
 pub fn of_kind(connection: &Connection, kind: &str, limit: i64) -> Result<Vec<(i64, i64)>> {
-    let mut statement = connection
-        .prepare_cached("SELECT id, row_id FROM entries WHERE kind = :kind AND gone = 0 AND words > 0 ORDER BY row_id DESC LIMIT :limit")?;
-    let rows = statement
-        .query_map(named_params! {":kind": kind, ":limit": limit}, |row| Ok((row.get("id")?, row.get("row_id")?)))?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    connection.all(
+        "SELECT id, row_id FROM entries WHERE kind = :kind AND gone = 0 AND words > 0 ORDER BY row_id DESC LIMIT :limit",
+        args! {kind, limit},
+        |row| Ok((row.get("id")?, row.get("row_id")?)),
+    )
 }
 
 /// Returns the rows of a kind whose entries say the same as that of another row, see [`text::gist`]: such rows
 /// together, older ones first.
 pub fn repeated(connection: &Connection, kind: &str) -> Result<Vec<Vec<i64>>> {
-    let mut statement = connection.prepare_cached(
+    let rows: Vec<(i64, i64)> = connection.all(
         "SELECT gist, row_id FROM entries WHERE kind = :kind AND gone = 0 AND due = 0 AND gist IN (SELECT gist FROM entries
             WHERE kind = :kind AND gone = 0 AND due = 0 AND gist <> 0 GROUP BY gist HAVING count(*) > 1) ORDER BY gist, row_id",
+        args! {kind},
+        |row| {
+            Ok((row.get::<_, i64>("gist")?, row.get::<_, i64>("row_id")?))
+        },
     )?;
-    let rows = statement.query_map(named_params! {":kind": kind}, |row| {
-        Ok((row.get::<_, i64>("gist")?, row.get::<_, i64>("row_id")?))
-    })?;
-    let rows: Vec<(i64, i64)> = rows.collect::<rusqlite::Result<_>>()?;
     Ok(rows.chunk_by(|a, b| a.0 == b.0).map(|same| same.iter().map(|(_, row)| *row).collect()).collect())
 }
 
@@ -309,34 +293,34 @@ pub fn name_hash(name: &str) -> u64 {
 
 /// Returns entries that changed after a version, in the order of their versions.
 pub fn changed(connection: &Connection, after: i64, limit: i64) -> Result<Vec<Entry>> {
-    let mut statement = connection.prepare_cached(
+    connection.all(
         "SELECT id, version, type, app, site, session_id, private, archived_at IS NOT NULL AS archived, confidence, at, expires_at, words, gist,
             by_user
          FROM entries WHERE version > :after ORDER BY version LIMIT :limit",
-    )?;
-    let rows = statement.query_map(named_params! {":after": after, ":limit": limit}, |row| {
-        let words: u32 = row.get("words")?;
-        let found_by = if words == 0 {
-            None
-        } else {
-            Some(Filtered {
-                kind: word(row, "type")?,
-                app: name_hash(row.get_ref("app")?.as_str().unwrap_or_default()),
-                site: name_hash(row.get_ref("site")?.as_str().unwrap_or_default()),
-                session: row.get::<_, Option<i64>>("session_id")?.unwrap_or(0),
-                private: row.get("private")?,
-                archived: row.get("archived")?,
-                confidence: row.get::<_, f64>("confidence")? as f32,
-                at: row.get("at")?,
-                expires_at: row.get::<_, Option<i64>>("expires_at")?.unwrap_or(i64::MAX),
-                words,
-                gist: row.get("gist")?,
-                by_user: row.get("by_user")?,
-            })
-        };
-        Ok(Entry { id: row.get("id")?, version: row.get("version")?, found_by })
-    })?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+        args! {after, limit},
+        |row| {
+            let words: u32 = row.get("words")?;
+            let found_by = if words == 0 {
+                None
+            } else {
+                Some(Filtered {
+                    kind: word(row, "type")?,
+                    app: name_hash(row.get_ref("app")?.as_str().unwrap_or_default()),
+                    site: name_hash(row.get_ref("site")?.as_str().unwrap_or_default()),
+                    session: row.get::<_, Option<i64>>("session_id")?.unwrap_or(0),
+                    private: row.get("private")?,
+                    archived: row.get("archived")?,
+                    confidence: row.get::<_, f64>("confidence")? as f32,
+                    at: row.get("at")?,
+                    expires_at: row.get::<_, Option<i64>>("expires_at")?.unwrap_or(i64::MAX),
+                    words,
+                    gist: row.get("gist")?,
+                    by_user: row.get("by_user")?,
+                })
+            };
+            Ok(Entry { id: row.get("id")?, version: row.get("version")?, found_by })
+        },
+    )
 }
 
 /// Returns how many entries there are by type, and how many are due.
@@ -345,9 +329,7 @@ pub fn counts(connection: &Connection) -> Result<(Vec<(String, i64)>, i64)> {
         "SELECT type, count(*) AS count FROM entries WHERE gone = 0 AND words > 0 GROUP BY type ORDER BY type",
     )?;
     let rows = statement.query_map([], |row| Ok((row.get("type")?, row.get("count")?)))?;
-    let due = connection
-        .prepare_cached("SELECT count(*) AS count FROM entries WHERE due = 1")?
-        .query_row([], |row| row.get("count"))?;
+    let due = connection.one("SELECT count(*) AS count FROM entries WHERE due = 1", [], |row| row.get("count"))?;
     Ok((rows.collect::<rusqlite::Result<_>>()?, due))
 }
 
@@ -359,7 +341,7 @@ pub fn check(connection: &Connection, after: i64, limit: i64) -> Result<Option<(
     let mut statement = connection.prepare_cached(
         "SELECT id, words, terms FROM entries WHERE id > :after AND gone = 0 AND due = 0 AND content <> 0 ORDER BY id LIMIT :limit",
     )?;
-    let rows = statement.query_map(named_params! {":after": after, ":limit": limit}, |row| {
+    let rows = statement.query_map(args! {after, limit}, |row| {
         Ok((row.get::<_, i64>("id")?, row.get::<_, i64>("words")?, row.get::<_, Vec<u8>>("terms")?))
     })?;
     let (mut last, mut damaged) = (None, Vec::new());
@@ -376,7 +358,7 @@ pub fn check(connection: &Connection, after: i64, limit: i64) -> Result<Option<(
 /// Lets damaged entries be derived again from their rows.
 pub fn derive_again(connection: &Connection, entries: &[i64]) -> Result<()> {
     let mut update = connection.prepare_cached("UPDATE entries SET due = 1, content = 0 WHERE id = :id")?;
-    entries.iter().try_for_each(|id| Ok(update.execute(named_params! {":id": id}).map(|_| ())?))
+    entries.iter().try_for_each(|id| Ok(update.execute(args! {id}).map(|_| ())?))
 }
 
 /// Kinds of rows that have entries, and their tables.
@@ -395,7 +377,7 @@ const TABLES: [(&str, &str); 8] = [
 pub fn some_are_lost(connection: &Connection) -> Result<bool> {
     for (kind, table) in TABLES {
         let sql = format!("SELECT EXISTS (SELECT 1 FROM {table} t WHERE {LOST}) AS lost");
-        if connection.prepare_cached(&sql)?.query_row(named_params! {":kind": kind}, |row| row.get("lost"))? {
+        if connection.one(&sql, args! {kind}, |row| row.get("lost"))? {
             return Ok(true);
         }
     }
@@ -411,7 +393,7 @@ pub fn restore(connection: &Connection) -> Result<usize> {
         let sql = format!(
             "INSERT INTO entries (uid, kind, row_id, gone) SELECT uid, :kind, id, deleted_at IS NOT NULL FROM {table} t WHERE {LOST}"
         );
-        restored += connection.prepare_cached(&sql)?.execute(named_params! {":kind": kind})?;
+        restored += connection.run(&sql, args! {kind})?;
     }
     Ok(restored)
 }

@@ -5,13 +5,14 @@
 //! bits of the sketches, by the product of the query's vector with the signs of the others, and by the vectors
 //! themselves, of which only the best are read from the database.
 
-use rusqlite::{Connection, named_params};
+use rusqlite::Connection;
 use rustc_hash::FxHashMap;
 
 use super::entries::{self, Filtered};
 use super::terms::Corpus;
 use super::vectors;
 use afd_store::Result;
+use afd_store::args;
 
 /// Entries that are read at a time.
 const PAGE: i64 = 4_096;
@@ -195,7 +196,7 @@ impl Index {
             .prepare_cached("SELECT bits FROM sketches WHERE model_id = :model_id AND entry_id = :entry_id")?;
         for (model, sketches) in &mut self.sketches {
             sketches.clear(place);
-            let mut rows = read.query(named_params! {":model_id": model, ":entry_id": entry})?;
+            let mut rows = read.query(args! {model_id: model, entry_id: entry})?;
             if let Some(row) = rows.next()? {
                 sketches.set(place, &vectors::stored_sketch(row.get_ref("bits")?.as_blob().unwrap_or_default()));
             }
@@ -207,7 +208,7 @@ impl Index {
         let mut sketches = Sketches::default();
         let mut statement =
             connection.prepare_cached("SELECT entry_id, bits FROM sketches WHERE model_id = :model_id")?;
-        let mut rows = statement.query(named_params! {":model_id": model})?;
+        let mut rows = statement.query(args! {model_id: model})?;
         while let Some(row) = rows.next()? {
             if let Some(place) = self.place(row.get("entry_id")?) {
                 sketches.set(place, &vectors::stored_sketch(row.get_ref("bits")?.as_blob().unwrap_or_default()));

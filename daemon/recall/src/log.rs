@@ -1,10 +1,10 @@
 //! What the upkeep of the entries changed.
 
-use rusqlite::{Connection, named_params};
+use rusqlite::Connection;
 
 use afd_proto::recall_upkeep::UpkeepChange;
 
-use afd_store::{Result, json, now_ms};
+use afd_store::{Result, Sql as _, args, json, now_ms};
 
 /// Runs that are kept.
 const KEPT: i64 = 500;
@@ -12,12 +12,9 @@ const KEPT: i64 = 500;
 /// Records the changes of a run.
 pub fn add(connection: &Connection, changes: &[UpkeepChange]) -> Result<()> {
     let changes = serde_json::to_string(changes).unwrap_or_default();
+    connection.run("INSERT INTO upkeep_log (at, changes) VALUES (:now, :changes)", args! {now: now_ms(), changes})?;
     connection
-        .prepare_cached("INSERT INTO upkeep_log (at, changes) VALUES (:now, :changes)")?
-        .execute(named_params! {":now": now_ms(), ":changes": changes})?;
-    connection
-        .prepare_cached("DELETE FROM upkeep_log WHERE id <= (SELECT max(id) FROM upkeep_log) - :kept")?
-        .execute(named_params! {":kept": KEPT})?;
+        .run("DELETE FROM upkeep_log WHERE id <= (SELECT max(id) FROM upkeep_log) - :kept", args! {kept: KEPT})?;
     Ok(())
 }
 
@@ -25,7 +22,6 @@ pub fn add(connection: &Connection, changes: &[UpkeepChange]) -> Result<()> {
 pub fn newest(connection: &Connection, limit: i64) -> Result<Vec<(i64, Vec<UpkeepChange>)>> {
     let mut statement =
         connection.prepare_cached("SELECT at, changes FROM upkeep_log ORDER BY id DESC LIMIT :limit")?;
-    let rows =
-        statement.query_map(named_params! {":limit": limit}, |row| Ok((row.get("at")?, json(row, "changes")?)))?;
+    let rows = statement.query_map(args! {limit}, |row| Ok((row.get("at")?, json(row, "changes")?)))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }

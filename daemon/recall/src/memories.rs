@@ -2,11 +2,11 @@
 
 use afd_proto::pattern::PatternScope;
 use afd_proto::recall::StoredType;
-use rusqlite::{Connection, OptionalExtension, Row, named_params};
+use rusqlite::{Connection, Row};
 
 use afd_base::belief::{self, Evidence};
 use afd_store::exchange::{Kind, LoadError, Loaded, Loader, Record};
-use afd_store::{Result, elsewhere, json, new_uid, now_ms, said_elsewhere, word};
+use afd_store::{Result, Sql as _, args, elsewhere, json, new_uid, now_ms, said_elsewhere, word};
 
 /// A stored memory.
 #[derive(Debug, Clone, PartialEq)]
@@ -123,14 +123,11 @@ pub fn load(
 
 /// Returns a memory by its row id.
 pub fn get(connection: &Connection, id: i64) -> Result<Option<Memory>> {
-    Ok(connection
-        .prepare_cached(concat!(
-            "SELECT m.*, ",
-            elsewhere!("m"),
-            " FROM memories m WHERE id = :id AND deleted_at IS NULL"
-        ))?
-        .query_row(named_params! {":id": id}, memory)
-        .optional()?)
+    connection.first(
+        concat!("SELECT m.*, ", elsewhere!("m"), " FROM memories m WHERE id = :id AND deleted_at IS NULL"),
+        args! {id},
+        memory,
+    )
 }
 
 /// Stores a memory. The same text of the same source, stored again by the same session with the same scope, changes the
@@ -138,63 +135,45 @@ pub fn get(connection: &Connection, id: i64) -> Result<Option<Memory>> {
 pub fn store(connection: &Connection, origin: &str, new: &Memory) -> Result<(String, bool)> {
     let list = |list: &[String]| serde_json::to_string(list).unwrap_or_default();
     let now = now_ms();
-    let same: Option<String> = connection
-        .prepare_cached(
-            "SELECT uid FROM memories WHERE session_id = :session_id AND substr(text, 1, 64) = substr(:text, 1, 64) AND deleted_at IS NULL AND kind = :kind
+    let same: Option<String> = connection.first(
+        "SELECT uid FROM memories WHERE session_id = :session_id AND substr(text, 1, 64) = substr(:text, 1, 64) AND deleted_at IS NULL AND kind = :kind
                 AND text = :text AND app = :app
                 AND site = :site AND scope = :scope AND source = :source",
-        )?
-        .query_row(
-            named_params! {
-                ":session_id": new.session, ":kind": new.kind.word(), ":text": new.text, ":app": new.app, ":site": new.site,
-                ":scope": new.scope.word(), ":source": new.source,
-            },
-            |row| row.get("uid"),
-        )
-        .optional()?;
+        args! {
+            session_id: new.session, kind: new.kind.word(), text: new.text, app: new.app, site: new.site,
+            scope: new.scope.word(), source: new.source
+        },
+        |row| row.get("uid"),
+    )?;
     if let Some(uid) = same {
         let evidence = Evidence {
             prior: new.confidence,
             ..evidence_of(connection, &uid)?.unwrap_or(Evidence::new(new.confidence))
         };
-        connection
-            .prepare_cached(
-                "UPDATE memories SET title = coalesce(:title, title), prior = :prior, confidence = :confidence, tags = CASE :tags WHEN '[]' THEN tags ELSE :tags END,
+        connection.run(
+            "UPDATE memories SET title = coalesce(:title, title), prior = :prior, confidence = :confidence, tags = CASE :tags WHEN '[]' THEN tags ELSE :tags END,
                     related = CASE :related WHEN '[]' THEN related ELSE :related END, expires_at = :expires_at, updated_at = :now
                  WHERE uid = :uid",
-            )?
-            .execute(named_params! {
-                ":uid": uid, ":title": new.title, ":prior": new.confidence, ":confidence": evidence.confidence(now), ":tags": list(&new.tags),
-                ":related": list(&new.related), ":expires_at": new.expires_at, ":now": now,
-            })?;
+            args! {
+                uid, title: new.title, prior: new.confidence, confidence: evidence.confidence(now),
+                tags: list(&new.tags), related: list(&new.related), expires_at: new.expires_at, now
+            },
+        )?;
         return Ok((uid, true));
     }
     let uid = new_uid();
-    connection
-        .prepare_cached(
-            "INSERT INTO memories (uid, origin, session_id, kind, title, text, app, site, scope, source, prior, confidence, tags, related, expires_at,
+    connection.run(
+        "INSERT INTO memories (uid, origin, session_id, kind, title, text, app, site, scope, source, prior, confidence, tags, related, expires_at,
                 created_at, updated_at)
              VALUES (:uid, :origin, :session_id, :kind, :title, :text, :app, :site, :scope, :source, :confidence, :confidence, :tags, :related,
                 :expires_at, :created_at, :now)",
-        )?
-        .execute(named_params! {
-            ":uid": uid,
-            ":origin": origin,
-            ":session_id": new.session,
-            ":kind": new.kind.word(),
-            ":title": new.title,
-            ":text": new.text,
-            ":app": new.app,
-            ":site": new.site,
-            ":scope": new.scope.word(),
-            ":source": new.source,
-            ":confidence": new.confidence,
-            ":tags": list(&new.tags),
-            ":related": list(&new.related),
-            ":expires_at": new.expires_at,
-            ":created_at": new.created_at,
-            ":now": now,
-        })?;
+        args! {
+            uid, origin, session_id: new.session, kind: new.kind.word(), title: new.title, text: new.text,
+            app: new.app, site: new.site, scope: new.scope.word(), source: new.source, confidence: new.confidence,
+            tags: list(&new.tags), related: list(&new.related), expires_at: new.expires_at,
+            created_at: new.created_at, now
+        },
+    )?;
     Ok((uid, false))
 }
 
@@ -208,12 +187,11 @@ fn evidence(row: &Row<'_>) -> rusqlite::Result<Evidence> {
 }
 
 fn evidence_of(connection: &Connection, uid: &str) -> Result<Option<Evidence>> {
-    Ok(connection
-        .prepare_cached(
-            "SELECT prior, held, failed, last_used_at FROM memories WHERE uid = :uid AND deleted_at IS NULL",
-        )?
-        .query_row(named_params! {":uid": uid}, evidence)
-        .optional()?)
+    connection.first(
+        "SELECT prior, held, failed, last_used_at FROM memories WHERE uid = :uid AND deleted_at IS NULL",
+        args! {uid},
+        evidence,
+    )
 }
 
 /// Records that a memory was used, and whether it held (`None`: unknown). Returns whether there is one with this uid.
@@ -221,31 +199,28 @@ pub fn used(connection: &Connection, uid: &str, held: Option<bool>) -> Result<bo
     let Some(before) = evidence_of(connection, uid)? else { return Ok(false) };
     let now = now_ms();
     let after = before.used(held, now);
-    connection
-        .prepare_cached(
-            "UPDATE memories SET held = :held, failed = :failed, last_used_at = :now, confidence = :confidence, updated_at = :now
+    connection.run(
+        "UPDATE memories SET held = :held, failed = :failed, last_used_at = :now, confidence = :confidence, updated_at = :now
              WHERE uid = :uid",
-        )?
-        .execute(named_params! {
-            ":uid": uid, ":held": after.held, ":failed": after.failed, ":confidence": after.confidence(now), ":now": now,
-        })?;
+        args! {uid, held: after.held, failed: after.failed, confidence: after.confidence(now), now},
+    )?;
     Ok(true)
 }
 
 /// Lets confidence follow what reports of uses count by now, of up to `limit` memories. Returns their uids. The rows
 /// are as new as before: nothing was reported.
 pub fn refresh(connection: &Connection, now: i64, limit: usize) -> Result<Vec<String>> {
-    let mut statement = connection.prepare_cached(
+    let rows: Vec<(String, f64, f64)> = connection.all(
         "SELECT uid, confidence, prior, held, failed, last_used_at FROM memories WHERE held + failed > 0 AND deleted_at IS NULL",
+        [],
+        |row| {
+            Ok((row.get::<_, String>("uid")?, row.get::<_, f64>("confidence")?, evidence(row)?.confidence(now)))
+        },
     )?;
-    let rows = statement.query_map([], |row| {
-        Ok((row.get::<_, String>("uid")?, row.get::<_, f64>("confidence")?, evidence(row)?.confidence(now)))
-    })?;
-    let rows: Vec<(String, f64, f64)> = rows.collect::<rusqlite::Result<_>>()?;
     let mut update = connection.prepare_cached("UPDATE memories SET confidence = :confidence WHERE uid = :uid")?;
     let mut refreshed = Vec::new();
     for (uid, _, confidence) in rows.into_iter().filter(|(_, old, new)| belief::differ(*old, *new)).take(limit) {
-        update.execute(named_params! {":uid": uid, ":confidence": confidence})?;
+        update.execute(args! {uid, confidence})?;
         refreshed.push(uid);
     }
     Ok(refreshed)
@@ -253,40 +228,39 @@ pub fn refresh(connection: &Connection, now: i64, limit: usize) -> Result<Vec<St
 
 /// Returns the session that stored a memory, and whether only that may be told.
 pub fn owner(connection: &Connection, uid: &str) -> Result<Option<(i64, bool)>> {
-    Ok(connection
-        .prepare_cached(
-            "SELECT session_id, scope = 'session' AS private FROM memories WHERE uid = :uid AND deleted_at IS NULL",
-        )?
-        .query_row(named_params! {":uid": uid}, |row| Ok((row.get("session_id")?, row.get("private")?)))
-        .optional()?)
+    connection.first(
+        "SELECT session_id, scope = 'session' AS private FROM memories WHERE uid = :uid AND deleted_at IS NULL",
+        args! {uid},
+        |row| Ok((row.get("session_id")?, row.get("private")?)),
+    )
 }
 
 /// Counts what a session stored.
 pub fn count_of(connection: &Connection, session: i64) -> Result<i64> {
-    Ok(connection
-        .prepare_cached("SELECT count(*) AS count FROM memories WHERE session_id = :session_id AND deleted_at IS NULL")?
-        .query_row(named_params! {":session_id": session}, |row| row.get("count"))?)
+    connection.one(
+        "SELECT count(*) AS count FROM memories WHERE session_id = :session_id AND deleted_at IS NULL",
+        args! {session_id: session},
+        |row| row.get("count"),
+    )
 }
 
 /// Deletes a memory and erases its content. Returns when it was stored, or `None` if there is none with this uid.
 pub fn delete(connection: &Connection, uid: &str) -> Result<Option<i64>> {
-    Ok(connection
-        .prepare_cached(
-            "UPDATE memories SET title = NULL, text = '', tags = '[]', related = '[]', source = '', deleted_at = :now, updated_at = :now
+    connection.first(
+        "UPDATE memories SET title = NULL, text = '', tags = '[]', related = '[]', source = '', deleted_at = :now, updated_at = :now
              WHERE uid = :uid AND deleted_at IS NULL RETURNING created_at",
-        )?
-        .query_row(named_params! {":uid": uid, ":now": now_ms()}, |row| row.get("created_at"))
-        .optional()?)
+        args! {uid, now: now_ms()},
+        |row| row.get("created_at"),
+    )
 }
 
 /// Erases what was stored for a session alone, or everything that it stored.
 pub fn erase_of(connection: &Connection, session: i64, all: bool) -> Result<usize> {
-    Ok(connection
-        .prepare_cached(
-            "UPDATE memories SET title = NULL, text = '', tags = '[]', related = '[]', source = '', deleted_at = :now, updated_at = :now
+    connection.run(
+        "UPDATE memories SET title = NULL, text = '', tags = '[]', related = '[]', source = '', deleted_at = :now, updated_at = :now
              WHERE session_id = :session_id AND deleted_at IS NULL AND (:all OR scope = 'session')",
-        )?
-        .execute(named_params! {":session_id": session, ":all": all, ":now": now_ms()})?)
+        args! {session_id: session, all, now: now_ms()},
+    )
 }
 
 /// Deletes up to `limit` memories that have expired. Returns the uids.
@@ -296,7 +270,7 @@ pub fn delete_expired(connection: &Connection, now: i64, limit: usize) -> Result
          WHERE id IN (SELECT id FROM memories WHERE expires_at <= :now AND deleted_at IS NULL LIMIT :limit) RETURNING uid",
     )?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let rows = statement.query_map(named_params! {":now": now, ":limit": limit}, |row| row.get("uid"))?;
+    let rows = statement.query_map(args! {now, limit}, |row| row.get("uid"))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -308,7 +282,5 @@ pub fn entries_like(connection: &Connection, pattern: &str) -> Result<Vec<i64>> 
     let sql = "SELECT e.id FROM memories m JOIN entries e ON e.kind = 'memory' AND e.row_id = m.id
         WHERE m.title LIKE :pattern OR m.text LIKE :pattern";
     let mut statement = connection.prepare_cached(sql)?;
-    Ok(statement
-        .query_map(named_params! {":pattern": pattern}, |row| row.get("id"))?
-        .collect::<rusqlite::Result<_>>()?)
+    Ok(statement.query_map(args! {pattern}, |row| row.get("id"))?.collect::<rusqlite::Result<_>>()?)
 }

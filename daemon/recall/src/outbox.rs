@@ -1,8 +1,8 @@
 //! How far an index outside of this database has followed the versions of the entries.
 
-use rusqlite::{Connection, OptionalExtension, Row, named_params};
+use rusqlite::{Connection, Row};
 
-use afd_store::{Result, now_ms};
+use afd_store::{Result, Sql as _, args, now_ms};
 
 /// Position of an index outside.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,102 +47,104 @@ fn outbox(row: &Row<'_>) -> rusqlite::Result<Outbox> {
 
 /// Returns the outbox of a collection, if anything was ever to be sent there.
 pub fn find(connection: &Connection, url: &str, collection: &str, origin: &str) -> Result<Option<Outbox>> {
-    Ok(connection
-        .prepare_cached(
-            "SELECT id, origin, collection, position, forgotten, round, whole, reached FROM outboxes
+    connection.first(
+        "SELECT id, origin, collection, position, forgotten, round, whole, reached FROM outboxes
              WHERE url = :url AND collection = :collection AND origin = :origin",
-        )?
-        .query_row(named_params! {":url": url, ":collection": collection, ":origin": origin}, outbox)
-        .optional()?)
+        args! {url, collection, origin},
+        outbox,
+    )
 }
 
 /// Returns the outbox of a collection, made if there is none.
 pub fn open(connection: &Connection, url: &str, collection: &str, origin: &str) -> Result<Outbox> {
-    connection
-        .prepare_cached("INSERT OR IGNORE INTO outboxes (url, collection, origin, updated_at) VALUES (:url, :collection, :origin, :now)")?
-        .execute(named_params! {":url": url, ":collection": collection, ":origin": origin, ":now": now_ms()})?;
+    connection.run(
+        "INSERT OR IGNORE INTO outboxes (url, collection, origin, updated_at) VALUES (:url, :collection, :origin, :now)",
+        args! {url, collection, origin, now: now_ms()},
+    )?;
     find(connection, url, collection, origin)?.ok_or_else(|| rusqlite::Error::QueryReturnedNoRows.into())
 }
 
 /// Returns the outboxes of this store, and of those that it replaced, at a URL, except one: those of earlier models and
 /// settings.
 pub fn others(connection: &Connection, url: &str, origin: &str, except: i64) -> Result<Vec<Outbox>> {
-    let mut statement = connection.prepare_cached(
+    connection.all(
         "SELECT id, origin, collection, position, forgotten, round, whole, reached FROM outboxes
          WHERE url = :url AND id <> :except AND (origin = :origin OR origin IN (SELECT origin FROM former_origins))",
-    )?;
-    let rows = statement.query_map(named_params! {":url": url, ":origin": origin, ":except": except}, outbox)?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+        args! {url, origin, except},
+        outbox,
+    )
 }
 
 /// Records that something is about to be sent.
 pub fn reach(connection: &Connection, id: i64) -> Result<()> {
-    connection.prepare_cached("UPDATE outboxes SET reached = 1 WHERE id = :id")?.execute(named_params! {":id": id})?;
+    connection.run("UPDATE outboxes SET reached = 1 WHERE id = :id", args! {id})?;
     Ok(())
 }
 
 /// Returns whether anything was sent to a URL, or may have been.
 pub fn was_reached(connection: &Connection, url: &str, origin: &str) -> Result<bool> {
-    Ok(connection
-        .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM outboxes WHERE url = :url AND reached = 1
+    connection.one(
+        "SELECT EXISTS (SELECT 1 FROM outboxes WHERE url = :url AND reached = 1
                 AND (origin = :origin OR origin IN (SELECT origin FROM former_origins))) AS reached",
-        )?
-        .query_row(named_params! {":url": url, ":origin": origin}, |row| row.get("reached"))?)
+        args! {url, origin},
+        |row| row.get("reached"),
+    )
 }
 
 /// Returns another URL to which something was sent, if there is one.
 pub fn elsewhere(connection: &Connection, url: &str, origin: &str) -> Result<Option<String>> {
-    Ok(connection
-        .prepare_cached("SELECT url FROM outboxes WHERE url <> :url AND reached = 1 AND (origin = :origin OR origin IN (SELECT origin FROM former_origins))
-             ORDER BY updated_at DESC LIMIT 1")?
-        .query_row(named_params! {":url": url, ":origin": origin}, |row| row.get("url"))
-        .optional()?)
+    connection.first(
+        "SELECT url FROM outboxes WHERE url <> :url AND reached = 1 AND (origin = :origin OR origin IN (SELECT origin FROM former_origins))
+             ORDER BY updated_at DESC LIMIT 1",
+        args! {url, origin},
+        |row| row.get("url"),
+    )
 }
 
 /// Records that changes were sent up to a version.
 pub fn advance(connection: &Connection, id: i64, position: i64) -> Result<()> {
-    connection
-        .prepare_cached("UPDATE outboxes SET position = :position, updated_at = :now WHERE id = :id")?
-        .execute(named_params! {":id": id, ":position": position, ":now": now_ms()})?;
+    connection.run(
+        "UPDATE outboxes SET position = :position, updated_at = :now WHERE id = :id",
+        args! {id, position, now: now_ms()},
+    )?;
     Ok(())
 }
 
 /// Records that what changed up to a version was deleted.
 pub fn forget(connection: &Connection, id: i64, upto: i64) -> Result<()> {
-    connection
-        .prepare_cached("UPDATE outboxes SET forgotten = :upto, updated_at = :now WHERE id = :id")?
-        .execute(named_params! {":id": id, ":upto": upto, ":now": now_ms()})?;
+    connection.run(
+        "UPDATE outboxes SET forgotten = :upto, updated_at = :now WHERE id = :id",
+        args! {id, upto, now: now_ms()},
+    )?;
     Ok(())
 }
 
 /// Records that a round is through.
 pub fn complete(connection: &Connection, id: i64) -> Result<()> {
-    connection
-        .prepare_cached("UPDATE outboxes SET whole = 1, updated_at = :now WHERE id = :id")?
-        .execute(named_params! {":id": id, ":now": now_ms()})?;
+    connection.run("UPDATE outboxes SET whole = 1, updated_at = :now WHERE id = :id", args! {id, now: now_ms()})?;
     Ok(())
 }
 
 /// Begins a new round: everything is sent again.
 pub fn begin_again(connection: &Connection, id: i64) -> Result<()> {
-    connection
-        .prepare_cached("UPDATE outboxes SET position = 0, forgotten = 0, round = round + 1, whole = 0, updated_at = :now WHERE id = :id")?
-        .execute(named_params! {":id": id, ":now": now_ms()})?;
+    connection.run(
+        "UPDATE outboxes SET position = 0, forgotten = 0, round = round + 1, whole = 0, updated_at = :now WHERE id = :id",
+        args! {id, now: now_ms()},
+    )?;
     Ok(())
 }
 
 /// Deletes an outbox whose points are gone.
 pub fn delete(connection: &Connection, id: i64) -> Result<()> {
-    connection.prepare_cached("DELETE FROM outboxes WHERE id = :id")?.execute(named_params! {":id": id})?;
+    connection.run("DELETE FROM outboxes WHERE id = :id", args! {id})?;
     Ok(())
 }
 
 /// Returns how many entries changed after a version, or are to be derived from rows that have changed.
 pub fn pending(connection: &Connection, after: i64) -> Result<i64> {
-    Ok(connection
-        .prepare_cached("SELECT count(*) AS count FROM entries WHERE version > :after OR due = 1")?
-        .query_row(named_params! {":after": after}, |row| row.get("count"))?)
+    connection.one("SELECT count(*) AS count FROM entries WHERE version > :after OR due = 1", args! {after}, |row| {
+        row.get("count")
+    })
 }
 
 /// An entry whose change is to be sent.
@@ -163,32 +165,34 @@ const SHARED: &str = "e.gone = 0 AND e.words > 0 AND e.private = 0 AND v.vector 
 
 /// Returns changes after a version, in the order of their versions.
 pub fn changes(connection: &Connection, model: i64, after: i64, limit: i64) -> Result<Vec<Change>> {
-    let mut statement = connection.prepare_cached(&format!(
-        "SELECT e.id, e.uid, e.version, coalesce({SHARED}, 0) AS shared
+    connection.all(
+        &format!(
+            "SELECT e.id, e.uid, e.version, coalesce({SHARED}, 0) AS shared
          FROM entries e LEFT JOIN embeddings v ON v.entry_id = e.id AND v.model_id = :model
          WHERE e.version > :after ORDER BY e.version LIMIT :limit"
-    ))?;
-    let rows = statement.query_map(named_params! {":model": model, ":after": after, ":limit": limit}, |row| {
-        Ok(Change {
-            entry: row.get("id")?,
-            uid: row.get("uid")?,
-            version: row.get("version")?,
-            shared: row.get("shared")?,
-        })
-    })?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+        ),
+        args! {model, after, limit},
+        |row| {
+            Ok(Change {
+                entry: row.get("id")?,
+                uid: row.get("uid")?,
+                version: row.get("version")?,
+                shared: row.get("shared")?,
+            })
+        },
+    )
 }
 
 /// Returns the number of entries that Qdrant should have once it has received all changes up to a version, and the
 /// version of the newest of them.
 pub fn expected(connection: &Connection, model: i64, position: i64) -> Result<(i64, i64)> {
-    Ok(connection
-        .prepare_cached(&format!(
+    connection.one(
+        &format!(
             "SELECT count(*) AS count, coalesce(max(e.version), 0) AS newest
              FROM entries e JOIN embeddings v ON v.entry_id = e.id AND v.model_id = :model
              WHERE e.version <= :position AND {SHARED}"
-        ))?
-        .query_row(named_params! {":model": model, ":position": position}, |row| {
-            Ok((row.get("count")?, row.get("newest")?))
-        })?)
+        ),
+        args! {model, position},
+        |row| Ok((row.get("count")?, row.get("newest")?)),
+    )
 }

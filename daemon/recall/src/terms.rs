@@ -5,11 +5,11 @@
 
 use std::collections::HashMap;
 
-use rusqlite::{Connection, OptionalExtension, named_params};
+use rusqlite::Connection;
 use rustc_hash::FxHashMap;
 
 use afd_base::text::{self, cut};
-use afd_store::Result;
+use afd_store::{Result, Sql as _, args};
 
 /// Maximum length of the indexed text, characters, and maximum number of its different terms.
 const MAX_TEXT: usize = 24_000;
@@ -90,7 +90,7 @@ pub fn insert(connection: &Connection, entry: i64, terms: &Terms) -> Result<()> 
         "INSERT OR REPLACE INTO entry_terms (term, entry_id, count) VALUES (:term, :entry_id, :count)",
     )?;
     for (term, count) in &terms.counts {
-        insert.execute(named_params! {":term": term, ":entry_id": entry, ":count": count})?;
+        insert.execute(args! {term, entry_id: entry, count})?;
     }
     Ok(())
 }
@@ -100,7 +100,7 @@ pub fn remove(connection: &Connection, entry: i64, keys: &[u8]) -> Result<()> {
     let mut delete =
         connection.prepare_cached("DELETE FROM entry_terms WHERE term = :term AND entry_id = :entry_id")?;
     for term in stored_keys(keys) {
-        delete.execute(named_params! {":term": term, ":entry_id": entry})?;
+        delete.execute(args! {term, entry_id: entry})?;
     }
     Ok(())
 }
@@ -112,8 +112,7 @@ pub fn are_there(connection: &Connection, entry: i64, keys: &[u8]) -> Result<boo
     )?;
     let mut ends = stored_keys(keys).take(1).chain(stored_keys(&keys[keys.len().saturating_sub(KEY)..]));
     ends.try_fold(true, |all, term| {
-        Ok(all
-            && found.query_row(named_params! {":term": term, ":entry_id": entry}, |row| row.get::<_, bool>("found"))?)
+        Ok(all && found.query_row(args! {term, entry_id: entry}, |row| row.get::<_, bool>("found"))?)
     })
 }
 
@@ -213,12 +212,11 @@ fn wanted(connection: &Connection, query: &Terms, effort: Effort, corpus: Corpus
 /// Returns the oldest entry of a term that is read, if there are as many as may be.
 fn oldest_read(connection: &Connection, term: i64, effort: Effort) -> Result<Option<i64>> {
     let before = i64::try_from(effort.entries).unwrap_or(i64::MAX) - 1;
-    Ok(connection
-        .prepare_cached(
-            "SELECT entry_id FROM entry_terms WHERE term = :term ORDER BY entry_id DESC LIMIT 1 OFFSET :before",
-        )?
-        .query_row(named_params! {":term": term, ":before": before}, |row| row.get("entry_id"))
-        .optional()?)
+    connection.first(
+        "SELECT entry_id FROM entry_terms WHERE term = :term ORDER BY entry_id DESC LIMIT 1 OFFSET :before",
+        args! {term, before},
+        |row| row.get("entry_id"),
+    )
 }
 
 /// Returns the newer entries that have a term, with how often.
@@ -228,8 +226,7 @@ fn read(connection: &Connection, term: i64, effort: Effort) -> Result<Vec<(i64, 
     )?;
     // Looked up once: there are many rows.
     let (of_entry, of_count) = (read.column_index("entry_id")?, read.column_index("count")?);
-    let mut rows =
-        read.query(named_params! {":term": term, ":limit": i64::try_from(effort.entries).unwrap_or(i64::MAX)})?;
+    let mut rows = read.query(args! {term, limit: i64::try_from(effort.entries).unwrap_or(i64::MAX)})?;
     let mut entries = Vec::new();
     while let Some(row) = rows.next()? {
         entries.push((row.get(of_entry)?, row.get(of_count)?));
@@ -289,10 +286,11 @@ pub fn search(
 
 /// Returns how often an entry has a term, if it does.
 fn count_in(connection: &Connection, term: i64, entry: i64) -> Result<Option<i64>> {
-    Ok(connection
-        .prepare_cached("SELECT count FROM entry_terms WHERE term = :term AND entry_id = :entry_id")?
-        .query_row(named_params! {":term": term, ":entry_id": entry}, |row| row.get("count"))
-        .optional()?)
+    connection.first(
+        "SELECT count FROM entry_terms WHERE term = :term AND entry_id = :entry_id",
+        args! {term, entry_id: entry},
+        |row| row.get("count"),
+    )
 }
 
 /// An entry with what its terms have counted so far.
@@ -348,7 +346,7 @@ mod tests {
                 .execute(
                     "INSERT INTO entries (id, uid, kind, row_id, due, version, type, words, content, at)
                      VALUES (:id, 'u' || :id, 'note', :id, 0, :id, 'note', :words, 1, 1)",
-                    named_params! {":id": id, ":words": terms.words},
+                    args! {id, words: terms.words},
                 )
                 .expect("inserts");
             insert(&connection, id, &terms).expect("indexes");

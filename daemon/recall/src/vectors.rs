@@ -1,8 +1,8 @@
 //! Embeddings of entries as rows, with their sketches: one bit for the sign of each component.
 
-use rusqlite::{Connection, OptionalExtension, named_params};
+use rusqlite::Connection;
 
-use afd_store::{Result, now_ms};
+use afd_store::{Result, Sql as _, args, now_ms};
 
 /// A model that embeddings were made with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,12 +17,11 @@ pub struct Model {
 
 /// Returns the model with an identity, if it was used before.
 pub fn find_model(connection: &Connection, identity: &str) -> Result<Option<Model>> {
-    Ok(connection
-        .prepare_cached("SELECT id, identity, dimensions FROM embedding_models WHERE identity = :identity")?
-        .query_row(named_params! {":identity": identity}, |row| {
-            Ok(Model { id: row.get("id")?, identity: row.get("identity")?, dimensions: row.get("dimensions")? })
-        })
-        .optional()?)
+    connection.first(
+        "SELECT id, identity, dimensions FROM embedding_models WHERE identity = :identity",
+        args! {identity},
+        |row| Ok(Model { id: row.get("id")?, identity: row.get("identity")?, dimensions: row.get("dimensions")? }),
+    )
 }
 
 /// Returns the model with an identity, as a row.
@@ -30,11 +29,10 @@ pub fn model(connection: &Connection, identity: &str, dimensions: i64) -> Result
     if let Some(model) = find_model(connection, identity)? {
         return Ok(model);
     }
-    connection
-        .prepare_cached(
-            "INSERT INTO embedding_models (identity, dimensions, created_at) VALUES (:identity, :dimensions, :now)",
-        )?
-        .execute(named_params! {":identity": identity, ":dimensions": dimensions, ":now": now_ms()})?;
+    connection.run(
+        "INSERT INTO embedding_models (identity, dimensions, created_at) VALUES (:identity, :dimensions, :now)",
+        args! {identity, dimensions, now: now_ms()},
+    )?;
     Ok(Model { id: connection.last_insert_rowid(), identity: identity.to_owned(), dimensions })
 }
 
@@ -55,31 +53,27 @@ pub fn stored_sketch(bytes: &[u8]) -> Vec<u64> {
 
 /// Stores the vector of an entry; `content` is the hash of what it was made of.
 pub fn put(connection: &Connection, model: i64, entry: i64, content: i64, vector: &[f32]) -> Result<()> {
-    connection
-        .prepare_cached(
-            "INSERT INTO embeddings (model_id, entry_id, content, vector, created_at) VALUES (:model_id, :entry_id, :content, :vector, :now)
+    connection.run(
+        "INSERT INTO embeddings (model_id, entry_id, content, vector, created_at) VALUES (:model_id, :entry_id, :content, :vector, :now)
              ON CONFLICT (entry_id, model_id) DO UPDATE SET content = excluded.content, vector = excluded.vector,
                 created_at = excluded.created_at",
-        )?
-        .execute(named_params! {
-            ":model_id": model, ":entry_id": entry, ":content": content, ":vector": bytes_of(vector), ":now": now_ms(),
-        })?;
+        args! {model_id: model, entry_id: entry, content, vector: bytes_of(vector), now: now_ms()},
+    )?;
     let bits: Vec<u8> = sketch(vector).into_iter().flat_map(u64::to_le_bytes).collect();
-    connection
-        .prepare_cached(
-            "INSERT OR REPLACE INTO sketches (model_id, entry_id, bits) VALUES (:model_id, :entry_id, :bits)",
-        )?
-        .execute(named_params! {":model_id": model, ":entry_id": entry, ":bits": bits})?;
+    connection.run(
+        "INSERT OR REPLACE INTO sketches (model_id, entry_id, bits) VALUES (:model_id, :entry_id, :bits)",
+        args! {model_id: model, entry_id: entry, bits},
+    )?;
     Ok(())
 }
 
 /// Stores the vector of an entry if its content is still the one that the vector was made of. Returns whether it is.
 pub fn put_current(connection: &Connection, model: i64, entry: i64, content: i64, vector: &[f32]) -> Result<bool> {
-    let current: bool = connection
-        .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM entries WHERE id = :id AND gone = 0 AND content = :content) AS current",
-        )?
-        .query_row(named_params! {":id": entry, ":content": content}, |row| row.get("current"))?;
+    let current: bool = connection.one(
+        "SELECT EXISTS (SELECT 1 FROM entries WHERE id = :id AND gone = 0 AND content = :content) AS current",
+        args! {id: entry, content},
+        |row| row.get("current"),
+    )?;
     if current {
         put(connection, model, entry, content, vector)?;
     }
@@ -87,33 +81,29 @@ pub fn put_current(connection: &Connection, model: i64, entry: i64, content: i64
 }
 
 fn delete_sketch(connection: &Connection, model: i64, entry: i64) -> Result<()> {
-    connection
-        .prepare_cached("DELETE FROM sketches WHERE model_id = :model AND entry_id = :entry")?
-        .execute(named_params! {":model": model, ":entry": entry})?;
+    connection.run("DELETE FROM sketches WHERE model_id = :model AND entry_id = :entry", args! {model, entry})?;
     Ok(())
 }
 
 /// Removes the vectors of an entry.
 pub fn remove(connection: &Connection, entry: i64) -> Result<()> {
     let mut of = connection.prepare_cached("SELECT model_id FROM embeddings WHERE entry_id = :entry_id")?;
-    let models: Vec<i64> = of
-        .query_map(named_params! {":entry_id": entry}, |row| row.get("model_id"))?
-        .collect::<rusqlite::Result<_>>()?;
+    let models: Vec<i64> =
+        of.query_map(args! {entry_id: entry}, |row| row.get("model_id"))?.collect::<rusqlite::Result<_>>()?;
     for model in models {
         delete_sketch(connection, model, entry)?;
     }
-    connection
-        .prepare_cached("DELETE FROM embeddings WHERE entry_id = :entry_id")?
-        .execute(named_params! {":entry_id": entry})?;
+    connection.run("DELETE FROM embeddings WHERE entry_id = :entry_id", args! {entry_id: entry})?;
     Ok(())
 }
 
 /// Returns the vector of an entry.
 pub fn get(connection: &Connection, model: i64, entry: i64) -> Result<Option<Vec<f32>>> {
-    let bytes: Option<Vec<u8>> = connection
-        .prepare_cached("SELECT vector FROM embeddings WHERE entry_id = :entry_id AND model_id = :model_id")?
-        .query_row(named_params! {":entry_id": entry, ":model_id": model}, |row| row.get("vector"))
-        .optional()?;
+    let bytes: Option<Vec<u8>> = connection.first(
+        "SELECT vector FROM embeddings WHERE entry_id = :entry_id AND model_id = :model_id",
+        args! {entry_id: entry, model_id: model},
+        |row| row.get("vector"),
+    )?;
     Ok(bytes.map(|bytes| floats(&bytes)))
 }
 
@@ -128,7 +118,7 @@ pub fn are_sound(connection: &Connection, entry: i64, needed: i64) -> Result<boo
         "SELECT v.model_id, v.vector, m.dimensions, s.bits FROM embeddings v JOIN embedding_models m ON m.id = v.model_id
          LEFT JOIN sketches s ON s.model_id = v.model_id AND s.entry_id = v.entry_id WHERE v.entry_id = :entry",
     )?;
-    let mut rows = statement.query(named_params! {":entry": entry})?;
+    let mut rows = statement.query(args! {entry})?;
     let mut has_needed = false;
     while let Some(row) = rows.next()? {
         has_needed |= row.get::<_, i64>("model_id")? == needed;
@@ -168,7 +158,7 @@ pub fn lacking(connection: &Connection, model: i64, after: i64, limit: usize) ->
          FROM entries e LEFT JOIN embeddings v ON v.entry_id = e.id AND v.model_id = :model
          WHERE e.version > :after ORDER BY e.version LIMIT :limit",
     )?;
-    let mut rows = statement.query(named_params! {":model": model, ":after": after, ":limit": LOOKED_AT})?;
+    let mut rows = statement.query(args! {model, after, limit: LOOKED_AT})?;
     let (mut lacking, mut upto) = (Vec::new(), None);
     while let Some(row) = rows.next()? {
         upto = Some(row.get("version")?);
@@ -184,35 +174,31 @@ pub fn lacking(connection: &Connection, model: i64, after: i64, limit: usize) ->
 
 /// Returns how many entries have a current vector of a model.
 pub fn count(connection: &Connection, model: i64) -> Result<i64> {
-    Ok(connection
-        .prepare_cached(
-            "SELECT count(*) AS count FROM embeddings v JOIN entries e ON e.id = v.entry_id
+    connection.one(
+        "SELECT count(*) AS count FROM embeddings v JOIN entries e ON e.id = v.entry_id
              WHERE v.model_id = :model AND v.content = e.content AND e.gone = 0",
-        )?
-        .query_row(named_params! {":model": model}, |row| row.get("count"))?)
+        args! {model},
+        |row| row.get("count"),
+    )
 }
 
 /// Deletes some vectors of all models but some. Returns the entries that they were of. The rows of the models stay, so
 /// that their ids are not given again.
 pub fn delete_others(connection: &Connection, keep: &[&str], limit: i64) -> Result<Vec<i64>> {
-    let mut statement = connection.prepare_cached("SELECT id, identity FROM embedding_models")?;
-    let rows = statement.query_map([], |row| Ok((row.get::<_, i64>("id")?, row.get::<_, String>("identity")?)))?;
-    let models: Vec<(i64, String)> = rows.collect::<rusqlite::Result<_>>()?;
+    let models: Vec<(i64, String)> = connection.all("SELECT id, identity FROM embedding_models", [], |row| {
+        Ok((row.get::<_, i64>("id")?, row.get::<_, String>("identity")?))
+    })?;
     let mut deleted: Vec<i64> = Vec::new();
     for (model, _) in models.iter().filter(|(_, identity)| !keep.contains(&identity.as_str())) {
         let mut of =
             connection.prepare_cached("SELECT entry_id FROM embeddings WHERE model_id = :model LIMIT :limit")?;
-        let rows = of.query_map(
-            named_params! {":model": model, ":limit": limit.saturating_sub(deleted.len() as i64)},
-            |row| row.get("entry_id"),
-        )?;
+        let rows =
+            of.query_map(args! {model, limit: limit.saturating_sub(deleted.len() as i64)}, |row| row.get("entry_id"))?;
         let entries: Vec<i64> = rows.collect::<rusqlite::Result<_>>()?;
         for entry in entries {
-            let of = named_params! {":model": model, ":entry": entry};
+            let of = args! {model, entry};
             delete_sketch(connection, *model, entry)?;
-            connection
-                .prepare_cached("DELETE FROM embeddings WHERE model_id = :model AND entry_id = :entry")?
-                .execute(of)?;
+            connection.run("DELETE FROM embeddings WHERE model_id = :model AND entry_id = :entry", of)?;
             deleted.push(entry);
         }
     }
@@ -222,18 +208,15 @@ pub fn delete_others(connection: &Connection, keep: &[&str], limit: i64) -> Resu
 /// Empties the vectors of a model that were made before a time, of entries that were not used since. Returns these
 /// entries.
 pub fn empty_stale(connection: &Connection, model: i64, before: i64, limit: i64) -> Result<Vec<i64>> {
-    let mut statement = connection.prepare_cached(
+    let stale: Vec<i64> = connection.all(
         "SELECT v.entry_id FROM embeddings v JOIN entries e ON e.id = v.entry_id
          WHERE v.model_id = :model AND v.created_at < :before AND v.vector <> x'' AND coalesce(e.used_at, 0) < :before LIMIT :limit",
+        args! {model, before, limit},
+        |row| row.get("entry_id"),
     )?;
-    let rows = statement
-        .query_map(named_params! {":model": model, ":before": before, ":limit": limit}, |row| row.get("entry_id"))?;
-    let stale: Vec<i64> = rows.collect::<rusqlite::Result<_>>()?;
     for entry in &stale {
-        let of = named_params! {":model": model, ":entry": entry};
-        connection
-            .prepare_cached("UPDATE embeddings SET vector = x'' WHERE model_id = :model AND entry_id = :entry")?
-            .execute(of)?;
+        let of = args! {model, entry};
+        connection.run("UPDATE embeddings SET vector = x'' WHERE model_id = :model AND entry_id = :entry", of)?;
         delete_sketch(connection, model, *entry)?;
     }
     Ok(stale)
@@ -241,8 +224,6 @@ pub fn empty_stale(connection: &Connection, model: i64, before: i64, limit: i64)
 
 /// Forgets that vectors of an entry went stale, so that they are made again. Returns whether any had.
 pub fn renew(connection: &Connection, entry: i64) -> Result<bool> {
-    let stale = connection
-        .prepare_cached("DELETE FROM embeddings WHERE entry_id = :entry AND vector = x''")?
-        .execute(named_params! {":entry": entry})?;
+    let stale = connection.run("DELETE FROM embeddings WHERE entry_id = :entry AND vector = x''", args! {entry})?;
     Ok(stale > 0)
 }

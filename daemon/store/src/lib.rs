@@ -22,6 +22,7 @@ mod queue;
 mod readers;
 mod savepoint;
 mod space;
+mod sql;
 mod stamp;
 mod work;
 mod writer;
@@ -36,6 +37,8 @@ use r2d2_sqlite::SqliteConnectionManager;
 /// Only crates that own tables run SQL on it.
 pub use rusqlite::Connection;
 use rusqlite::OpenFlags;
+/// A value that can be bound in a statement.
+pub use rusqlite::ToSql;
 
 use afd_base::task::{Tasks, run_blocking};
 
@@ -59,6 +62,7 @@ pub use queue::{Opening, in_lane, lane, new_lane, with_opening};
 use readers::{Pool, Readers};
 pub use savepoint::{all_or_nothing, taken_back};
 pub use space::Space;
+pub use sql::Sql;
 pub use stamp::{new_uid, now_ms};
 use writer::Writer;
 

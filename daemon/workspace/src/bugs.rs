@@ -4,12 +4,12 @@ use std::collections::HashSet;
 
 use afd_proto::findings::{Bug, BugCounts, BugStatus, Severity};
 use afd_proto::vocabulary::RecordScope;
-use rusqlite::{Connection, Row, named_params};
+use rusqlite::{Connection, Row};
 
 use super::columns::{json, parse_list};
 use super::findings::{self, Finding, Place};
 use afd_base::text;
-use afd_store::{Conditions, Page, Reader, Result, elsewhere, new_uid, now_ms, word};
+use afd_store::{Conditions, Page, Reader, Result, Sql as _, args, elsewhere, new_uid, now_ms, word};
 
 /// Minimum word overlap (Jaccard index) of two titles for their bugs to count as similar.
 const MIN_SIMILARITY: f64 = 0.5;
@@ -107,36 +107,20 @@ impl Finding for Bug {
 pub fn add(connection: &Connection, origin: &str, session: i64, new: &New) -> Result<Bug> {
     let now = now_ms();
     let status = if new.resolved { BugStatus::Resolved } else { BugStatus::Open };
-    let id = connection
-        .prepare_cached(
-            "INSERT INTO bugs (uid, origin, session_id, task_uid, title, severity, description, steps, expected, actual, app, page, state,
+    let id = connection.one(
+        "INSERT INTO bugs (uid, origin, session_id, task_uid, title, severity, description, steps, expected, actual, app, page, state,
                 scope, screenshot, status, created_at, updated_at, resolved_at)
              VALUES (:uid, :origin, :session_id, :task_uid, :title, :severity, :description, :steps, :expected, :actual, :app, :page,
              :state, :scope, :screenshot, :status, :now, :now, :resolved_at) RETURNING id",
-        )?
-        .query_row(
-            named_params! {
-                ":uid": new_uid(),
-                ":origin": origin,
-                ":session_id": session,
-                ":task_uid": new.task,
-                ":title": new.title,
-                ":severity": new.severity.unwrap_or(Severity::Medium).word(),
-                ":description": new.description,
-                ":steps": json(&new.steps),
-                ":expected": new.expected,
-                ":actual": new.actual,
-                ":app": new.place.app,
-                ":page": new.place.page,
-                ":state": new.place.state,
-                ":scope": new.scope.word(),
-                ":screenshot": new.screenshot,
-                ":status": status.word(),
-                ":now": now,
-                ":resolved_at": new.resolved.then_some(now),
-            },
-            |row| row.get("id"),
-        )?;
+        args! {
+            uid: new_uid(), origin, session_id: session, task_uid: new.task, title: new.title,
+            severity: new.severity.unwrap_or(Severity::Medium).word(), description: new.description,
+            steps: json(&new.steps), expected: new.expected, actual: new.actual, app: new.place.app,
+            page: new.place.page, state: new.place.state, scope: new.scope.word(), screenshot: new.screenshot,
+            status: status.word(), now, resolved_at: new.resolved.then_some(now)
+        },
+        |row| row.get("id"),
+    )?;
     super::columns::touch(connection, session)?;
     Ok(get(connection, id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
 }
@@ -201,11 +185,10 @@ pub fn counts(connection: &Connection, filter: &Filter) -> Result<BugCounts> {
 /// Marks a bug as resolved for the given reason and returns it, or `None` if there is no such bug.
 pub fn resolve(connection: &Connection, id: i64, reason: &str) -> Result<Option<Bug>> {
     let now = now_ms();
-    connection
-        .prepare_cached(
-            "UPDATE bugs SET status = 'resolved', resolution = :resolution, resolved_at = :now, updated_at = :now WHERE id = :id",
-        )?
-        .execute(named_params! {":id": id, ":resolution": reason, ":now": now})?;
+    connection.run(
+        "UPDATE bugs SET status = 'resolved', resolution = :resolution, resolved_at = :now, updated_at = :now WHERE id = :id",
+        args! {id, resolution: reason, now},
+    )?;
     touch_session_of(connection, id)?;
     get(connection, id)
 }
@@ -213,49 +196,36 @@ pub fn resolve(connection: &Connection, id: i64, reason: &str) -> Result<Option<
 /// Marks a resolved bug as open and returns it, or `None` if there is no such bug.
 pub fn reopen(connection: &Connection, id: i64) -> Result<Option<Bug>> {
     let now = now_ms();
-    connection
-        .prepare_cached(
-            "UPDATE bugs SET status = 'open', resolution = NULL, resolved_at = NULL, updated_at = :now WHERE id = :id",
-        )?
-        .execute(named_params! {":id": id, ":now": now})?;
+    connection.run(
+        "UPDATE bugs SET status = 'open', resolution = NULL, resolved_at = NULL, updated_at = :now WHERE id = :id",
+        args! {id, now},
+    )?;
     touch_session_of(connection, id)?;
     get(connection, id)
 }
 
 /// Writes what can be changed of a bug, and returns it, or `None` if there is no such bug.
 pub fn change(connection: &Connection, bug: &Bug) -> Result<Option<Bug>> {
-    connection
-        .prepare_cached(
-            "UPDATE bugs SET title = :title, severity = :severity, description = :description, steps = :steps, expected = :expected,
+    connection.run(
+        "UPDATE bugs SET title = :title, severity = :severity, description = :description, steps = :steps, expected = :expected,
                 actual = :actual, app = :app, page = :page, state = :state, scope = :scope, screenshot = :screenshot,
                 updated_at = :now WHERE id = :id",
-        )?
-        .execute(named_params! {
-            ":id": bug.id,
-            ":title": bug.title,
-            ":severity": bug.severity.word(),
-            ":description": bug.description,
-            ":steps": json(&bug.steps),
-            ":expected": bug.expected,
-            ":actual": bug.actual,
-            ":app": bug.app,
-            ":page": bug.page,
-            ":state": bug.state,
-            ":scope": bug.scope.unwrap_or_default().word(),
-            ":screenshot": bug.screenshot,
-            ":now": now_ms(),
-        })?;
+        args! {
+            id: bug.id, title: bug.title, severity: bug.severity.word(), description: bug.description,
+            steps: json(&bug.steps), expected: bug.expected, actual: bug.actual, app: bug.app, page: bug.page,
+            state: bug.state, scope: bug.scope.unwrap_or_default().word(), screenshot: bug.screenshot, now: now_ms()
+        },
+    )?;
     touch_session_of(connection, bug.id)?;
     get(connection, bug.id)
 }
 
 /// Sets the modification time of the session of a bug to now.
 fn touch_session_of(connection: &Connection, id: i64) -> Result<()> {
-    connection
-        .prepare_cached(
-            "UPDATE sessions SET updated_at = :updated_at WHERE id = (SELECT session_id FROM bugs WHERE id = :id)",
-        )?
-        .execute(named_params! {":id": id, ":updated_at": now_ms()})?;
+    connection.run(
+        "UPDATE sessions SET updated_at = :updated_at WHERE id = (SELECT session_id FROM bugs WHERE id = :id)",
+        args! {id, updated_at: now_ms()},
+    )?;
     Ok(())
 }
 

@@ -1,8 +1,8 @@
 //! Helpers shared by the tables of a session: JSON columns and the modification time.
 
-use rusqlite::{Connection, named_params};
+use rusqlite::Connection;
 
-use afd_store::{Result, now_ms};
+use afd_store::{Result, Sql as _, args, now_ms};
 
 /// Serialises a value as JSON; `null` if that fails.
 pub fn json<T: serde::Serialize + ?Sized>(value: &T) -> String {
@@ -16,8 +16,9 @@ pub fn parse_list<T: serde::de::DeserializeOwned>(text: &str) -> Vec<T> {
 
 /// Sets the modification time of a session to now.
 pub fn touch(connection: &Connection, session: i64) -> Result<()> {
-    connection
-        .prepare_cached("UPDATE sessions SET updated_at = :updated_at WHERE id = :id")?
-        .execute(named_params! {":id": session, ":updated_at": now_ms()})?;
+    connection.run(
+        "UPDATE sessions SET updated_at = :updated_at WHERE id = :id",
+        args! {id: session, updated_at: now_ms()},
+    )?;
     Ok(())
 }

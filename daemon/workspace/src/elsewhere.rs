@@ -4,12 +4,12 @@
 use std::collections::HashMap;
 
 use afd_proto::session::{Statistics, VisitedPage};
-use rusqlite::{Connection, OptionalExtension, named_params};
+use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
 
 use super::json;
-use afd_store::Result;
 use afd_store::exchange::MAX_FIGURE;
+use afd_store::{Result, Sql as _, args};
 
 /// Figures and pages of another copy, which are added to those of this one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -24,9 +24,7 @@ pub struct Elsewhere {
 /// Returns what a session did elsewhere.
 pub fn of(connection: &Connection, session: i64) -> Result<Elsewhere> {
     let found: Option<String> = connection
-        .prepare_cached("SELECT elsewhere FROM sessions WHERE id = :id")?
-        .query_row(named_params! {":id": session}, |row| row.get("elsewhere"))
-        .optional()?
+        .first("SELECT elsewhere FROM sessions WHERE id = :id", args! {id: session}, |row| row.get("elsewhere"))?
         .flatten();
     Ok(found.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
 }
@@ -41,9 +39,10 @@ pub fn add(connection: &Connection, session: i64, more: Elsewhere) -> Result<()>
 
 /// Records what a session did elsewhere. Its time of change stays: this says nothing new about the session.
 pub fn set(connection: &Connection, session: i64, elsewhere: &Elsewhere) -> Result<()> {
-    connection
-        .prepare_cached("UPDATE sessions SET elsewhere = :elsewhere WHERE id = :id")?
-        .execute(named_params! {":id": session, ":elsewhere": json(elsewhere)})?;
+    connection.run(
+        "UPDATE sessions SET elsewhere = :elsewhere WHERE id = :id",
+        args! {id: session, elsewhere: json(elsewhere)},
+    )?;
     Ok(())
 }
 

@@ -1,11 +1,11 @@
 //! Erasing a session: everything that was said in it, and with it what was made of that. What it did on devices belongs
 //! to the app.
 
-use rusqlite::{Connection, named_params};
+use rusqlite::Connection;
 
 use super::Session;
 use super::conversation::{self, erase, messages};
-use afd_store::{Result, now_ms};
+use afd_store::{Result, Sql as _, args, now_ms};
 
 /// What was erased.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -26,8 +26,7 @@ pub struct Erased {
 /// stay, so that their ids are not given again. Returns how many there were.
 pub fn delete_findings(connection: &Connection, session: i64, all: bool) -> Result<i64> {
     let run = |sql: &str| -> Result<i64> {
-        let done =
-            connection.prepare_cached(sql)?.execute(named_params! {":id": session, ":all": all, ":now": now_ms()})?;
+        let done = connection.run(sql, args! {id: session, all, now: now_ms()})?;
         Ok(i64::try_from(done).unwrap_or(i64::MAX))
     };
     let bugs =
@@ -43,7 +42,7 @@ pub fn delete_findings(connection: &Connection, session: i64, all: bool) -> Resu
 pub fn findings(connection: &Connection, session: i64) -> Result<i64> {
     let sql = "SELECT (SELECT count(*) FROM bugs WHERE session_id = :id AND deleted_at IS NULL)
         + (SELECT count(*) FROM test_results WHERE session_id = :id AND deleted_at IS NULL) AS count";
-    Ok(connection.prepare_cached(sql)?.query_row(named_params! {":id": session}, |row| row.get("count"))?)
+    connection.one(sql, args! {id: session}, |row| row.get("count"))
 }
 
 /// Erases a session. Its row stays as the origin of what it did, under a name that says so; findings that it does not
@@ -51,9 +50,7 @@ pub fn findings(connection: &Connection, session: i64) -> Result<i64> {
 pub fn session(connection: &Connection, session: &Session, findings: bool) -> Result<Erased> {
     let mut erased = Erased::default();
     let id = session.id;
-    let run = |sql: &str| -> Result<i64> {
-        Ok(i64::try_from(connection.prepare_cached(sql)?.execute(named_params! {":id": id})?).unwrap_or(i64::MAX))
-    };
+    let run = |sql: &str| -> Result<i64> { Ok(i64::try_from(connection.run(sql, args! {id})?).unwrap_or(i64::MAX)) };
     let mut shown = Vec::new();
     for own in conversation::all(connection, id)? {
         shown.extend(messages::shown(connection, own.id)?);
@@ -68,13 +65,12 @@ pub fn session(connection: &Connection, session: &Session, findings: bool) -> Re
     erased.tasks = run("DELETE FROM tasks WHERE session_id = :id")?;
     run("DELETE FROM tested_elements WHERE session_id = :id")?;
     erased.findings = self::delete_findings(connection, id, findings)?;
-    connection
-        .prepare_cached(
-            "UPDATE sessions SET name = :name, goal = NULL, app = NULL, directory = NULL, progress_dir = NULL, next_steps = '[]',
+    connection.run(
+        "UPDATE sessions SET name = :name, goal = NULL, app = NULL, directory = NULL, progress_dir = NULL, next_steps = '[]',
                 blockers = '[]', summary = NULL, elsewhere = NULL, started_at = NULL, ended_at = NULL, deleted_at = :now, updated_at = :now
              WHERE id = :id",
-        )?
-        .execute(named_params! {":id": id, ":name": name_after(session), ":now": now_ms()})?;
+        args! {id, name: name_after(session), now: now_ms()},
+    )?;
     Ok(erased)
 }
 

@@ -1,8 +1,8 @@
 //! Code shared by bugs and test results: where they were found, and how their rows are queried.
 
-use rusqlite::{Connection, OptionalExtension, Row, named_params};
+use rusqlite::{Connection, Row};
 
-use afd_store::{Conditions, Result};
+use afd_store::{Conditions, Result, Sql as _, args};
 
 /// Where a bug was found or a test was run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub(super) fn get<F: Finding>(connection: &Connection, id: i64) -> Result<Option
     let sql = format!(
         "SELECT {columns} FROM {table} f JOIN sessions s ON s.id = f.session_id WHERE f.id = :id AND f.deleted_at IS NULL"
     );
-    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":id": id}, F::read).optional()?)
+    connection.first(&sql, args! {id}, F::read)
 }
 
 /// Returns up to `limit` findings that meet the conditions, in the given SQL order.
@@ -47,7 +47,5 @@ pub(super) fn select<F: Finding>(
     let sql = format!(
         "SELECT {columns} FROM {table} f JOIN sessions s ON s.id = f.session_id WHERE {conditions} ORDER BY {order} LIMIT :limit"
     );
-    let mut statement = connection.prepare_cached(&sql)?;
-    let found = statement.query_map(&*wanted.values(), F::read)?;
-    Ok(found.collect::<rusqlite::Result<_>>()?)
+    connection.all(&sql, &*wanted.values(), F::read)
 }

@@ -24,61 +24,54 @@ use std::path::PathBuf;
 
 use afd_proto::session::{SessionInfo, SessionStatus};
 use afd_proto::vocabulary::RecordScope;
-use rusqlite::{Connection, OptionalExtension, Row, named_params};
+use rusqlite::{Connection, Row};
 
 pub use columns::json;
 use columns::{parse_list, touch};
 pub use error::SessionError;
 
-use afd_store::{Conditions, Page, Result, elsewhere, new_uid, now_ms, word};
+use afd_store::{Conditions, Page, Result, Sql as _, args, elsewhere, new_uid, now_ms, word};
 
 /// Returns the row id of a session. Creates the session if necessary.
 pub fn row_id(connection: &Connection, origin: &str, name: &str) -> Result<i64> {
     let now = now_ms();
-    Ok(connection
-        .prepare_cached(
-            "INSERT INTO sessions (uid, origin, name, created_at, updated_at) VALUES (:uid, :origin, :name, :now, :now)
+    connection.one(
+        "INSERT INTO sessions (uid, origin, name, created_at, updated_at) VALUES (:uid, :origin, :name, :now, :now)
              ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING id",
-        )?
-        .query_row(named_params! {":uid": new_uid(), ":origin": origin, ":name": name, ":now": now}, |row| {
-            row.get("id")
-        })?)
+        args! {uid: new_uid(), origin, name, now},
+        |row| row.get("id"),
+    )
 }
 
 /// Returns the row id of a session, or `None` if there is none. Creates nothing.
 pub fn find(connection: &Connection, name: &str) -> Result<Option<i64>> {
-    Ok(connection
-        .prepare_cached("SELECT id FROM sessions WHERE name = :name")?
-        .query_row(named_params! {":name": name}, |row| row.get("id"))
-        .optional()?)
+    connection.first("SELECT id FROM sessions WHERE name = :name", args! {name}, |row| row.get("id"))
 }
 
 /// Returns the sessions that ended before a time, and those that were not ended but in which nothing was said or
 /// recorded since: their row ids, and whether they ended.
 pub fn idle_since(connection: &Connection, before: i64) -> Result<Vec<(i64, bool)>> {
-    let mut statement = connection.prepare_cached(
+    connection.all(
         "SELECT id, ended_at IS NOT NULL AS ended FROM sessions s WHERE deleted_at IS NULL AND CASE WHEN ended_at IS NULL
             THEN updated_at < :before AND NOT EXISTS (SELECT 1 FROM conversations c WHERE c.session_id = s.id AND c.updated_at >= :before)
             ELSE ended_at < :before END",
-    )?;
-    let rows = statement.query_map(named_params! {":before": before}, |row| Ok((row.get("id")?, row.get("ended")?)))?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+        args! {before},
+        |row| Ok((row.get("id")?, row.get("ended")?)),
+    )
 }
 
 /// Returns whether a session was here and is deleted, by its uid.
 pub fn is_deleted(connection: &Connection, uid: &str) -> Result<bool> {
-    Ok(connection
-        .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM sessions WHERE uid = :uid AND deleted_at IS NOT NULL) AS deleted",
-        )?
-        .query_row(named_params! {":uid": uid}, |row| row.get("deleted"))?)
+    connection.one(
+        "SELECT EXISTS (SELECT 1 FROM sessions WHERE uid = :uid AND deleted_at IS NOT NULL) AS deleted",
+        args! {uid},
+        |row| row.get("deleted"),
+    )
 }
 
 /// Returns the uid of a session, by its row id; also of a deleted one.
 pub fn uid_of(connection: &Connection, id: i64) -> Result<String> {
-    Ok(connection
-        .prepare_cached("SELECT uid FROM sessions WHERE id = :id")?
-        .query_row(named_params! {":id": id}, |row| row.get("uid"))?)
+    connection.one("SELECT uid FROM sessions WHERE id = :id", args! {id}, |row| row.get("uid"))
 }
 
 /// The `sessions` row.
@@ -160,65 +153,45 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Session> {
 /// Returns a session by its name, or `None` if it is missing or deleted.
 pub fn by_name(connection: &Connection, name: &str) -> Result<Option<Session>> {
     let sql = format!("SELECT {COLUMNS} FROM sessions WHERE name = :name AND deleted_at IS NULL");
-    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":name": name}, read).optional()?)
+    connection.first(&sql, args! {name}, read)
 }
 
 /// Returns the name of a session by its row id, also of one that was deleted.
 pub fn name_of(connection: &Connection, id: i64) -> Result<Option<String>> {
-    Ok(connection
-        .prepare_cached("SELECT name FROM sessions WHERE id = :id")?
-        .query_row(named_params! {":id": id}, |row| row.get("name"))
-        .optional()?)
+    connection.first("SELECT name FROM sessions WHERE id = :id", args! {id}, |row| row.get("name"))
 }
 
 /// Returns a session by its uid, or `None` if it is missing or deleted.
 pub fn by_uid(connection: &Connection, uid: &str) -> Result<Option<Session>> {
     let sql = format!("SELECT {COLUMNS} FROM sessions WHERE uid = :uid AND deleted_at IS NULL");
-    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":uid": uid}, read).optional()?)
+    connection.first(&sql, args! {uid}, read)
 }
 
 /// Returns the app package of a session, given its row id.
 pub fn app_of(connection: &Connection, session: i64) -> Result<Option<String>> {
     Ok(connection
-        .prepare_cached("SELECT app FROM sessions WHERE id = :id")?
-        .query_row(named_params! {":id": session}, |row| row.get("app"))
-        .optional()?
+        .first("SELECT app FROM sessions WHERE id = :id", args! {id: session}, |row| row.get("app"))?
         .flatten())
 }
 
 /// Returns who may be told what a session records, given its row id.
 pub fn scope_of(connection: &Connection, session: i64) -> Result<RecordScope> {
     Ok(connection
-        .prepare_cached("SELECT scope FROM sessions WHERE id = :id")?
-        .query_row(named_params! {":id": session}, |row| word(row, "scope"))
-        .optional()?
+        .first("SELECT scope FROM sessions WHERE id = :id", args! {id: session}, |row| word(row, "scope"))?
         .unwrap_or_default())
 }
 
 /// Writes the mutable columns of a session.
 pub fn update(connection: &Connection, session: &Session) -> Result<()> {
     let text = |path: &Option<PathBuf>| path.as_ref().map(|p| p.display().to_string());
-    connection
-        .prepare_cached(
-            // A goal that is set here is not that of the memory that the session came from.
+    connection.run(// A goal that is set here is not that of the memory that the session came from.
             "UPDATE sessions SET origin = CASE WHEN goal IS :goal THEN origin ELSE coalesce((SELECT origin FROM store), origin) END,
                 name = :name, goal = :goal, app = :app, scope = :scope, directory = :directory, progress_dir = :progress_dir,
-                next_steps = :next_steps, blockers = :blockers, summary = :summary, started_at = :started_at, ended_at = :ended_at, updated_at = :updated_at WHERE id = :id",
-        )?
-        .execute(named_params! {
-            ":id": session.id,
-            ":name": session.name,
-            ":goal": session.goal,
-            ":app": session.app,
-            ":scope": session.scope.word(),
-            ":directory": text(&session.directory),
-            ":progress_dir": text(&session.progress_dir),
-            ":next_steps": json(&session.next_steps),
-            ":blockers": json(&session.blockers),
-            ":summary": session.summary,
-            ":started_at": session.started_at,
-            ":ended_at": session.ended_at,
-            ":updated_at": now_ms(),
+                next_steps = :next_steps, blockers = :blockers, summary = :summary, started_at = :started_at, ended_at = :ended_at, updated_at = :updated_at WHERE id = :id", args! {
+            id: session.id, name: session.name, goal: session.goal, app: session.app, scope: session.scope.word(),
+            directory: text(&session.directory), progress_dir: text(&session.progress_dir),
+            next_steps: json(&session.next_steps), blockers: json(&session.blockers), summary: session.summary,
+            started_at: session.started_at, ended_at: session.ended_at, updated_at: now_ms()
         })?;
     Ok(())
 }
@@ -230,9 +203,7 @@ pub fn before(connection: &Connection, session: &Session, app: &str) -> Result<V
         "SELECT {COLUMNS} FROM sessions WHERE app = :app AND id <> :id AND scope <> 'session' AND deleted_at IS NULL
          ORDER BY updated_at DESC, id DESC LIMIT 10"
     );
-    let mut statement = connection.prepare_cached(&sql)?;
-    let found = statement.query_map(named_params! {":app": app, ":id": session.id}, read)?;
-    Ok(found.collect::<rusqlite::Result<_>>()?)
+    connection.all(&sql, args! {app, id: session.id}, read)
 }
 
 /// Conditions that listed sessions must meet.
@@ -296,9 +267,11 @@ where
     SessionError: From<E>,
 {
     check_present(connection, session)?;
-    let ended: bool = connection
-        .prepare_cached("SELECT ended_at IS NOT NULL AS ended FROM sessions WHERE id = :id")?
-        .query_row(named_params! {":id": session}, |row| row.get("ended"))?;
+    let ended: bool = connection.one(
+        "SELECT ended_at IS NOT NULL AS ended FROM sessions WHERE id = :id",
+        args! {id: session},
+        |row| row.get("ended"),
+    )?;
     if ended {
         return Err(SessionError::Ended);
     }
@@ -310,8 +283,10 @@ where
 /// # Errors
 /// [`SessionError::Deleted`] if it was.
 pub fn check_present(connection: &Connection, session: i64) -> std::result::Result<(), SessionError> {
-    let deleted: bool = connection
-        .prepare_cached("SELECT deleted_at IS NOT NULL AS deleted FROM sessions WHERE id = :id")?
-        .query_row(named_params! {":id": session}, |row| row.get("deleted"))?;
+    let deleted: bool = connection.one(
+        "SELECT deleted_at IS NOT NULL AS deleted FROM sessions WHERE id = :id",
+        args! {id: session},
+        |row| row.get("deleted"),
+    )?;
     if deleted { Err(SessionError::Deleted) } else { Ok(()) }
 }

@@ -6,11 +6,11 @@
 use std::collections::BTreeSet;
 
 use afd_proto::pattern::{PageElement, PageModel};
-use rusqlite::{Connection, OptionalExtension, Row, named_params};
+use rusqlite::{Connection, Row};
 
 use super::{json, parse_list};
 use afd_screen::page::pattern;
-use afd_store::{Result, elsewhere, new_uid, now_ms};
+use afd_store::{Result, Sql as _, args, elsewhere, new_uid, now_ms};
 
 /// Weight of the latest comparison in the stability score.
 const LATEST_WEIGHT: f64 = 0.3;
@@ -60,52 +60,36 @@ pub fn save(
 ) -> Result<PageModel> {
     let now = now_ms();
     let sql = format!("SELECT {COLUMNS} FROM page_models WHERE app = :app AND page = :page AND deleted_at IS NULL");
-    let known =
-        connection.prepare_cached(&sql)?.query_row(named_params! {":app": app, ":page": page}, read).optional()?;
+    let known = connection.first(&sql, args! {app, page}, read)?;
     let id = match known {
         Some(known) => {
             let stability = known.stability_score * (1.0 - LATEST_WEIGHT) + element_overlap(&known.elements, elements) * LATEST_WEIGHT;
-            connection
-                .prepare_cached(
-                    "UPDATE page_models SET page_type = :page_type, elements = :elements, stability_score = :stability_score,
+            connection.run(
+                "UPDATE page_models SET page_type = :page_type, elements = :elements, stability_score = :stability_score,
                         seen_count = seen_count + 1, updated_at = :updated_at
                      WHERE id = :id",
-                )?
-                .execute(named_params! {
-                    ":id": known.id,
-                    ":page_type": page_type,
-                    ":elements": json(elements),
-                    ":stability_score": (stability * 1000.0).round() / 1000.0,
-                    ":updated_at": now,
-                })?;
+                args! {
+                    id: known.id, page_type, elements: json(elements),
+                    stability_score: (stability * 1000.0).round() / 1000.0, updated_at: now
+                },
+            )?;
             known.id
         }
-        None => connection
-            .prepare_cached(
-                "INSERT INTO page_models (uid, origin, app, page, page_type, elements, stability_score, created_at, updated_at)
+        None => connection.one(
+            "INSERT INTO page_models (uid, origin, app, page, page_type, elements, stability_score, created_at, updated_at)
                  VALUES (:uid, :origin, :app, :page, :page_type, :elements, 1.0, :now, :now) RETURNING id",
-            )?
-            .query_row(
-                named_params! {
-                    ":uid": new_uid(),
-                    ":origin": origin,
-                    ":app": app,
-                    ":page": page,
-                    ":page_type": page_type,
-                    ":elements": json(elements),
-                    ":now": now,
-                },
-                |row| row.get("id"),
-            )?,
+            args! {uid: new_uid(), origin, app, page, page_type, elements: json(elements), now},
+            |row| row.get("id"),
+        )?,
     };
     let sql = format!("SELECT {COLUMNS} FROM page_models WHERE id = :id");
-    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":id": id}, read)?)
+    connection.one(&sql, args! {id}, read)
 }
 
 /// Returns a page model by its row id, or `None` if it is missing or deleted.
 pub fn get(connection: &Connection, id: i64) -> Result<Option<PageModel>> {
     let sql = format!("SELECT {COLUMNS} FROM page_models WHERE id = :id AND deleted_at IS NULL");
-    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":id": id}, read).optional()?)
+    connection.first(&sql, args! {id}, read)
 }
 
 /// Returns the models of the same site as `page` (a normalised page) by decreasing similarity, or the newest ones
@@ -118,8 +102,7 @@ pub fn find(connection: &Connection, page: Option<&str>, app: Option<&str>, limi
     );
     let site = page.map(pattern::site);
     let mut statement = connection.prepare_cached(&sql)?;
-    let found =
-        statement.query_map(named_params! {":app": app, ":site": site, ":page": page, ":limit": MAX_COMPARED}, read)?;
+    let found = statement.query_map(args! {app, site, page, limit: MAX_COMPARED}, read)?;
     let mut models: Vec<PageModel> = found.collect::<rusqlite::Result<_>>()?;
     if let Some(page) = page {
         models.iter_mut().for_each(|m| m.similarity = Some(pattern::similarity(&m.page, page)));
@@ -132,8 +115,9 @@ pub fn find(connection: &Connection, page: Option<&str>, app: Option<&str>, limi
 
 /// Marks a page model as deleted and returns its uid, or `None` if there is no such model.
 pub fn delete(connection: &Connection, id: i64) -> Result<Option<String>> {
-    Ok(connection
-        .prepare_cached("UPDATE page_models SET deleted_at = :now, updated_at = :now WHERE id = :id AND deleted_at IS NULL RETURNING uid")?
-        .query_row(named_params! {":id": id, ":now": now_ms()}, |row| row.get("uid"))
-        .optional()?)
+    connection.first(
+        "UPDATE page_models SET deleted_at = :now, updated_at = :now WHERE id = :id AND deleted_at IS NULL RETURNING uid",
+        args! {id, now: now_ms()},
+        |row| row.get("uid"),
+    )
 }

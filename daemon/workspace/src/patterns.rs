@@ -7,12 +7,12 @@
 use std::collections::HashSet;
 
 use afd_proto::pattern::{Pattern, PatternKind, PatternScope};
-use rusqlite::{Connection, OptionalExtension, Row, named_params};
+use rusqlite::{Connection, Row};
 
 use super::json;
 use afd_base::belief::{self, Evidence};
 use afd_store::exchange::Record;
-use afd_store::{Reader, Result, elsewhere, new_uid, now_ms, said_elsewhere, word};
+use afd_store::{Reader, Result, Sql as _, args, elsewhere, new_uid, now_ms, said_elsewhere, word};
 
 /// Prior confidence of a pattern that is saved without one.
 const DEFAULT_PRIOR: f64 = 0.5;
@@ -56,7 +56,7 @@ fn evidence(row: &Row<'_>) -> rusqlite::Result<Evidence> {
 
 fn evidence_of(connection: &Connection, id: i64) -> Result<Option<Evidence>> {
     let sql = format!("SELECT {EVIDENCE} FROM patterns WHERE id = :id AND deleted_at IS NULL");
-    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":id": id}, evidence).optional()?)
+    connection.first(&sql, args! {id}, evidence)
 }
 
 const SELECT: &str = concat!(
@@ -93,7 +93,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Pattern> {
 /// Returns a pattern by its row id, or `None` if it is missing or deleted.
 pub fn get(connection: &Connection, id: i64) -> Result<Option<Pattern>> {
     let sql = format!("{SELECT} WHERE p.id = :id AND p.deleted_at IS NULL");
-    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":id": id}, read).optional()?)
+    connection.first(&sql, args! {id}, read)
 }
 
 /// Returns how far a source is heard beside others: what a page or a tool says changes nothing of what the user or the
@@ -109,31 +109,25 @@ fn weight(source: Option<&str>) -> u8 {
 /// Inserts a pattern. If it exists, see [`save_again`].
 pub fn save(connection: &Connection, origin: &str, new: &New<'_>) -> Result<Pattern> {
     let (now, prior) = (now_ms(), new.prior.unwrap_or(DEFAULT_PRIOR));
-    let known = connection
-        .prepare_cached(concat!(
+    let known = connection.first(
+        concat!(
             "SELECT p.id, p.source, ",
             elsewhere!("p"),
             " FROM patterns p WHERE kind = :kind AND app = :app AND page = :page AND text = :text AND scope = :scope
                     AND (scope <> 'session' OR session_id IS :session) AND deleted_at IS NULL"
-        ))?
-        .query_row(
-            named_params! {
-                ":kind": new.kind.word(),
-                ":app": new.app,
-                ":page": new.page,
-                ":text": new.text,
-                ":scope": new.scope.word(),
-                ":session": new.session,
-            },
-            |row| {
-                Ok((
-                    row.get::<_, i64>("id")?,
-                    row.get::<_, Option<String>>("source")?,
-                    row.get::<_, Option<String>>("elsewhere")?,
-                ))
-            },
-        )
-        .optional()?;
+        ),
+        args! {
+            kind: new.kind.word(), app: new.app, page: new.page, text: new.text, scope: new.scope.word(),
+            session: new.session
+        },
+        |row| {
+            Ok((
+                row.get::<_, i64>("id")?,
+                row.get::<_, Option<String>>("source")?,
+                row.get::<_, Option<String>>("elsewhere")?,
+            ))
+        },
+    )?;
     let id = match known {
         Some((id, source, elsewhere)) => {
             let known = if elsewhere.is_some() { 0 } else { weight(source.as_deref()) };
@@ -142,31 +136,18 @@ pub fn save(connection: &Connection, origin: &str, new: &New<'_>) -> Result<Patt
             }
             id
         }
-        None => connection
-            .prepare_cached(
-                "INSERT INTO patterns (uid, origin, session_id, kind, text, scope, source, app, page, data, prior, confidence, created_at,
+        None => connection.one(
+            "INSERT INTO patterns (uid, origin, session_id, kind, text, scope, source, app, page, data, prior, confidence, created_at,
                     updated_at)
                  VALUES (:uid, :origin, :session_id, :kind, :text, :scope, :source, :app, :page, :data, :prior, :confidence, :now, :now)
                  RETURNING id",
-            )?
-            .query_row(
-                named_params! {
-                    ":uid": new_uid(),
-                    ":origin": origin,
-                    ":session_id": new.session,
-                    ":kind": new.kind.word(),
-                    ":text": new.text,
-                    ":scope": new.scope.word(),
-                    ":source": new.source,
-                    ":app": new.app,
-                    ":page": new.page,
-                    ":data": new.data.map(json),
-                    ":prior": prior,
-                    ":confidence": Evidence::new(prior).confidence(now),
-                    ":now": now,
-                },
-                |row| row.get("id"),
-            )?,
+            args! {
+                uid: new_uid(), origin, session_id: new.session, kind: new.kind.word(), text: new.text,
+                scope: new.scope.word(), source: new.source, app: new.app, page: new.page,
+                data: new.data.map(json), prior, confidence: Evidence::new(prior).confidence(now), now
+            },
+            |row| row.get("id"),
+        )?,
     };
     Ok(get(connection, id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
 }
@@ -180,23 +161,16 @@ fn save_again(connection: &Connection, id: i64, new: &New<'_>, known: u8, now: i
     let again = before.prior + (1.0 - before.prior) * RELEARN_STEP;
     let prior = if takes_over { new.prior.unwrap_or(again) } else { new.prior.unwrap_or(0.0).max(again) };
     let evidence = Evidence { prior, ..before };
-    connection
-        .prepare_cached(
-            "UPDATE patterns SET prior = :prior, confidence = :confidence, updated_at = :now,
+    connection.run(
+        "UPDATE patterns SET prior = :prior, confidence = :confidence, updated_at = :now,
                 data = CASE WHEN :forget THEN :data ELSE coalesce(:data, data) END,
                 source = CASE WHEN :takes_over OR :data IS NOT NULL THEN :source ELSE source END
              WHERE id = :id",
-        )?
-        .execute(named_params! {
-            ":id": id,
-            ":prior": evidence.prior,
-            ":confidence": evidence.confidence(now),
-            ":takes_over": takes_over,
-            ":forget": takes_over && known == 0,
-            ":data": new.data.map(json),
-            ":source": new.source,
-            ":now": now,
-        })?;
+        args! {
+            id, prior: evidence.prior, confidence: evidence.confidence(now), takes_over,
+            forget: takes_over && known == 0, data: new.data.map(json), source: new.source, now
+        },
+    )?;
     Ok(())
 }
 
@@ -242,25 +216,16 @@ pub fn find(connection: &Connection, filter: &Filter) -> Result<Vec<Pattern>> {
             AND (:text IS NULL OR p.text LIKE :text ESCAPE '\\') AND p.confidence >= :least
          ORDER BY (:page IS NOT NULL AND p.page = :page) DESC, (:app IS NOT NULL AND p.app = :app) DESC, p.confidence DESC, p.id DESC LIMIT :limit"
     );
-    let mut statement = connection.prepare_cached(&sql)?;
-    let found = statement.query_map(
-        named_params! {
-            ":page": filter.page,
-            ":app": filter.app,
-            ":kind": filter.kind.map(PatternKind::word),
-            ":session": filter.session,
-            ":all": filter.reader == Reader::Keeper,
-            ":reader": match filter.reader {
-                Reader::Session(id) => Some(id),
-                Reader::Nobody | Reader::Keeper => None,
-            },
-            ":text": text,
-            ":least": filter.least,
-            ":limit": i64::try_from(filter.limit).unwrap_or(i64::MAX),
+    connection.all(
+        &sql,
+        args! {
+            page: filter.page, app: filter.app, kind: filter.kind.map(PatternKind::word), session: filter.session,
+            all: filter.reader == Reader::Keeper,
+            reader: match filter.reader { Reader::Session(id) => Some(id), Reader::Nobody | Reader::Keeper => None, },
+            text, least: filter.least, limit: i64::try_from(filter.limit).unwrap_or(i64::MAX)
         },
         read,
-    )?;
-    Ok(found.collect::<rusqlite::Result<_>>()?)
+    )
 }
 
 /// Returns in what two patterns differ apart from their texts, so that they are not about the same; `None` if in
@@ -286,17 +251,16 @@ pub fn merge(connection: &Connection, keep: i64, other: i64) -> Result<Option<Pa
     };
     let now = now_ms();
     let both = kept.with(gone);
-    connection
-        .prepare_cached(
-            "UPDATE patterns SET prior = :prior, held = :held, failed = :failed, confidence = :confidence, updated_at = :now,
+    connection.run(
+        "UPDATE patterns SET prior = :prior, held = :held, failed = :failed, confidence = :confidence, updated_at = :now,
                 success_count = patterns.success_count + o.success_count, failure_count = patterns.failure_count + o.failure_count,
                 usage_count = patterns.usage_count + o.usage_count, last_used_at = :used_at
              FROM (SELECT * FROM patterns WHERE id = :other) o WHERE patterns.id = :keep",
-        )?
-        .execute(named_params! {
-            ":keep": keep, ":other": other, ":prior": both.prior, ":held": both.held, ":failed": both.failed,
-            ":confidence": both.confidence(now), ":used_at": both.at, ":now": now,
-        })?;
+        args! {
+            keep, other, prior: both.prior, held: both.held, failed: both.failed, confidence: both.confidence(now),
+            used_at: both.at, now
+        },
+    )?;
     delete(connection, other)?;
     get(connection, keep)
 }
@@ -306,8 +270,7 @@ pub fn merge(connection: &Connection, keep: i64, other: i64) -> Result<Option<Pa
 pub fn refresh(connection: &Connection, now: i64, limit: usize) -> Result<Vec<String>> {
     let sql =
         format!("SELECT id, uid, confidence, {EVIDENCE} FROM patterns WHERE held + failed > 0 AND deleted_at IS NULL");
-    let mut statement = connection.prepare_cached(&sql)?;
-    let rows = statement.query_map([], |row| {
+    let rows: Vec<(i64, String, f64, f64)> = connection.all(&sql, [], |row| {
         Ok((
             row.get::<_, i64>("id")?,
             row.get::<_, String>("uid")?,
@@ -315,11 +278,10 @@ pub fn refresh(connection: &Connection, now: i64, limit: usize) -> Result<Vec<St
             evidence(row)?.confidence(now),
         ))
     })?;
-    let rows: Vec<(i64, String, f64, f64)> = rows.collect::<rusqlite::Result<_>>()?;
     let mut update = connection.prepare_cached("UPDATE patterns SET confidence = :confidence WHERE id = :id")?;
     let mut refreshed = Vec::new();
     for (id, uid, _, confidence) in rows.into_iter().filter(|(_, _, old, new)| belief::differ(*old, *new)).take(limit) {
-        update.execute(named_params! {":id": id, ":confidence": confidence})?;
+        update.execute(args! {id, confidence})?;
         refreshed.push(uid);
     }
     Ok(refreshed)
@@ -345,7 +307,7 @@ pub fn of_pages(
     let mut found: Vec<Pattern> = Vec::new();
     for page in pages.iter().filter(|page| !page.is_empty()) {
         let most = i64::try_from(limit).unwrap_or(i64::MAX);
-        let values = named_params! {":page": page, ":app": app, ":session": session, ":least": least, ":limit": most};
+        let values = args! {page, app, session, least, limit: most};
         found.extend(statement.query_map(values, read)?.collect::<rusqlite::Result<Vec<_>>>()?);
     }
     let mut seen = HashSet::new();
@@ -366,17 +328,13 @@ pub fn list(
         "{SELECT} WHERE p.deleted_at IS NULL AND (:session IS NULL OR p.session_id = :session) AND (:scope IS NULL OR p.scope = :scope)
             AND (:app IS NULL OR p.app = :app) ORDER BY p.id DESC LIMIT :limit"
     );
-    let mut statement = connection.prepare_cached(&sql)?;
-    let found = statement.query_map(
-        named_params! {
-            ":session": session,
-            ":scope": scope.map(PatternScope::word),
-            ":app": app,
-            ":limit": i64::try_from(limit).unwrap_or(i64::MAX),
+    connection.all(
+        &sql,
+        args! {
+            session, scope: scope.map(PatternScope::word), app, limit: i64::try_from(limit).unwrap_or(i64::MAX)
         },
         read,
-    )?;
-    Ok(found.collect::<rusqlite::Result<_>>()?)
+    )
 }
 
 /// Records that a pattern was used and whether it held (`None`: unknown). Returns it, or `None` if there is no such
@@ -385,21 +343,15 @@ pub fn used(connection: &Connection, id: i64, held: Option<bool>) -> Result<Opti
     let Some(before) = evidence_of(connection, id)? else { return Ok(None) };
     let now = now_ms();
     let after = before.used(held, now);
-    connection
-        .prepare_cached(
-            "UPDATE patterns SET success_count = success_count + :success, failure_count = failure_count + :failure,
+    connection.run(
+        "UPDATE patterns SET success_count = success_count + :success, failure_count = failure_count + :failure,
                 usage_count = usage_count + 1, held = :held, failed = :failed, confidence = :confidence, last_used_at = :now,
                 updated_at = :now WHERE id = :id",
-        )?
-        .execute(named_params! {
-            ":id": id,
-            ":success": held == Some(true),
-            ":failure": held == Some(false),
-            ":held": after.held,
-            ":failed": after.failed,
-            ":confidence": after.confidence(now),
-            ":now": now,
-        })?;
+        args! {
+            id, success: held == Some(true), failure: held == Some(false), held: after.held, failed: after.failed,
+            confidence: after.confidence(now), now
+        },
+    )?;
     get(connection, id)
 }
 
@@ -422,27 +374,28 @@ pub fn promote(connection: &Connection, id: i64, scope: PatternScope) -> Result<
     if scope == PatternScope::App && pattern.app.is_none() {
         return Ok(Promoted::NoApp);
     }
-    let same = connection
-        .prepare_cached(
-            "SELECT other.id FROM patterns p JOIN patterns other ON other.kind = p.kind AND other.app = p.app AND other.page = p.page
+    let same = connection.first(
+        "SELECT other.id FROM patterns p JOIN patterns other ON other.kind = p.kind AND other.app = p.app AND other.page = p.page
                 AND other.text = p.text AND other.id <> p.id AND other.deleted_at IS NULL AND other.scope = :scope
                 AND (:scope <> 'session' OR other.session_id IS p.session_id) WHERE p.id = :id",
-        )?
-        .query_row(named_params! {":id": id, ":scope": scope.word()}, |row| row.get("id"))
-        .optional()?;
+        args! {id, scope: scope.word()},
+        |row| row.get("id"),
+    )?;
     if let Some(other) = same {
         return Ok(Promoted::Known(other));
     }
-    connection
-        .prepare_cached("UPDATE patterns SET scope = :scope, updated_at = :now WHERE id = :id")?
-        .execute(named_params! {":id": id, ":scope": scope.word(), ":now": now_ms()})?;
+    connection.run(
+        "UPDATE patterns SET scope = :scope, updated_at = :now WHERE id = :id",
+        args! {id, scope: scope.word(), now: now_ms()},
+    )?;
     Ok(get(connection, id)?.map_or(Promoted::Unknown, |pattern| Promoted::Done(Box::new(pattern))))
 }
 
 /// Deletes a pattern, erases its content and returns its uid, or `None` if there is no such pattern.
 pub fn delete(connection: &Connection, id: i64) -> Result<Option<String>> {
-    Ok(connection
-        .prepare_cached("UPDATE patterns SET text = '', data = NULL, deleted_at = :now, updated_at = :now WHERE id = :id AND deleted_at IS NULL RETURNING uid")?
-        .query_row(named_params! {":id": id, ":now": now_ms()}, |row| row.get("uid"))
-        .optional()?)
+    connection.first(
+        "UPDATE patterns SET text = '', data = NULL, deleted_at = :now, updated_at = :now WHERE id = :id AND deleted_at IS NULL RETURNING uid",
+        args! {id, now: now_ms()},
+        |row| row.get("uid"),
+    )
 }

@@ -7,7 +7,7 @@
 use afd_proto::conversation::Role;
 use afd_proto::session::Statistics;
 use afd_proto::vocabulary::RecordScope;
-use rusqlite::{Connection, OptionalExtension, named_params};
+use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -18,7 +18,7 @@ use super::conversation::summaries;
 use super::elsewhere::Elsewhere;
 use super::{Session, json, patterns};
 use afd_store::exchange::{LoadError, Loaded, Record, Table};
-use afd_store::{Result, now_ms};
+use afd_store::{Result, Sql as _, args, now_ms};
 
 /// A kind of record: its type, its table, and which rows belong to the session `:owner`.
 struct Kind {
@@ -112,36 +112,36 @@ impl SessionRecord {
     /// If another session has the name.
     pub fn load(&self, connection: &Connection, name: &str) -> Result<(i64, bool), LoadError> {
         let row = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>("id")?, row.get::<_, bool>("deleted")?));
-        let known = connection
-            .prepare_cached("SELECT id, deleted_at IS NOT NULL AS deleted FROM sessions WHERE uid = :uid")?
-            .query_row(named_params! {":uid": self.uid}, row)
-            .optional()?;
+        let known = connection.first(
+            "SELECT id, deleted_at IS NOT NULL AS deleted FROM sessions WHERE uid = :uid",
+            args! {uid: self.uid},
+            row,
+        )?;
         if let Some((id, false)) = known {
             return Ok((id, false));
         }
-        let holder: Option<i64> = connection
-            .prepare_cached("SELECT id FROM sessions WHERE name = :name")?
-            .query_row(named_params! {":name": name}, |row| row.get("id"))
-            .optional()?;
+        let holder: Option<i64> =
+            connection.first("SELECT id FROM sessions WHERE name = :name", args! {name}, |row| row.get("id"))?;
         if holder.is_some() {
             return Err(LoadError::Taken(format!("another session is called {name:?}")));
         }
-        let values = named_params! {
-            ":uid": self.uid, ":origin": self.origin, ":name": name, ":goal": self.goal, ":app": self.app, ":scope": self.scope.unwrap_or_default().word(),
-            ":next_steps": json(&self.next_steps), ":blockers": json(&self.blockers), ":summary": self.summary,
-            ":created_at": self.created_at, ":started_at": self.started_at, ":ended_at": self.ended_at, ":now": now_ms(),
+        let values = args! {
+            uid: self.uid, origin: self.origin, name, goal: self.goal, app: self.app,
+            scope: self.scope.unwrap_or_default().word(), next_steps: json(&self.next_steps),
+            blockers: json(&self.blockers), summary: self.summary, created_at: self.created_at,
+            started_at: self.started_at, ended_at: self.ended_at, now: now_ms()
         };
-        let id = connection
-            .prepare_cached(
-                "INSERT INTO sessions (uid, origin, name, goal, app, scope, next_steps, blockers, summary, created_at, started_at, ended_at,
+        let id = connection.one(
+            "INSERT INTO sessions (uid, origin, name, goal, app, scope, next_steps, blockers, summary, created_at, started_at, ended_at,
                     updated_at)
                  VALUES (:uid, :origin, :name, :goal, :app, :scope, :next_steps, :blockers, :summary, :created_at, :started_at, :ended_at, :now)
                  ON CONFLICT (uid) DO UPDATE SET name = excluded.name, goal = excluded.goal, app = excluded.app,
                     scope = excluded.scope, next_steps = excluded.next_steps, blockers = excluded.blockers, summary = excluded.summary,
                     started_at = excluded.started_at, ended_at = excluded.ended_at, updated_at = excluded.updated_at, deleted_at = NULL
                  RETURNING id",
-            )?
-            .query_row(values, |row| row.get("id"))?;
+            values,
+            |row| row.get("id"),
+        )?;
         Ok((id, true))
     }
 }
@@ -219,12 +219,12 @@ impl Loader {
 
     /// Returns whether a uid is that of a conversation of the session.
     fn has_conversation(&self, connection: &Connection, uid: Option<&Value>) -> Result<bool> {
-        let found = connection
-            .prepare_cached(
-                "SELECT 1 AS one FROM conversations c JOIN sessions s ON s.id = c.session_id WHERE c.uid = :uid AND s.uid = :session",
-            )?
-            .query_row(named_params! {":uid": uid.and_then(Value::as_str), ":session": self.session}, |row| row.get::<_, i64>("one"))
-            .optional()?;
+        let found = connection.first(
+            "SELECT 1 AS one FROM conversations c JOIN sessions s ON s.id = c.session_id WHERE c.uid = :uid AND s.uid = :session",
+            args! {uid: uid.and_then(Value::as_str), session: self.session},
+            |row| row.get::<_,
+            i64>("one"),
+        )?;
         Ok(found.is_some())
     }
 
@@ -233,7 +233,7 @@ impl Loader {
     /// # Errors
     /// If the database cannot be used.
     pub fn finish(&self, connection: &Connection) -> Result<()> {
-        let values = named_params! {":uid": self.session};
+        let values = args! {uid: self.session};
         let brief = [Role::Tool, Role::Assistant, Role::User].map(brief_limit);
         let of = "conversation_id IN (SELECT c.id FROM conversations c JOIN sessions s ON s.id = c.session_id WHERE s.uid = :uid)";
         connection.execute(
@@ -245,7 +245,7 @@ impl Loader {
                     WINDOW w AS (PARTITION BY conversation_id ORDER BY position))
                  UPDATE messages SET running = totals.running, brief_running = totals.brief FROM totals WHERE messages.id = totals.id"
             ),
-            named_params! {":uid": self.session, ":tool": brief[0], ":assistant": brief[1], ":user": brief[2]},
+            args! {uid: self.session, tool: brief[0], assistant: brief[1], user: brief[2]},
         )?;
         connection.execute(
             "UPDATE conversations SET (position, turn, tokens, brief_tokens) = (SELECT coalesce(max(position), 0), coalesce(max(turn), 0),

@@ -2,10 +2,10 @@
 
 use afd_proto::findings::{ResultCounts, ResultStatus, TestResult};
 use afd_proto::vocabulary::RecordScope;
-use rusqlite::{Connection, Row, named_params};
+use rusqlite::{Connection, Row};
 
 use super::findings::{self, Finding, Place};
-use afd_store::{Conditions, Page, Reader, Result, elsewhere, new_uid, now_ms, word};
+use afd_store::{Conditions, Page, Reader, Result, Sql as _, args, elsewhere, new_uid, now_ms, word};
 
 /// A new test result.
 #[derive(Debug, Clone)]
@@ -84,33 +84,20 @@ impl Finding for TestResult {
 
 /// Inserts a test result and returns it.
 pub fn add(connection: &Connection, origin: &str, session: i64, new: &New) -> Result<TestResult> {
-    let id = connection
-        .prepare_cached(
-            "INSERT INTO test_results (uid, origin, session_id, task_uid, name, status, app, page, state, duration_ms, summary, evidence,
+    let id = connection.one(
+        "INSERT INTO test_results (uid, origin, session_id, task_uid, name, status, app, page, state, duration_ms, summary, evidence,
                 bug_uid, scope, created_at, updated_at)
              VALUES (:uid, :origin, :session_id, :task_uid, :name, :status, :app, :page, :state, :duration_ms, :summary, :evidence,
              :bug_uid, :scope, :now, :now) RETURNING id",
-        )?
-        .query_row(
-            named_params! {
-                ":uid": new_uid(),
-                ":origin": origin,
-                ":session_id": session,
-                ":task_uid": new.task,
-                ":name": new.name,
-                ":status": new.status.word(),
-                ":app": new.place.app,
-                ":page": new.place.page,
-                ":state": new.place.state,
-                ":duration_ms": new.duration_ms,
-                ":summary": new.summary,
-                ":evidence": new.evidence,
-                ":bug_uid": new.bug,
-                ":scope": new.scope.word(),
-                ":now": now_ms(),
-            },
-            |row| row.get::<_, i64>("id"),
-        )?;
+        args! {
+            uid: new_uid(), origin, session_id: session, task_uid: new.task, name: new.name,
+            status: new.status.word(), app: new.place.app, page: new.place.page, state: new.place.state,
+            duration_ms: new.duration_ms, summary: new.summary, evidence: new.evidence, bug_uid: new.bug,
+            scope: new.scope.word(), now: now_ms()
+        },
+        |row| row.get::<_,
+        i64>("id"),
+    )?;
     super::columns::touch(connection, session)?;
     Ok(findings::get(connection, id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
 }
@@ -162,7 +149,6 @@ pub fn places(connection: &Connection, session: i64) -> Result<Vec<(Option<Strin
     let mut statement = connection.prepare_cached(
         "SELECT DISTINCT page, state FROM test_results WHERE session_id = :session_id AND deleted_at IS NULL",
     )?;
-    let found =
-        statement.query_map(named_params! {":session_id": session}, |row| Ok((row.get("page")?, row.get("state")?)))?;
+    let found = statement.query_map(args! {session_id: session}, |row| Ok((row.get("page")?, row.get("state")?)))?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }

@@ -5,11 +5,11 @@
 
 use afd_proto::tasks::{FinishStatus, Task, TaskCounts, TaskStatus};
 use afd_proto::vocabulary::RecordScope;
-use rusqlite::{Connection, OptionalExtension, Row, named_params};
+use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::columns::{json, parse_list};
 use super::error::SessionError;
-use afd_store::{Result, elsewhere, new_uid, now_ms, word};
+use afd_store::{Result, Sql as _, args, elsewhere, new_uid, now_ms, word};
 
 /// Result of an operation on a task.
 pub type Outcome<T> = Result<T, SessionError>;
@@ -51,7 +51,7 @@ fn with_blockers(connection: &Connection, (mut task, before): (Task, Vec<String>
         "SELECT id FROM tasks WHERE uid = :uid AND deleted_at IS NULL AND status NOT IN ('passed', 'skipped')",
     )?;
     for uid in before {
-        if let Some(id) = open.query_row(named_params! {":uid": uid}, |row| row.get("id")).optional()? {
+        if let Some(id) = open.query_row(args! {uid}, |row| row.get("id")).optional()? {
             task.blocked_by.push(id);
         }
     }
@@ -61,21 +61,14 @@ fn with_blockers(connection: &Connection, (mut task, before): (Task, Vec<String>
 /// Returns a task of a session by its row id, or `None` if it is missing or deleted.
 pub fn get(connection: &Connection, session: i64, id: i64) -> Result<Option<Task>> {
     let sql = format!("{SELECT} WHERE t.session_id = :session_id AND t.id = :id AND t.deleted_at IS NULL");
-    let found = connection
-        .prepare_cached(&sql)?
-        .query_row(named_params! {":session_id": session, ":id": id}, read)
-        .optional()?;
+    let found = connection.first(&sql, args! {session_id: session, id}, read)?;
     found.map(|found| with_blockers(connection, found)).transpose()
 }
 
 /// Returns the active task.
 pub fn current(connection: &Connection, session: i64) -> Result<Option<Task>> {
     let sql = format!("{SELECT} WHERE t.session_id = :session_id AND t.status = 'active' AND t.deleted_at IS NULL");
-    Ok(connection
-        .prepare_cached(&sql)?
-        .query_row(named_params! {":session_id": session}, read)
-        .optional()?
-        .map(|(task, _)| task))
+    Ok(connection.first(&sql, args! {session_id: session}, read)?.map(|(task, _)| task))
 }
 
 fn no_task(id: i64) -> SessionError {
@@ -142,30 +135,17 @@ impl Default for New<'_> {
 /// Inserts a task and returns it.
 pub fn insert(connection: &Connection, origin: &str, session: i64, new: &New<'_>) -> Result<Task> {
     let (now, uid) = (now_ms(), new.uid.map_or_else(new_uid, str::to_owned));
-    let id = connection
-        .prepare_cached(
-            "INSERT INTO tasks (uid, origin, session_id, description, status, priority, blocked_by, progress, summary, scope, created_at,
+    let id = connection.one(
+        "INSERT INTO tasks (uid, origin, session_id, description, status, priority, blocked_by, progress, summary, scope, created_at,
                 started_at, finished_at, updated_at) VALUES (:uid, :origin, :session_id, :description, :status, :priority, :blocked_by, :progress,
                 :summary, :scope, :now, :started_at, :finished_at, :now) RETURNING id",
-        )?
-        .query_row(
-            named_params! {
-                ":uid": uid,
-                ":origin": origin,
-                ":session_id": session,
-                ":description": new.description,
-                ":status": new.status.word(),
-                ":priority": new.priority,
-                ":blocked_by": json(new.before),
-                ":progress": new.progress,
-                ":summary": new.summary,
-                ":scope": new.scope.word(),
-                ":now": now,
-                ":started_at": new.started_at,
-                ":finished_at": new.finished_at,
-            },
-            |row| row.get("id"),
-        )?;
+        args! {
+            uid, origin, session_id: session, description: new.description, status: new.status.word(),
+            priority: new.priority, blocked_by: json(new.before), progress: new.progress, summary: new.summary,
+            scope: new.scope.word(), now, started_at: new.started_at, finished_at: new.finished_at
+        },
+        |row| row.get("id"),
+    )?;
     super::columns::touch(connection, session)?;
     Ok(get(connection, session, id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
 }
@@ -177,8 +157,7 @@ pub fn queue(connection: &Connection, session: i64) -> Result<Vec<Task>> {
         "{SELECT} WHERE t.session_id = :session AND t.status = 'pending' AND t.deleted_at IS NULL ORDER BY t.priority DESC, t.id"
     );
     let mut statement = connection.prepare_cached(&sql)?;
-    let found: Vec<_> =
-        statement.query_map(named_params! {":session": session}, read)?.collect::<rusqlite::Result<_>>()?;
+    let found: Vec<_> = statement.query_map(args! {session}, read)?.collect::<rusqlite::Result<_>>()?;
     let mut tasks: Vec<Task> =
         found.into_iter().map(|found| with_blockers(connection, found)).collect::<Result<_>>()?;
     tasks.sort_by_key(|t| !t.blocked_by.is_empty());
@@ -191,9 +170,7 @@ pub fn done(connection: &Connection, session: i64) -> Result<Vec<Task>> {
         "{SELECT} WHERE t.session_id = :session AND t.status IN ('passed', 'failed', 'skipped') AND t.deleted_at IS NULL
             ORDER BY t.finished_at, t.id"
     );
-    let mut statement = connection.prepare_cached(&sql)?;
-    let found = statement.query_map(named_params! {":session": session}, |row| read(row).map(|(task, _)| task))?;
-    Ok(found.collect::<rusqlite::Result<_>>()?)
+    connection.all(&sql, args! {session}, |row| read(row).map(|(task, _)| task))
 }
 
 /// Counts the tasks of a session by status.
@@ -202,9 +179,8 @@ pub fn counts(connection: &Connection, session: i64) -> Result<TaskCounts> {
     let mut statement = connection.prepare_cached(
         "SELECT status, count(*) AS count FROM tasks WHERE session_id = :session_id AND deleted_at IS NULL GROUP BY status",
     )?;
-    let rows = statement.query_map(named_params! {":session_id": session}, |row| {
-        Ok((word(row, "status")?, row.get::<_, i64>("count")?))
-    })?;
+    let rows = statement
+        .query_map(args! {session_id: session}, |row| Ok((word(row, "status")?, row.get::<_, i64>("count")?)))?;
     for row in rows {
         let (status, count) = row?;
         match status {
@@ -222,14 +198,13 @@ fn set_status(connection: &Connection, task: &Task, status: TaskStatus) -> Resul
     let now = now_ms();
     let started = if status == TaskStatus::Pending { task.started_at } else { task.started_at.or(Some(now)) };
     let finished = (!matches!(status, TaskStatus::Pending | TaskStatus::Active)).then_some(now);
-    connection
-        .prepare_cached(
-            "UPDATE tasks SET status = :status, started_at = :started_at, finished_at = :finished_at, updated_at = :updated_at
+    connection.run(
+        "UPDATE tasks SET status = :status, started_at = :started_at, finished_at = :finished_at, updated_at = :updated_at
             WHERE id = :id",
-        )?
-        .execute(
-            named_params! {":id": task.id, ":status": status.word(), ":started_at": started, ":finished_at": finished, ":updated_at": now},
-        )?;
+        args! {
+            id: task.id, status: status.word(), started_at: started, finished_at: finished, updated_at: now
+        },
+    )?;
     Ok(())
 }
 
@@ -311,19 +286,14 @@ pub struct Change {
 /// [`SessionError::Missing`] if there is no such task.
 pub fn change(connection: &Connection, session: i64, id: Option<i64>, change: &Change) -> Outcome<Task> {
     let task = resolve_task(connection, session, id)?;
-    connection
-        .prepare_cached(
-            "UPDATE tasks SET progress = coalesce(:progress, progress), description = coalesce(:description, description),
+    connection.run(
+        "UPDATE tasks SET progress = coalesce(:progress, progress), description = coalesce(:description, description),
                 priority = coalesce(:priority, priority), scope = coalesce(:scope, scope), updated_at = :updated_at WHERE id = :id",
-        )?
-        .execute(named_params! {
-            ":id": task.id,
-            ":progress": change.progress,
-            ":description": change.description,
-            ":priority": change.priority,
-            ":scope": change.scope.map(RecordScope::word),
-            ":updated_at": now_ms(),
-        })?;
+        args! {
+            id: task.id, progress: change.progress, description: change.description, priority: change.priority,
+            scope: change.scope.map(RecordScope::word), updated_at: now_ms()
+        },
+    )?;
     touch_and_reload(connection, session, task.id)
 }
 
@@ -349,8 +319,6 @@ pub fn finish(
         FinishStatus::Skipped => TaskStatus::Skipped,
     };
     set_status(connection, &task, status)?;
-    connection
-        .prepare_cached("UPDATE tasks SET summary = :summary WHERE id = :id")?
-        .execute(named_params! {":id": task.id, ":summary": summary})?;
+    connection.run("UPDATE tasks SET summary = :summary WHERE id = :id", args! {id: task.id, summary})?;
     touch_and_reload(connection, session, task.id)
 }

@@ -1,10 +1,10 @@
 //! Elements that sessions marked as tested.
 
 use afd_proto::findings::TestedElement;
-use rusqlite::{Connection, named_params};
+use rusqlite::Connection;
 
 use afd_store::exchange::MAX_FIGURE;
-use afd_store::{Result, new_uid, now_ms};
+use afd_store::{Result, Sql as _, args, new_uid, now_ms};
 
 /// An element to mark as tested.
 #[derive(Debug, Clone)]
@@ -29,9 +29,8 @@ pub struct Mark {
 pub fn mark(connection: &Connection, origin: &str, session: i64, mark: &Mark) -> Result<TestedElement> {
     let now = now_ms();
     let (passed, failed) = (i64::from(mark.passed == Some(true)), i64::from(mark.passed == Some(false)));
-    let (passed, failed, times) = connection
-        .prepare_cached(
-            "INSERT INTO tested_elements (uid, origin, session_id, app, page, state, element, component, passed, failed, list_rows,
+    let (passed, failed, times) = connection.one(
+        "INSERT INTO tested_elements (uid, origin, session_id, app, page, state, element, component, passed, failed, list_rows,
                 created_at, updated_at)
              VALUES (:uid, :origin, :session_id, :app, :page, :state, :element, :component, :passed, :failed, :list_rows, :now, :now)
              ON CONFLICT (session_id, app, page, element) DO UPDATE SET passed = passed + excluded.passed,
@@ -39,24 +38,13 @@ pub fn mark(connection: &Connection, origin: &str, session: i64, mark: &Mark) ->
                 times = times + 1, component = coalesce(excluded.component, component), state = coalesce(excluded.state, state),
                 list_rows = coalesce(excluded.list_rows, list_rows), updated_at = excluded.updated_at
              RETURNING passed, failed, times",
-        )?
-        .query_row(
-            named_params! {
-                ":uid": new_uid(),
-                ":origin": origin,
-                ":session_id": session,
-                ":app": mark.app,
-                ":page": mark.page,
-                ":state": mark.state,
-                ":element": mark.element,
-                ":component": mark.component.as_ref().map(|c| &c.0),
-                ":passed": passed,
-                ":failed": failed,
-                ":list_rows": mark.list_rows,
-                ":now": now,
-            },
-            |row| Ok((row.get("passed")?, row.get("failed")?, row.get("times")?)),
-        )?;
+        args! {
+            uid: new_uid(), origin, session_id: session, app: mark.app, page: mark.page, state: mark.state,
+            element: mark.element, component: mark.component.as_ref().map(|c| &c.0), passed, failed,
+            list_rows: mark.list_rows, now
+        },
+        |row| Ok((row.get("passed")?, row.get("failed")?, row.get("times")?)),
+    )?;
     super::touch(connection, session)?;
     Ok(TestedElement {
         element: mark.element.clone(),
@@ -72,31 +60,24 @@ pub fn mark(connection: &Connection, origin: &str, session: i64, mark: &Mark) ->
 
 /// Inserts an element as it was marked in another copy of this memory, unless the session marked it already.
 pub fn restore(connection: &Connection, origin: &str, session: i64, element: &TestedElement) -> Result<()> {
-    connection
-        .prepare_cached(
-            "INSERT INTO tested_elements (uid, origin, session_id, app, page, element, passed, failed, times, created_at, updated_at)
+    connection.run(
+        "INSERT INTO tested_elements (uid, origin, session_id, app, page, element, passed, failed, times, created_at, updated_at)
              VALUES (:uid, :origin, :session_id, :app, :page, :element, :passed, :failed, :times, :at, :at)
              ON CONFLICT (session_id, app, page, element) DO NOTHING",
-        )?
-        .execute(named_params! {
-            ":uid": new_uid(),
-            ":origin": origin,
-            ":session_id": session,
-            ":app": element.app,
-            ":page": element.page,
-            ":element": element.element,
-            ":passed": element.passed.clamp(0, MAX_FIGURE),
-            ":failed": element.failed.clamp(0, MAX_FIGURE),
-            ":times": element.times.clamp(1, MAX_FIGURE),
-            ":at": element.last_at.clamp(0, now_ms()),
-        })?;
+        args! {
+            uid: new_uid(), origin, session_id: session, app: element.app, page: element.page,
+            element: element.element, passed: element.passed.clamp(0, MAX_FIGURE),
+            failed: element.failed.clamp(0, MAX_FIGURE), times: element.times.clamp(1, MAX_FIGURE),
+            at: element.last_at.clamp(0, now_ms())
+        },
+    )?;
     Ok(())
 }
 
 /// Counts the elements that a session has marked.
 pub fn count(connection: &Connection, session: i64) -> Result<i64> {
     let sql = "SELECT count(*) AS count FROM tested_elements WHERE session_id = :session_id";
-    Ok(connection.prepare_cached(sql)?.query_row(named_params! {":session_id": session}, |row| row.get("count"))?)
+    connection.one(sql, args! {session_id: session}, |row| row.get("count"))
 }
 
 /// A marked element with the state it was found in.
@@ -112,22 +93,22 @@ pub struct Marked {
 
 /// Returns all elements that a session marked, in the order in which they were first marked.
 pub fn all(connection: &Connection, session: i64) -> Result<Vec<Marked>> {
-    let mut statement = connection.prepare_cached(
+    connection.all(
         "SELECT element, component, app, page, passed, failed, times, updated_at, state, list_rows FROM tested_elements
             WHERE session_id = :session_id ORDER BY id",
-    )?;
-    let found = statement.query_map(named_params! {":session_id": session}, |row| {
-        let element = TestedElement {
-            element: row.get("element")?,
-            component: row.get("component")?,
-            app: row.get("app")?,
-            page: row.get("page")?,
-            passed: row.get("passed")?,
-            failed: row.get("failed")?,
-            times: row.get("times")?,
-            last_at: row.get("updated_at")?,
-        };
-        Ok(Marked { element, state: row.get("state")?, list_rows: row.get("list_rows")? })
-    })?;
-    Ok(found.collect::<rusqlite::Result<_>>()?)
+        args! {session_id: session},
+        |row| {
+            let element = TestedElement {
+                element: row.get("element")?,
+                component: row.get("component")?,
+                app: row.get("app")?,
+                page: row.get("page")?,
+                passed: row.get("passed")?,
+                failed: row.get("failed")?,
+                times: row.get("times")?,
+                last_at: row.get("updated_at")?,
+            };
+            Ok(Marked { element, state: row.get("state")?, list_rows: row.get("list_rows")? })
+        },
+    )
 }

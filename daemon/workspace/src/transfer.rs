@@ -1,14 +1,14 @@
 //! Sessions with everything said and found in them, as records that another copy of the memory can take in.
 
 use afd_proto::conversation::Role;
-use rusqlite::{Connection, OptionalExtension, named_params};
+use rusqlite::Connection;
 use serde_json::Value;
 
 use super::conversation::summaries;
 use super::patterns;
 use super::records::limits;
 use afd_store::exchange::{self, Kind, LoadError, Loaded, Loader, Record};
-use afd_store::now_ms;
+use afd_store::{Sql as _, args, now_ms};
 
 const fn kind(name: &'static str, table: &'static str, natural: &'static [&'static str]) -> Kind {
     Kind { name, table, skipped: &[], natural }
@@ -110,10 +110,11 @@ fn kept(connection: &Connection, loader: &Loader, kind: &Kind, record: &Record) 
 /// Returns whether the session of a record was deleted here.
 fn is_deleted(connection: &Connection, record: &Record) -> Result<bool, LoadError> {
     let session = record.get("session").and_then(Value::as_str);
-    let found = connection
-        .prepare_cached("SELECT deleted_at IS NOT NULL AS deleted FROM sessions WHERE uid = :uid")?
-        .query_row(named_params! {":uid": session}, |row| row.get("deleted"))
-        .optional()?;
+    let found = connection.first(
+        "SELECT deleted_at IS NOT NULL AS deleted FROM sessions WHERE uid = :uid",
+        args! {uid: session},
+        |row| row.get("deleted"),
+    )?;
     Ok(found.unwrap_or(false))
 }
 
@@ -124,16 +125,12 @@ fn load_conversation(
     kind: &Kind,
     mut record: Record,
 ) -> Result<Loaded, LoadError> {
-    let here: Option<(i64, String)> = connection
-        .prepare_cached(
-            "SELECT c.position, c.uid FROM conversations c JOIN sessions s ON s.id = c.session_id
+    let here: Option<(i64, String)> = connection.first(
+        "SELECT c.position, c.uid FROM conversations c JOIN sessions s ON s.id = c.session_id
              WHERE c.uid = :uid OR s.uid = :session AND c.name = :name",
-        )?
-        .query_row(
-            named_params! {":uid": text(&record, "uid"), ":session": text(&record, "session"), ":name": text(&record, "name")},
-            |row| Ok((row.get("position")?, row.get("uid")?)),
-        )
-        .optional()?;
+        args! {uid: text(&record, "uid"), session: text(&record, "session"), name: text(&record, "name")},
+        |row| Ok((row.get("position")?, row.get("uid")?)),
+    )?;
     let uid = text(&record, "uid").to_owned();
     if loader.chose(&uid) {
         return Ok(Loaded::Present);
@@ -186,12 +183,11 @@ fn load_session(
         return loader.load(connection, kind, record);
     }
     loader.choose(connection, &uid)?;
-    let holder: Option<(i64, bool)> = connection
-        .prepare_cached(
-            "SELECT id, goal IS NULL AND started_at IS NULL AND deleted_at IS NULL AS blank FROM sessions WHERE name = :name AND uid <> :uid",
-        )?
-        .query_row(named_params! {":name": name, ":uid": uid}, |row| Ok((row.get("id")?, row.get("blank")?)))
-        .optional()?;
+    let holder: Option<(i64, bool)> = connection.first(
+        "SELECT id, goal IS NULL AND started_at IS NULL AND deleted_at IS NULL AS blank FROM sessions WHERE name = :name AND uid <> :uid",
+        args! {name, uid},
+        |row| Ok((row.get("id")?, row.get("blank")?)),
+    )?;
     match holder {
         None => return loader.load(connection, kind, record),
         Some((id, true)) if !exchange::is_referenced(connection, kind.table, id)? => {
@@ -207,8 +203,6 @@ fn load_session(
 
 /// Returns the name of a session here, and what it did elsewhere.
 fn own(connection: &Connection, uid: &str) -> Result<Option<(String, Option<String>)>, LoadError> {
-    Ok(connection
-        .prepare_cached("SELECT name, elsewhere FROM sessions WHERE uid = :uid")?
-        .query_row(named_params! {":uid": uid}, |row| Ok((row.get("name")?, row.get("elsewhere")?)))
-        .optional()?)
+    let sql = "SELECT name, elsewhere FROM sessions WHERE uid = :uid";
+    Ok(connection.first(sql, args! {uid}, |row| Ok((row.get("name")?, row.get("elsewhere")?)))?)
 }

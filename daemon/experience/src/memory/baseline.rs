@@ -7,14 +7,14 @@
 
 use afd_proto::memory::OutcomeKind;
 use afd_proto::vocabulary::Action;
-use rusqlite::{Connection, OptionalExtension, named_params};
+use rusqlite::Connection;
 
 use super::derived_uid;
 use super::outcomes::{self, Attempt, decayed};
 use super::pages::{self, Page};
 use super::recoveries::{self, Change};
 use afd_screen::page::target::action_key;
-use afd_store::{Piece, Result, json, now_ms, skip_unreadable, word};
+use afd_store::{Piece, Result, Sql as _, args, json, now_ms, skip_unreadable, word};
 
 /// How far the events and observations of a store have been folded, sequence numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -27,26 +27,25 @@ pub struct Folded {
 
 /// Returns how far those of a store have been folded.
 pub fn upto(connection: &Connection, origin: &str) -> Result<Folded> {
-    let found = connection
-        .prepare_cached("SELECT events_upto, observations_upto FROM folds WHERE origin = :origin")?
-        .query_row(named_params! {":origin": origin}, |row| {
-            Ok(Folded { events: row.get("events_upto")?, observations: row.get("observations_upto")? })
-        })
-        .optional()?;
+    let found = connection.first(
+        "SELECT events_upto, observations_upto FROM folds WHERE origin = :origin",
+        args! {origin},
+        |row| Ok(Folded { events: row.get("events_upto")?, observations: row.get("observations_upto")? }),
+    )?;
     Ok(found.unwrap_or_default())
 }
 
 /// Records how far those of a store have been folded.
 pub(super) fn set_upto(connection: &Connection, origin: &str, folded: Folded) -> Result<()> {
-    connection
-        .prepare_cached(
-            "INSERT INTO folds (uid, origin, events_upto, observations_upto, updated_at) VALUES (:uid, :origin, :events, :observations, :now)
+    connection.run(
+        "INSERT INTO folds (uid, origin, events_upto, observations_upto, updated_at) VALUES (:uid, :origin, :events, :observations, :now)
              ON CONFLICT (origin) DO UPDATE SET events_upto = max(events_upto, excluded.events_upto),
                 observations_upto = max(observations_upto, excluded.observations_upto), updated_at = excluded.updated_at",
-        )?
-        .execute(named_params! {
-            ":uid": derived_uid(&["fold", origin]), ":origin": origin, ":events": folded.events, ":observations": folded.observations, ":now": now_ms(),
-        })?;
+        args! {
+            uid: derived_uid(&["fold", origin]), origin, events: folded.events, observations: folded.observations,
+            now: now_ms()
+        },
+    )?;
     Ok(())
 }
 
@@ -79,7 +78,7 @@ impl Clearing {
     pub(super) fn some(&mut self, connection: &Connection, piece: &Piece) -> Result<bool> {
         while let Some(table) = CLEARED.get(self.at.0) {
             let last = format!("SELECT coalesce(max(id), 0) AS last FROM {table}");
-            let last: i64 = connection.prepare_cached(&last)?.query_row([], |row| row.get("last"))?;
+            let last: i64 = connection.one(&last, [], |row| row.get("last"))?;
             let to = self.at.1 + LOOKED_AT;
             self.clear(connection, table, to)?;
             self.at = if to < last { (self.at.0, to) } else { (self.at.0 + 1, 0) };
@@ -87,9 +86,7 @@ impl Clearing {
                 return Ok(false);
             }
         }
-        connection
-            .prepare_cached("DELETE FROM folds WHERE origin = :origin")?
-            .execute(named_params! {":origin": self.origin})?;
+        connection.run("DELETE FROM folds WHERE origin = :origin", args! {origin: self.origin})?;
         Ok(true)
     }
 
@@ -102,16 +99,12 @@ impl Clearing {
             "observations" => self.folded.observations,
             _ => {
                 let sql = format!("DELETE FROM {table} WHERE {rows}");
-                connection
-                    .prepare_cached(&sql)?
-                    .execute(named_params! {":after": after, ":to": to, ":origin": origin})?;
+                connection.run(&sql, args! {after, to, origin})?;
                 return Ok(());
             }
         };
         let sql = format!("UPDATE {table} SET folded = 1 WHERE {rows} AND seq <= :upto AND folded = 0");
-        connection
-            .prepare_cached(&sql)?
-            .execute(named_params! {":after": after, ":to": to, ":origin": origin, ":upto": upto})?;
+        connection.run(&sql, args! {after, to, origin, upto})?;
         Ok(())
     }
 }
@@ -120,11 +113,7 @@ impl Clearing {
 fn page_uid(connection: &Connection, page: Option<&Page>) -> Result<String> {
     let Some(page) = page else { return Ok(String::new()) };
     let sql = "SELECT uid FROM pages WHERE id = :id";
-    Ok(connection
-        .prepare_cached(sql)?
-        .query_row(named_params! {":id": page.id}, |row| row.get("uid"))
-        .optional()?
-        .unwrap_or_default())
+    Ok(connection.first(sql, args! {id: page.id}, |row| row.get("uid"))?.unwrap_or_default())
 }
 
 /// Adds an attempt to the baseline of a store.
@@ -140,39 +129,29 @@ pub(super) fn add(connection: &Connection, origin: &str, a: &Attempt<'_>) -> Res
         &below?,
         a.cause.unwrap_or_default(),
     ]);
-    let known: Option<(f64, i64)> = connection
-        .prepare_cached("SELECT weight, last_at FROM baseline_outcomes WHERE uid = :uid")?
-        .query_row(named_params! {":uid": &uid}, |row| Ok((row.get("weight")?, row.get("last_at")?)))
-        .optional()?;
+    let known: Option<(f64, i64)> = connection.first(
+        "SELECT weight, last_at FROM baseline_outcomes WHERE uid = :uid",
+        args! {uid: &uid},
+        |row| Ok((row.get("weight")?, row.get("last_at")?)),
+    )?;
     let (weight, weighted_at) = known.unwrap_or((0.0, a.at));
     let last_at = weighted_at.max(a.at);
-    connection
-        .prepare_cached(
-            "INSERT INTO baseline_outcomes (uid, origin, page_id, action, kind, to_page_id, below_page_id, cause, verify_op, count,
+    connection.run(
+        "INSERT INTO baseline_outcomes (uid, origin, page_id, action, kind, to_page_id, below_page_id, cause, verify_op, count,
                 verified_count, weight, duration_ms, last_at, updated_at)
              VALUES (:uid, :origin, :page_id, :action, :kind, :to_page_id, :below_page_id, :cause, :verify_op, :count, :verified, :weight,
                 :duration_ms, :last_at, :now)
              ON CONFLICT (uid) DO UPDATE SET action = excluded.action, verify_op = coalesce(excluded.verify_op, verify_op),
                 count = count + excluded.count, verified_count = verified_count + excluded.verified_count, weight = excluded.weight,
                 duration_ms = duration_ms + excluded.duration_ms, last_at = excluded.last_at, updated_at = excluded.updated_at",
-        )?
-        .execute(named_params! {
-            ":uid": uid,
-            ":origin": origin,
-            ":page_id": a.from.id,
-            ":action": a.action,
-            ":kind": a.kind.word(),
-            ":to_page_id": a.to.map(|page| page.id),
-            ":below_page_id": a.below.map(|page| page.id),
-            ":cause": a.cause,
-            ":verify_op": a.verify_op,
-            ":count": a.times,
-            ":verified": a.verified,
-            ":weight": decayed(weight, last_at - weighted_at) + decayed(a.weight, last_at - a.at),
-            ":duration_ms": a.duration_ms,
-            ":last_at": last_at,
-            ":now": now_ms(),
-        })?;
+        args! {
+            uid, origin, page_id: a.from.id, action: a.action, kind: a.kind.word(),
+            to_page_id: a.to.map(|page| page.id), below_page_id: a.below.map(|page| page.id), cause: a.cause,
+            verify_op: a.verify_op, count: a.times, verified: a.verified,
+            weight: decayed(weight, last_at - weighted_at) + decayed(a.weight, last_at - a.at),
+            duration_ms: a.duration_ms, last_at, now: now_ms()
+        },
+    )?;
     Ok(())
 }
 
@@ -186,9 +165,8 @@ pub(super) fn add_recovery(
     at: i64,
 ) -> Result<()> {
     let uid = derived_uid(&["baseline recovery", origin, &page_uid(connection, Some(page))?, cause, key]);
-    connection
-        .prepare_cached(
-            "INSERT INTO baseline_recoveries (uid, origin, page_id, failure_cause, action, success_count, failure_count, undecided_count,
+    connection.run(
+        "INSERT INTO baseline_recoveries (uid, origin, page_id, failure_cause, action, success_count, failure_count, undecided_count,
                 left_count, last_success_at, last_at, updated_at)
              VALUES (:uid, :origin, :page_id, :cause, :action, :success, :failure, :undecided, :left, :last_success_at, :at, :now)
              ON CONFLICT (uid) DO UPDATE SET success_count = success_count + excluded.success_count,
@@ -196,21 +174,12 @@ pub(super) fn add_recovery(
                 left_count = left_count + excluded.left_count,
                 last_success_at = nullif(max(coalesce(last_success_at, 0), coalesce(excluded.last_success_at, 0)), 0),
                 last_at = max(last_at, excluded.last_at), updated_at = excluded.updated_at",
-        )?
-        .execute(named_params! {
-            ":uid": uid,
-            ":origin": origin,
-            ":page_id": page.id,
-            ":cause": cause,
-            ":action": action,
-            ":success": change.success,
-            ":failure": change.failure,
-            ":undecided": change.undecided,
-            ":left": change.left,
-            ":last_success_at": Some(at).filter(|_| change.success > 0),
-            ":at": at,
-            ":now": now_ms(),
-        })?;
+        args! {
+            uid, origin, page_id: page.id, cause, action, success: change.success, failure: change.failure,
+            undecided: change.undecided, left: change.left, last_success_at: Some(at).filter(|_| change.success > 0),
+            at, now: now_ms()
+        },
+    )?;
     Ok(())
 }
 
@@ -254,7 +223,7 @@ fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
 /// Adds an outcome of a baseline to the counters, unless it cannot be read.
 pub(super) fn project_outcome(connection: &Connection, id: i64) -> Result<()> {
     let mut statement = connection.prepare_cached("SELECT * FROM baseline_outcomes WHERE id = :id")?;
-    let Some(row) = skip_unreadable(statement.query_row(named_params! {":id": id}, read))? else { return Ok(()) };
+    let Some(row) = skip_unreadable(statement.query_row(args! {id}, read))? else { return Ok(()) };
     let page = |id: Option<i64>| id.map(|id| pages::get(connection, id)).transpose().map(Option::flatten);
     let (Some(from), to, below) = (page(Some(row.from))?, page(row.to)?, page(row.below)?) else { return Ok(()) };
     let attempt = Attempt {
@@ -279,7 +248,7 @@ pub(super) fn project_outcome(connection: &Connection, id: i64) -> Result<()> {
 /// Adds a recovery of a baseline to the counters, unless it cannot be read.
 pub(super) fn project_recovery(connection: &Connection, id: i64) -> Result<()> {
     let mut statement = connection.prepare_cached("SELECT * FROM baseline_recoveries WHERE id = :id")?;
-    let mut rows = statement.query(named_params! {":id": id})?;
+    let mut rows = statement.query(args! {id})?;
     let Some(row) = rows.next()? else { return Ok(()) };
     let Some(page) = pages::get(connection, row.get("page_id")?)? else { return Ok(()) };
     let (origin, cause, text): (String, String, String) =

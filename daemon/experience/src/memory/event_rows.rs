@@ -3,10 +3,10 @@
 use afd_proto::ErrorCode;
 use afd_proto::memory::{Category, EventStatus, OutcomeKind};
 use afd_proto::vocabulary::Action;
-use rusqlite::{Connection, OptionalExtension, Row, named_params};
+use rusqlite::{Connection, Row};
 
 use super::pages::{self, Page};
-use afd_store::{Result, word};
+use afd_store::{Result, Sql as _, args, word};
 
 /// An event with its page.
 pub(super) struct EventRow {
@@ -90,20 +90,17 @@ pub(super) fn event_row(row: &Row<'_>) -> rusqlite::Result<EventRow> {
 
 /// Returns an event by its uid.
 pub(super) fn find(connection: &Connection, uid: &str) -> Result<Option<EventRow>> {
-    Ok(connection
-        .prepare_cached(&select("WHERE e.uid = :uid"))?
-        .query_row(named_params! {":uid": uid}, event_row)
-        .optional()?)
+    connection.first(&select("WHERE e.uid = :uid"), args! {uid}, event_row)
 }
 
 /// Whether the outcome of an event is known to have been counted already: while counters are made again after an
 /// upgrade, those of older events are counted by that job.
 pub(super) fn is_counted(connection: &Connection, event: &EventRow) -> Result<bool> {
-    let waiting: bool = connection
-        .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM store WHERE rebuild_cursor IS NOT NULL AND :seq > rebuild_cursor AND :seq <= rebuild_upto)
+    let waiting: bool = connection.one(
+        "SELECT EXISTS (SELECT 1 FROM store WHERE rebuild_cursor IS NOT NULL AND :seq > rebuild_cursor AND :seq <= rebuild_upto)
                 AS waiting",
-        )?
-        .query_row(named_params! {":seq": event.seq}, |row| row.get("waiting"))?;
+        args! {seq: event.seq},
+        |row| row.get("waiting"),
+    )?;
     Ok(!waiting)
 }

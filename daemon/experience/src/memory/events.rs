@@ -6,11 +6,11 @@
 use afd_proto::ErrorCode;
 use afd_proto::memory::{Category, EventStatus};
 use afd_proto::vocabulary::Action;
-use rusqlite::{Connection, OptionalExtension, Row, named_params};
+use rusqlite::{Connection, Row};
 use serde_json::Value;
 
 use super::{Origin, Place, pages};
-use afd_store::{Result, now_ms};
+use afd_store::{Result, Sql as _, args, now_ms};
 
 /// A request key of the caller, which prevents executing a call twice, and a hash of the call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,32 +69,19 @@ pub fn intend(connection: &Connection, origin: &Origin, event: &Event) -> Result
         _ => None,
     };
     let (page, inherited) = page_of(connection, origin, event)?;
-    connection
-        .prepare_cached(
-            "INSERT INTO intents (uid, origin, seq, session_id, device_id, trace_id, request_key, request_hash, category, op, action,
+    connection.run(
+        "INSERT INTO intents (uid, origin, seq, session_id, device_id, trace_id, request_key, request_hash, category, op, action,
                 before_uid, page_id, inherited, content_hash, parent_uid, started_at, updated_at)
              VALUES (:uid, :origin, :seq, :session_id, :device_id, :trace_id, :request_key, :request_hash, :category, :op, :action,
                 :before_uid, :page_id, :inherited, :content_hash, :parent_uid, :at, :at)",
-        )?
-        .execute(named_params! {
-            ":uid": event.uid,
-            ":origin": origin.store,
-            ":seq": event.seq,
-            ":session_id": origin.session,
-            ":device_id": origin.device,
-            ":trace_id": origin.trace,
-            ":request_key": event.request.as_ref().map(|r| &r.key),
-            ":request_hash": event.request.as_ref().map(|r| &r.hash),
-            ":category": event.category.word(),
-            ":op": event.op,
-            ":action": json(&event.action),
-            ":before_uid": event.before.observation,
-            ":page_id": page,
-            ":inherited": inherited,
-            ":content_hash": event.before.content,
-            ":parent_uid": answered.as_ref().map(|(uid, _)| uid),
-            ":at": event.at,
-        })?;
+        args! {
+            uid: event.uid, origin: origin.store, seq: event.seq, session_id: origin.session,
+            device_id: origin.device, trace_id: origin.trace, request_key: event.request.as_ref().map(|r| &r.key),
+            request_hash: event.request.as_ref().map(|r| &r.hash), category: event.category.word(), op: event.op,
+            action: json(&event.action), before_uid: event.before.observation, page_id: page, inherited,
+            content_hash: event.before.content, parent_uid: answered.as_ref().map(|(uid, _)| uid), at: event.at
+        },
+    )?;
     Ok(answered)
 }
 
@@ -112,15 +99,14 @@ fn page_of(connection: &Connection, origin: &Origin, event: &Event) -> Result<(O
     if event.category == Category::Verify {
         return Ok((None, 0));
     }
-    let last = connection
-        .prepare_cached(
-            "SELECT after_page_id, page_id FROM events
+    let last = connection.first(
+        "SELECT after_page_id, page_id FROM events
              WHERE device_id = :device AND origin = :store AND seq < :seq AND category <> 'verify' AND sent = 1 ORDER BY seq DESC LIMIT 1",
-        )?
-        .query_row(named_params! {":device": origin.device, ":store": origin.store, ":seq": event.seq}, |row| {
+        args! {device: origin.device, store: origin.store, seq: event.seq},
+        |row| {
             Ok((row.get::<_, Option<i64>>("after_page_id")?, row.get::<_, Option<i64>>("page_id")?))
-        })
-        .optional()?;
+        },
+    )?;
     Ok(match last {
         Some((Some(after), _)) => (Some(after), 1),
         Some((None, Some(before))) => (Some(before), 2),
@@ -130,10 +116,11 @@ fn page_of(connection: &Connection, origin: &Origin, event: &Event) -> Result<(O
 
 /// Inserts an event in place of its intent.
 pub(super) fn put(connection: &Connection, origin: &Origin, event: &Event, parent: Option<&str>) -> Result<()> {
-    let intended = connection
-        .prepare_cached("DELETE FROM intents WHERE uid = :uid RETURNING page_id, inherited")?
-        .query_row(named_params! {":uid": &event.uid}, |row| Ok((row.get("page_id")?, row.get("inherited")?)))
-        .optional()?;
+    let intended = connection.first(
+        "DELETE FROM intents WHERE uid = :uid RETURNING page_id, inherited",
+        args! {uid: &event.uid},
+        |row| Ok((row.get("page_id")?, row.get("inherited")?)),
+    )?;
     let place = match intended {
         Some(place) => place,
         None => page_of(connection, origin, event)?,
@@ -148,56 +135,37 @@ fn insert(
     parent: Option<&str>,
     (page, inherited): (Option<i64>, i64),
 ) -> Result<()> {
-    connection
-        .prepare_cached(
-            "INSERT INTO events (uid, origin, seq, session_id, device_id, trace_id, request_key, request_hash, category, op, status, sent,
+    connection.run(
+        "INSERT INTO events (uid, origin, seq, session_id, device_id, trace_id, request_key, request_hash, category, op, status, sent,
                 action, failure_cause, error, result, evidence, duration_ms, before_uid, app, page_id, inherited, content_hash, parent_uid,
                 at, updated_at)
              VALUES (:uid, :origin, :seq, :session_id, :device_id, :trace_id, :request_key, :request_hash, :category, :op, :status, :sent,
                 :action, :failure_cause, :error, :result, :evidence, :duration_ms, :before_uid,
                 nullif((SELECT app FROM pages WHERE id = :page_id), ''), :page_id, :inherited, :content_hash, :parent_uid, :at, :at)",
-        )?
-        .execute(named_params! {
-            ":uid": e.uid,
-            ":origin": origin.store,
-            ":seq": e.seq,
-            ":session_id": origin.session,
-            ":device_id": origin.device,
-            ":trace_id": origin.trace,
-            ":request_key": e.request.as_ref().map(|r| &r.key),
-            ":request_hash": e.request.as_ref().map(|r| &r.hash),
-            ":category": e.category.word(),
-            ":op": e.op,
-            ":status": e.status.word(),
-            ":sent": e.sent,
-            ":action": json(&e.action),
-            ":failure_cause": e.failure.map(ErrorCode::name),
-            ":error": json(&e.error),
-            ":result": json(&e.result),
-            ":evidence": json(&e.evidence),
-            ":duration_ms": e.duration_ms,
-            ":before_uid": e.before.observation,
-            ":page_id": page,
-            ":inherited": inherited,
-            ":content_hash": e.before.content,
-            ":parent_uid": parent,
-            ":at": e.at,
-        })?;
+        args! {
+            uid: e.uid, origin: origin.store, seq: e.seq, session_id: origin.session, device_id: origin.device,
+            trace_id: origin.trace, request_key: e.request.as_ref().map(|r| &r.key),
+            request_hash: e.request.as_ref().map(|r| &r.hash), category: e.category.word(), op: e.op,
+            status: e.status.word(), sent: e.sent, action: json(&e.action),
+            failure_cause: e.failure.map(ErrorCode::name), error: json(&e.error), result: json(&e.result),
+            evidence: json(&e.evidence), duration_ms: e.duration_ms, before_uid: e.before.observation, page_id: page,
+            inherited, content_hash: e.before.content, parent_uid: parent, at: e.at
+        },
+    )?;
     Ok(())
 }
 
 /// Returns the failure that the session has not recovered from yet, its uid and cause: the newest act or verify, if it
 /// failed.
 pub(super) fn open_failure(connection: &Connection, origin: &Origin) -> Result<Option<(String, String)>> {
-    let newest = connection
-        .prepare_cached(
-            "SELECT uid, status, coalesce(failure_cause, 'OUTCOME_UNKNOWN') AS cause FROM events
+    let newest = connection.first(
+        "SELECT uid, status, coalesce(failure_cause, 'OUTCOME_UNKNOWN') AS cause FROM events
              WHERE session_id = :session_id AND device_id = :device_id AND origin = :store AND category <> 'recover' ORDER BY seq DESC LIMIT 1",
-        )?
-        .query_row(named_params! {":session_id": origin.session, ":device_id": origin.device, ":store": origin.store}, |row| {
+        args! {session_id: origin.session, device_id: origin.device, store: origin.store},
+        |row| {
             Ok((row.get("uid")?, row.get::<_, String>("status")?, row.get("cause")?))
-        })
-        .optional()?;
+        },
+    )?;
     Ok(newest.filter(|(_, status, _)| status != "ok").map(|(uid, _, cause)| (uid, cause)))
 }
 
@@ -220,20 +188,19 @@ pub fn outcome(connection: &Connection, session: i64, device: i64, key: &str) ->
     // An intent that is still open although no call with its key is running was sent, but its event could not be
     // recorded.
     let open = open_error("the action was sent, but its event could not be recorded").to_string();
-    Ok(connection
-        .prepare_cached(
-            "SELECT request_hash, result, error FROM events WHERE session_id = :session AND device_id = :device AND request_key = :key
+    connection.first(
+        "SELECT request_hash, result, error FROM events WHERE session_id = :session AND device_id = :device AND request_key = :key
              UNION ALL SELECT request_hash, NULL, :open FROM intents WHERE session_id = :session AND device_id = :device
              AND request_key = :key LIMIT 1",
-        )?
-        .query_row(named_params! {":session": session, ":device": device, ":key": key, ":open": open}, |row| {
+        args! {session, device, key, open},
+        |row| {
             Ok(Outcome {
                 hash: row.get::<_, Option<String>>("request_hash")?.unwrap_or_default(),
                 result: value(row, "result")?,
                 error: value(row, "error")?,
             })
-        })
-        .optional()?)
+        },
+    )
 }
 
 /// Builds the error of an action whose outcome is unknown.
@@ -258,12 +225,11 @@ pub fn close_open_intents(connection: &Connection, trace: Option<&str>, why: &st
     )?;
     let closed = close
         .query_map(
-            named_params! {":cause": ErrorCode::OutcomeUnknown.name(), ":error": error.to_string(), ":now": now_ms(), ":trace": trace},
+            args! {cause: ErrorCode::OutcomeUnknown.name(), error: error.to_string(), now: now_ms(), trace},
             |row| row.get("uid"),
         )?
         .collect::<rusqlite::Result<Vec<String>>>()?;
-    connection
-        .execute("DELETE FROM intents WHERE :trace IS NULL OR trace_id = :trace", named_params! {":trace": trace})?;
+    connection.execute("DELETE FROM intents WHERE :trace IS NULL OR trace_id = :trace", args! {trace})?;
     Ok(closed)
 }
 

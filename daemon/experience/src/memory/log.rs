@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use afd_proto::memory::{Event, EventStatus, Log, SessionContext, Stats};
 use afd_proto::vocabulary::PageRef;
-use rusqlite::{Connection, OptionalExtension, Row, named_params};
+use rusqlite::{Connection, Row};
 
-use afd_store::{Conditions, Page, Result, word};
+use afd_store::{Conditions, Page, Result, Sql as _, args, word};
 
 /// Which events to read.
 #[derive(Debug, Clone, Default)]
@@ -27,10 +27,11 @@ pub struct Filter {
 
 /// Returns whether a session did something since a time, UTC milliseconds.
 pub fn acted_since(connection: &Connection, session: i64, since: i64) -> Result<bool> {
-    let last: Option<i64> = connection
-        .prepare_cached("SELECT at FROM events WHERE session_id = :session ORDER BY seq DESC LIMIT 1")?
-        .query_row(named_params! {":session": session}, |row| row.get("at"))
-        .optional()?;
+    let last: Option<i64> = connection.first(
+        "SELECT at FROM events WHERE session_id = :session ORDER BY seq DESC LIMIT 1",
+        args! {session},
+        |row| row.get("at"),
+    )?;
     Ok(last.is_some_and(|at| at >= since))
 }
 
@@ -67,7 +68,7 @@ pub fn one(connection: &Connection, uid: &str) -> Result<Option<Event>> {
         "SELECT {COLUMNS} FROM events e JOIN sessions s ON s.id = e.session_id JOIN devices d ON d.id = e.device_id
          LEFT JOIN pages p ON p.id = e.page_id WHERE e.uid = :uid"
     );
-    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":uid": uid}, event).optional()?)
+    connection.first(&sql, args! {uid}, event)
 }
 
 fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
@@ -100,14 +101,13 @@ fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
 
 /// Returns what a session saw last, on the given device or on the one that it used last.
 pub fn context(connection: &Connection, session: &str, device: Option<&str>) -> Result<SessionContext> {
-    let row = connection
-        .prepare_cached(
-            "SELECT d.name, c.app, c.activity, c.fingerprint, c.page_key, c.fingerprint_source, c.mode, c.has_web_view, c.node_reliability,
+    let row = connection.first(
+        "SELECT d.name, c.app, c.activity, c.fingerprint, c.page_key, c.fingerprint_source, c.mode, c.has_web_view, c.node_reliability,
                 c.observation_uid, c.observed_at, c.stale
              FROM session_state c JOIN sessions s ON s.id = c.session_id JOIN devices d ON d.id = c.device_id
              WHERE s.name = :name AND (:device IS NULL OR d.name = :device) ORDER BY c.observed_at DESC LIMIT 1",
-        )?
-        .query_row(named_params! {":name": session, ":device": device}, |row| {
+        args! {name: session, device},
+        |row| {
             Ok(SessionContext {
                 session: session.to_owned(),
                 found: true,
@@ -125,8 +125,8 @@ pub fn context(connection: &Connection, session: &str, device: Option<&str>) -> 
                 observed_at: row.get("observed_at")?,
                 stale: row.get("stale")?,
             })
-        })
-        .optional()?;
+        },
+    )?;
     Ok(row.unwrap_or_else(|| SessionContext {
         session: session.to_owned(),
         found: false,
@@ -151,7 +151,7 @@ pub fn stats(connection: &Connection, id: Option<i64>) -> Result<Stats> {
     let of = |always: &str| Conditions::new(always).given("session_id = :id", ":id", id);
     let one = |table: &str, wanted: &Conditions| -> Result<i64> {
         let sql = format!("SELECT count(*) AS n FROM {table} WHERE {}", wanted.sql());
-        Ok(connection.prepare_cached(&sql)?.query_row(&*wanted.values(), |row| row.get("n"))?)
+        connection.one(&sql, &*wanted.values(), |row| row.get("n"))
     };
     let all = |table: &str| one(table, &Conditions::new("1"));
     let counted = count_events(connection, &of("1"))?;

@@ -7,11 +7,11 @@ use std::collections::{HashMap, HashSet};
 
 use afd_proto::notes::{Note, Notes, SimilarNote, TermMatch};
 use afd_proto::vocabulary::RecordScope;
-use rusqlite::{Connection, OptionalExtension, Row, named_params};
+use rusqlite::{Connection, Row};
 
 use afd_base::text::TokenKind::{App, Topic, TopicPath};
 use afd_base::text::{self, Query, cut};
-use afd_store::{Conditions, Page, Reader, Result, elsewhere, new_uid, now_ms, word};
+use afd_store::{Conditions, Page, Reader, Result, Sql as _, args, elsewhere, new_uid, now_ms, word};
 
 /// Maximum size of a note, bytes.
 pub const MAX_CONTENT: usize = 64 << 10;
@@ -110,52 +110,43 @@ fn tokens(app: &str, topic: &str, content: &str) -> String {
 /// Appends a note of a session, by its row id, to its chain; returns `None` when a note with this uid exists already.
 pub fn save(connection: &Connection, origin: &str, session: i64, new: &NewNote, entry: &Entry) -> Result<Option<Note>> {
     let (uid, at) = (new.uid.clone().unwrap_or_else(new_uid), new.at.unwrap_or_else(now_ms));
-    let inserted = connection
-        .prepare_cached(
-            "INSERT INTO notes (uid, origin, app, topic, position, content, scope, session_id, trace_id, created_at,
+    let inserted = connection.first(
+        "INSERT INTO notes (uid, origin, app, topic, position, content, scope, session_id, trace_id, created_at,
                 updated_at)
              VALUES (:uid, :origin, :app, :topic, (SELECT coalesce(max(position), 0) + 1 FROM notes WHERE app = :app AND topic = :topic),
              :content, :scope, :session_id, :trace_id, :created_at, :updated_at)
              ON CONFLICT (uid) DO NOTHING RETURNING id",
-        )?
-        .query_row(
-            named_params! {
-                ":uid": uid,
-                ":origin": origin,
-                ":app": new.app,
-                ":topic": new.topic,
-                ":content": new.content,
-                ":scope": new.scope.word(),
-                ":session_id": session,
-                ":trace_id": new.trace,
-                ":created_at": at,
-                ":updated_at": now_ms(),
-            },
-            |row| row.get::<_, i64>("id"),
-        )
-        .optional()?;
+        args! {
+            uid, origin, app: new.app, topic: new.topic, content: new.content, scope: new.scope.word(),
+            session_id: session, trace_id: new.trace, created_at: at, updated_at: now_ms()
+        },
+        |row| row.get::<_,
+        i64>("id"),
+    )?;
     let Some(id) = inserted else { return Ok(None) };
     connection
-        .prepare_cached("INSERT INTO note_index (rowid, tokens) VALUES (:rowid, :tokens)")?
-        .execute(named_params! {":rowid": id, ":tokens": entry.0})?;
+        .run("INSERT INTO note_index (rowid, tokens) VALUES (:rowid, :tokens)", args! {rowid: id, tokens: entry.0})?;
     one(connection, id)
 }
 
 /// Returns a note by its id.
 pub fn one(connection: &Connection, id: i64) -> Result<Option<Note>> {
-    Ok(connection
-        .prepare_cached(&format!(
+    connection.first(
+        &format!(
             "SELECT {COLUMNS} FROM notes n JOIN sessions s ON s.id = n.session_id WHERE n.id = :id AND n.deleted_at IS NULL"
-        ))?
-        .query_row(named_params! {":id": id}, note)
-        .optional()?)
+        ),
+        args! {id},
+        note,
+    )
 }
 
 /// Counts the notes of a session, by its row id.
 pub fn count(connection: &Connection, session: i64) -> Result<i64> {
-    Ok(connection
-        .prepare_cached("SELECT count(*) AS count FROM notes WHERE session_id = :session_id AND deleted_at IS NULL")?
-        .query_row(named_params! {":session_id": session}, |row| row.get("count"))?)
+    connection.one(
+        "SELECT count(*) AS count FROM notes WHERE session_id = :session_id AND deleted_at IS NULL",
+        args! {session_id: session},
+        |row| row.get("count"),
+    )
 }
 
 /// Returns the notes of a session, by its row id, oldest first.
@@ -164,61 +155,63 @@ pub fn of_session(connection: &Connection, session: i64) -> Result<Vec<Note>> {
         "SELECT {COLUMNS} FROM notes n JOIN sessions s ON s.id = n.session_id WHERE n.session_id = :session AND n.deleted_at IS NULL
             ORDER BY n.id"
     );
-    let mut statement = connection.prepare_cached(&sql)?;
-    let found = statement.query_map(named_params! {":session": session}, note)?;
-    Ok(found.collect::<rusqlite::Result<_>>()?)
+    connection.all(&sql, args! {session}, note)
 }
 
 /// Whether a note was deleted.
 pub fn is_deleted(connection: &Connection, uid: &str) -> Result<bool> {
-    Ok(connection
-        .prepare_cached("SELECT EXISTS (SELECT 1 FROM notes WHERE uid = :uid AND deleted_at IS NOT NULL) AS found")?
-        .query_row(named_params! {":uid": uid}, |row| row.get("found"))?)
+    connection.one(
+        "SELECT EXISTS (SELECT 1 FROM notes WHERE uid = :uid AND deleted_at IS NOT NULL) AS found",
+        args! {uid},
+        |row| row.get("found"),
+    )
 }
 
 /// Counts the notes of a chain.
 pub fn chain_length(connection: &Connection, app: &str, topic: &str) -> Result<i64> {
-    Ok(connection
-        .prepare_cached(
-            "SELECT count(*) AS count FROM notes WHERE app = :app AND topic = :topic AND deleted_at IS NULL",
-        )?
-        .query_row(named_params! {":app": app, ":topic": topic}, |row| row.get("count"))?)
+    connection.one(
+        "SELECT count(*) AS count FROM notes WHERE app = :app AND topic = :topic AND deleted_at IS NULL",
+        args! {app, topic},
+        |row| row.get("count"),
+    )
 }
 
 /// Deletes a note by id or uid and erases its content; returns it as it was, or `None` when there is no such note.
 pub fn delete(connection: &Connection, id: Option<i64>, uid: Option<&str>) -> Result<Option<Note>> {
     let found = match (id, uid) {
         (Some(id), _) => Some(id),
-        (None, Some(uid)) => connection
-            .prepare_cached("SELECT id FROM notes WHERE uid = :uid")?
-            .query_row(named_params! {":uid": uid}, |row| row.get::<_, i64>("id"))
-            .optional()?,
+        (None, Some(uid)) => {
+            connection.first("SELECT id FROM notes WHERE uid = :uid", args! {uid}, |row| row.get::<_, i64>("id"))?
+        }
         (None, None) => None,
     };
     let Some(note) = found.map(|id| one(connection, id)).transpose()?.flatten() else { return Ok(None) };
     let id = note.id;
-    connection.prepare_cached("DELETE FROM note_index WHERE rowid = :rowid")?.execute(named_params! {":rowid": id})?;
-    connection
-        .prepare_cached("UPDATE notes SET content = '', deleted_at = :now, updated_at = :now WHERE id = :id")?
-        .execute(named_params! {":id": id, ":now": now_ms()})?;
+    connection.run("DELETE FROM note_index WHERE rowid = :rowid", args! {rowid: id})?;
+    connection.run(
+        "UPDATE notes SET content = '', deleted_at = :now, updated_at = :now WHERE id = :id",
+        args! {id, now: now_ms()},
+    )?;
     Ok(Some(note))
 }
 
 /// Makes the search entry of a note again.
 pub fn index_again(connection: &Connection, uid: &str) -> Result<()> {
-    let found = connection
-        .prepare_cached("SELECT id, app, topic, content, deleted_at IS NULL AS alive FROM notes WHERE uid = :uid")?
-        .query_row(named_params! {":uid": uid}, |row| {
+    let found = connection.first(
+        "SELECT id, app, topic, content, deleted_at IS NULL AS alive FROM notes WHERE uid = :uid",
+        args! {uid},
+        |row| {
             let text = |name: &str| row.get::<_, String>(name);
             Ok((row.get::<_, i64>("id")?, text("app")?, text("topic")?, text("content")?, row.get::<_, bool>("alive")?))
-        })
-        .optional()?;
+        },
+    )?;
     let Some((id, app, topic, content, alive)) = found else { return Ok(()) };
-    connection.prepare_cached("DELETE FROM note_index WHERE rowid = :rowid")?.execute(named_params! {":rowid": id})?;
+    connection.run("DELETE FROM note_index WHERE rowid = :rowid", args! {rowid: id})?;
     if alive {
-        connection
-            .prepare_cached("INSERT INTO note_index (rowid, tokens) VALUES (:rowid, :tokens)")?
-            .execute(named_params! {":rowid": id, ":tokens": tokens(&app, &topic, &content)})?;
+        connection.run(
+            "INSERT INTO note_index (rowid, tokens) VALUES (:rowid, :tokens)",
+            args! {rowid: id, tokens: tokens(&app, &topic, &content)},
+        )?;
     }
     Ok(())
 }
@@ -230,7 +223,7 @@ pub fn merge_index(connection: &Connection, pages: i64) -> Result<bool> {
     connection
         .prepare_cached("INSERT INTO note_index (note_index, rank) VALUES ('merge', :pages)")?
         // Negative: down to a single segment.
-        .execute(named_params! {":pages": -pages})?;
+        .execute(args! {pages: -pages})?;
     Ok(connection.total_changes() - before > 1)
 }
 
@@ -280,9 +273,7 @@ fn matching(connection: &Connection, expression: &str, filter: &Filter, limit: u
          WHERE note_index MATCH :expression AND {} ORDER BY x.rowid DESC LIMIT :limit",
         wanted.sql()
     );
-    let mut statement = connection.prepare_cached(&sql)?;
-    let rows = statement.query_map(&*wanted.values(), note)?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    connection.all(&sql, &*wanted.values(), note)
 }
 
 /// Returns the notes that match a query best, starting at an offset; if no note has all its words, those that have

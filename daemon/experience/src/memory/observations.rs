@@ -1,10 +1,10 @@
 //! Observations, and the cache of each session's newest one per device (`session_state`).
 
 use afd_proto::vocabulary::ObservationSource;
-use rusqlite::{Connection, OptionalExtension, named_params};
+use rusqlite::{Connection, OptionalExtension};
 
 use super::{Origin, Place, pages};
-use afd_store::{Result, new_uid, now_ms};
+use afd_store::{Result, Sql as _, args, new_uid, now_ms};
 
 /// An observation to be recorded.
 #[derive(Debug, Clone)]
@@ -54,34 +54,21 @@ pub(super) fn put(connection: &Connection, origin: &Origin, observation: &Observ
 }
 
 fn insert(connection: &Connection, origin: &Origin, o: &Observation) -> Result<()> {
-    connection
-        .prepare_cached(
-            "INSERT INTO observations (uid, origin, seq, session_id, device_id, trace_id, source, page_id, below_id, content_hash, settled,
+    connection.run(
+        "INSERT INTO observations (uid, origin, seq, session_id, device_id, trace_id, source, page_id, below_id, content_hash, settled,
                 reliable, reason, mode, has_web_view, node_reliability, node_count, ref_count, observed_at, updated_at)
              VALUES (:uid, :origin, :seq, :session_id, :device_id, :trace_id, :source, :page_id, :below_id, :content_hash, :settled,
                 :reliable, :reason, :mode, :has_web_view, :node_reliability, :node_count, :ref_count, :at, :at)",
-        )?
-        .execute(named_params! {
-            ":uid": o.uid,
-            ":origin": origin.store,
-            ":seq": o.seq,
-            ":session_id": origin.session,
-            ":device_id": origin.device,
-            ":trace_id": origin.trace,
-            ":source": o.source.word(),
-            ":page_id": pages::id_of(connection, &origin.store, &o.place)?,
-            ":below_id": pages::id_of_below(connection, &origin.store, &o.place)?,
-            ":content_hash": o.place.content,
-            ":settled": o.settled,
-            ":reliable": o.reliable,
-            ":reason": o.reason,
-            ":mode": o.mode,
-            ":has_web_view": o.has_web_view,
-            ":node_reliability": o.node_reliability,
-            ":node_count": o.nodes.map(|n| i64::try_from(n).unwrap_or(i64::MAX)),
-            ":ref_count": o.refs.map(|n| i64::try_from(n).unwrap_or(i64::MAX)),
-            ":at": o.at,
-        })?;
+        args! {
+            uid: o.uid, origin: origin.store, seq: o.seq, session_id: origin.session, device_id: origin.device,
+            trace_id: origin.trace, source: o.source.word(),
+            page_id: pages::id_of(connection, &origin.store, &o.place)?,
+            below_id: pages::id_of_below(connection, &origin.store, &o.place)?, content_hash: o.place.content,
+            settled: o.settled, reliable: o.reliable, reason: o.reason, mode: o.mode, has_web_view: o.has_web_view,
+            node_reliability: o.node_reliability, node_count: o.nodes.map(|n| i64::try_from(n).unwrap_or(i64::MAX)),
+            ref_count: o.refs.map(|n| i64::try_from(n).unwrap_or(i64::MAX)), at: o.at
+        },
+    )?;
     Ok(())
 }
 
@@ -111,42 +98,31 @@ fn update_cache(connection: &Connection, origin: &Origin, o: &Observation) -> Re
     let stale = format!(
         "stale = CASE WHEN {keep} THEN session_state.stale OR session_state.activity IS NOT excluded.activity ELSE 0 END"
     );
-    connection
-        .prepare_cached(&format!(
+    connection.run(
+        &format!(
             "INSERT INTO session_state (session_id, device_id, uid, origin, observation_uid, app, activity, page_key, fingerprint,
                 fingerprint_source, mode, has_web_view, node_reliability, stale, observed_at, updated_at)
              VALUES (:session_id, :device_id, :uid, :origin, :observation_uid, :app, :activity, :page_key, :fingerprint,
              :fingerprint_source, :mode, :has_web_view, :node_reliability, 0, :observed_at, :updated_at)
              ON CONFLICT (session_id, device_id) DO UPDATE SET {kept}, {stale}, observation_uid = excluded.observation_uid, app = excluded.app,
                 activity = excluded.activity, observed_at = excluded.observed_at, updated_at = excluded.updated_at"
-        ))?
-        .execute(named_params! {
-            ":session_id": origin.session,
-            ":device_id": origin.device,
-            ":uid": new_uid(),
-            ":origin": origin.store,
-            ":observation_uid": o.uid,
-            ":app": o.place.app,
-            ":activity": o.place.activity,
-            ":page_key": o.place.page_key,
-            ":fingerprint": o.place.fingerprint,
-            ":fingerprint_source": source,
-            ":mode": o.mode,
-            ":has_web_view": o.has_web_view,
-            ":node_reliability": o.node_reliability,
-            ":observed_at": o.at,
-            ":updated_at": now_ms(),
-        })?;
+        ),
+        args! {
+            session_id: origin.session, device_id: origin.device, uid: new_uid(), origin: origin.store,
+            observation_uid: o.uid, app: o.place.app, activity: o.place.activity, page_key: o.place.page_key,
+            fingerprint: o.place.fingerprint, fingerprint_source: source, mode: o.mode, has_web_view: o.has_web_view,
+            node_reliability: o.node_reliability, observed_at: o.at, updated_at: now_ms()
+        },
+    )?;
     Ok(())
 }
 
 /// Marks what all sessions saw of a device as possibly out of date, because something was done on it.
 pub fn mark_stale(connection: &Connection, device: i64) -> Result<()> {
-    connection
-        .prepare_cached(
-            "UPDATE session_state SET stale = 1, updated_at = :updated_at WHERE device_id = :device_id AND stale = 0",
-        )?
-        .execute(named_params! {":device_id": device, ":updated_at": now_ms()})?;
+    connection.run(
+        "UPDATE session_state SET stale = 1, updated_at = :updated_at WHERE device_id = :device_id AND stale = 0",
+        args! {device_id: device, updated_at: now_ms()},
+    )?;
     Ok(())
 }
 
@@ -156,6 +132,6 @@ pub fn structure_of(connection: &Connection, uid: &str) -> Result<Option<String>
         .prepare_cached(
             "SELECT nullif(p.structure_key, '') AS structure_key FROM observations o JOIN pages p ON p.id = o.page_id WHERE o.uid = :uid",
         )?
-        .query_row(named_params! {":uid": uid}, |row| row.get("structure_key"));
+        .query_row(args! {uid}, |row| row.get("structure_key"));
     Ok(found.optional()?.flatten())
 }

@@ -8,13 +8,13 @@
 //! observations, see [`super::projection`].
 
 use afd_proto::vocabulary::Action;
-use rusqlite::{Connection, OptionalExtension, Row, named_params};
+use rusqlite::{Connection, Row};
 
 use super::derived_uid;
 use super::pages::{self, Page};
 use afd_proto::memory::OutcomeKind as Kind;
 use afd_screen::page::moves::Move;
-use afd_store::{Result, json, now_ms, skip_unreadable, word};
+use afd_store::{Result, Sql as _, args, json, now_ms, skip_unreadable, word};
 
 /// Time after which the weight of an experience is halved, milliseconds.
 const HALF_LIFE_MS: f64 = 30.0 * 24.0 * 3600.0 * 1000.0;
@@ -87,28 +87,18 @@ fn add_to_transition(connection: &Connection, store: &str, from_key: &str, a: &A
                 last_at = max(last_at, excluded.last_at),
                 updated_at = excluded.updated_at
              RETURNING id";
-    Ok(connection.prepare_cached(sql)?.query_row(
-        named_params! {
-            ":uid": derived_uid(&["transition", from_key, a.action_key]),
-            ":origin": store,
-            ":from_key": from_key,
-            ":page_id": a.from.id,
-            ":app": a.from.app,
-            ":activity": a.from.activity,
-            ":action_key": a.action_key,
-            ":action": a.action,
-            ":success": succeeded,
-            ":nothing": count(&[Kind::Nothing]),
-            ":verified": a.verified,
-            ":failure": count(&[Kind::Failed, Kind::Refuted]),
-            ":cause": a.cause.filter(|_| a.times > 0),
-            ":verify_op": a.verify_op.filter(|_| a.verified > 0),
-            ":last_success_at": Some(a.at).filter(|at| succeeded > 0 && *at > 0),
-            ":at": a.at,
-            ":now": now_ms(),
+    connection.one(
+        sql,
+        args! {
+            uid: derived_uid(&["transition", from_key, a.action_key]), origin: store, from_key, page_id: a.from.id,
+            app: a.from.app, activity: a.from.activity, action_key: a.action_key, action: a.action,
+            success: succeeded, nothing: count(&[Kind::Nothing]), verified: a.verified,
+            failure: count(&[Kind::Failed, Kind::Refuted]), cause: a.cause.filter(|_| a.times > 0),
+            verify_op: a.verify_op.filter(|_| a.verified > 0),
+            last_success_at: Some(a.at).filter(|at| succeeded > 0 && *at > 0), at: a.at, now: now_ms()
         },
         |row| row.get("id"),
-    )?)
+    )
 }
 
 fn add_to_outcome(
@@ -121,22 +111,18 @@ fn add_to_outcome(
     let to = a.to.filter(|_| a.kind == Kind::Page);
     let to_key = to.and_then(Page::filed_under).or(a.cause.map(str::to_owned)).unwrap_or_default();
     let below_key = a.below.filter(|_| a.kind == Kind::Page).and_then(Page::filed_under).unwrap_or_default();
-    let known = connection
-        .prepare_cached(
-            "SELECT weight, weighted_at FROM outcomes
+    let known = connection.first(
+        "SELECT weight, weighted_at FROM outcomes
              WHERE transition_id = :transition AND kind = :kind AND to_key = :to_key AND below_key = :below_key",
-        )?
-        .query_row(named_params! {":transition": transition, ":kind": a.kind.word(), ":to_key": to_key, ":below_key": below_key}, |row| {
-            Ok((row.get::<_, f64>("weight")?, row.get::<_, i64>("weighted_at")?))
-        })
-        .optional()?;
+        args! {transition, kind: a.kind.word(), to_key, below_key},
+        |row| Ok((row.get::<_, f64>("weight")?, row.get::<_, i64>("weighted_at")?)),
+    )?;
     let (weight, weighted_at) = known.unwrap_or((0.0, a.at));
     let now = weighted_at.max(a.at);
     // An experience that is added late, as when memories are merged, has lost weight already.
     let weight = decayed(weight, now - weighted_at) + decayed(a.weight, now - a.at);
-    connection
-        .prepare_cached(
-            "INSERT INTO outcomes (uid, origin, transition_id, kind, to_key, below_key, page_id, count, verified_count, weight,
+    connection.run(
+        "INSERT INTO outcomes (uid, origin, transition_id, kind, to_key, below_key, page_id, count, verified_count, weight,
                 weighted_at, duration_ms, last_at, updated_at)
              VALUES (:uid, :origin, :transition, :kind, :to_key, :below_key, :page_id, :count, :verified, :weight, :weighted_at,
                 :duration_ms, :at, :now)
@@ -148,38 +134,26 @@ fn add_to_outcome(
                 duration_ms = duration_ms + excluded.duration_ms,
                 last_at = max(last_at, excluded.last_at),
                 updated_at = excluded.updated_at",
-        )?
-        .execute(named_params! {
-            ":uid": derived_uid(&["outcome", from_key, a.action_key, a.kind.word(), &to_key, &below_key]),
-            ":origin": store,
-            ":transition": transition,
-            ":kind": a.kind.word(),
-            ":to_key": to_key,
-            ":below_key": below_key,
-            ":page_id": to.map(|p| p.id),
-            ":count": a.times,
-            ":verified": a.verified,
-            ":weight": weight.max(0.0),
-            ":weighted_at": now,
-            ":duration_ms": a.duration_ms,
-            ":at": a.at,
-            ":now": now_ms(),
-        })?;
+        args! {
+            uid: derived_uid(&["outcome", from_key, a.action_key, a.kind.word(), &to_key, &below_key]),
+            origin: store, transition, kind: a.kind.word(), to_key, below_key, page_id: to.map(|p| p.id),
+            count: a.times, verified: a.verified, weight: weight.max(0.0), weighted_at: now,
+            duration_ms: a.duration_ms, at: a.at, now: now_ms()
+        },
+    )?;
     Ok(())
 }
 
 /// Removes what taking back an attempt has left empty.
 fn remove_empty(connection: &Connection, transition: i64) -> Result<()> {
-    connection
-        .prepare_cached(
-            "DELETE FROM outcomes WHERE transition_id = :transition AND count <= 0 AND verified_count <= 0",
-        )?
-        .execute(named_params! {":transition": transition})?;
-    connection
-        .prepare_cached(
-            "DELETE FROM transitions WHERE id = :transition AND NOT EXISTS (SELECT 1 FROM outcomes WHERE transition_id = :transition)",
-        )?
-        .execute(named_params! {":transition": transition})?;
+    connection.run(
+        "DELETE FROM outcomes WHERE transition_id = :transition AND count <= 0 AND verified_count <= 0",
+        args! {transition},
+    )?;
+    connection.run(
+        "DELETE FROM transitions WHERE id = :transition AND NOT EXISTS (SELECT 1 FROM outcomes WHERE transition_id = :transition)",
+        args! {transition},
+    )?;
     Ok(())
 }
 
@@ -229,9 +203,7 @@ pub fn of_transition(connection: &Connection, transition: i64, now: i64) -> Resu
             last_at: row.get("last_at")?,
         })
     };
-    let mut statement = connection.prepare_cached(&sql)?;
-    let found = statement.query_map(named_params! {":transition": transition}, read)?;
-    Ok(found.collect::<rusqlite::Result<_>>()?)
+    connection.all(&sql, args! {transition}, read)
 }
 
 /// Returns the outcomes of all actions that start or end in an app, for the state graph, in the order of their first
@@ -267,8 +239,7 @@ pub fn of_app(connection: &Connection, app: &str, now: i64) -> Result<Vec<Move>>
             WHERE p.app = :app
          ORDER BY 1",
     )?;
-    let moves =
-        statement.query_map(named_params! {":app": app}, read)?.filter_map(|row| skip_unreadable(row).transpose());
+    let moves = statement.query_map(args! {app}, read)?.filter_map(|row| skip_unreadable(row).transpose());
     Ok(moves.collect::<rusqlite::Result<_>>()?)
 }
 

@@ -1,10 +1,10 @@
 //! Pages as events and observations refer to them: each combination of app, activity, page key, fingerprint and
 //! structure is stored once.
 
-use rusqlite::{Connection, OptionalExtension, Row, named_params};
+use rusqlite::{Connection, Row};
 
 use super::{Place, derived_uid};
-use afd_store::{Result, now_ms};
+use afd_store::{Result, Sql as _, args, now_ms};
 
 /// A stored page. Unknown parts are empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -85,47 +85,35 @@ pub fn id_of(connection: &Connection, store: &str, place: &Place) -> Result<Opti
     if parts.iter().all(String::is_empty) {
         return Ok(None);
     }
-    let known = connection
-        .prepare_cached(
-            "SELECT id, title IS NULL AND :title IS NOT NULL AS renamed FROM pages WHERE structure_key = :structure AND page_key = :key
+    let known = connection.first(
+        "SELECT id, title IS NULL AND :title IS NOT NULL AS renamed FROM pages WHERE structure_key = :structure AND page_key = :key
                 AND fingerprint = :fingerprint AND activity = :activity AND app = :app",
-        )?
-        .query_row(
-            named_params! {
-                ":structure": parts[0], ":key": parts[1], ":fingerprint": parts[2], ":activity": parts[3], ":app": parts[4],
-                ":title": place.title,
-            },
-            |row| Ok((row.get::<_, i64>("id")?, row.get::<_, bool>("renamed")?)),
-        )
-        .optional()?;
+        args! {
+            structure: parts[0], key: parts[1], fingerprint: parts[2], activity: parts[3], app: parts[4],
+            title: place.title
+        },
+        |row| Ok((row.get::<_, i64>("id")?, row.get::<_, bool>("renamed")?)),
+    )?;
     match known {
         Some((id, false)) => return Ok(Some(id)),
         Some((id, true)) => {
-            connection
-                .prepare_cached("UPDATE pages SET title = :title, dialog = :dialog, updated_at = :now WHERE id = :id")?
-                .execute(named_params! {":id": id, ":title": place.title, ":dialog": place.dialog, ":now": now_ms()})?;
+            connection.run(
+                "UPDATE pages SET title = :title, dialog = :dialog, updated_at = :now WHERE id = :id",
+                args! {id, title: place.title, dialog: place.dialog, now: now_ms()},
+            )?;
             return Ok(Some(id));
         }
         None => {}
     }
     let uid: Vec<&str> = std::iter::once("page").chain(parts.iter().map(String::as_str)).collect();
-    connection
-        .prepare_cached(
-            "INSERT INTO pages (uid, origin, app, activity, page_key, fingerprint, structure_key, title, dialog, updated_at)
+    connection.run(
+        "INSERT INTO pages (uid, origin, app, activity, page_key, fingerprint, structure_key, title, dialog, updated_at)
              VALUES (:uid, :origin, :app, :activity, :key, :fingerprint, :structure, :title, :dialog, :now)",
-        )?
-        .execute(named_params! {
-            ":uid": derived_uid(&uid),
-            ":origin": store,
-            ":structure": parts[0],
-            ":key": parts[1],
-            ":fingerprint": parts[2],
-            ":activity": parts[3],
-            ":app": parts[4],
-            ":title": place.title,
-            ":dialog": place.dialog,
-            ":now": now_ms(),
-        })?;
+        args! {
+            uid: derived_uid(&uid), origin: store, structure: parts[0], key: parts[1], fingerprint: parts[2],
+            activity: parts[3], app: parts[4], title: place.title, dialog: place.dialog, now: now_ms()
+        },
+    )?;
     Ok(Some(connection.last_insert_rowid()))
 }
 
@@ -145,11 +133,11 @@ pub fn of_structure(connection: &Connection, key: &str) -> Result<Option<Page>> 
     let sql = format!(
         "SELECT {COLUMNS} FROM pages p WHERE p.structure_key = :key ORDER BY length(p.page_key) DESC, p.id LIMIT 1"
     );
-    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":key": key}, read).optional()?.flatten())
+    Ok(connection.first(&sql, args! {key}, read)?.flatten())
 }
 
 /// Returns a page by its row id.
 pub fn get(connection: &Connection, id: i64) -> Result<Option<Page>> {
     let sql = format!("SELECT {COLUMNS} FROM pages p WHERE p.id = :id");
-    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":id": id}, read).optional()?.flatten())
+    Ok(connection.first(&sql, args! {id}, read)?.flatten())
 }

@@ -14,7 +14,7 @@
 use afd_proto::ErrorCode;
 use afd_proto::memory::{Category, EventStatus, OutcomeKind};
 use afd_proto::vocabulary::{Action, Verb};
-use rusqlite::{Connection, OptionalExtension, named_params};
+use rusqlite::Connection;
 
 use super::event_rows::{EventRow, event_row, find, is_counted, select};
 use super::events::Event;
@@ -22,7 +22,7 @@ use super::outcomes::{self, Attempt};
 use super::pages;
 use super::{Origin, recoveries};
 use afd_screen::page::target::{self, action_key};
-use afd_store::{Result, now_ms, origin_of};
+use afd_store::{Result, Sql as _, args, now_ms, origin_of};
 
 /// Time within which a page that comes belongs to the act before it, milliseconds.
 pub const OUTCOME_WINDOW_MS: i64 = 10_000;
@@ -42,14 +42,13 @@ pub(super) fn last_action(
         "WHERE e.device_id = :device AND e.origin = :store AND e.seq < :seq AND e.category <> 'verify' AND (e.sent = 1 OR e.session_id = :session)
          ORDER BY e.seq DESC LIMIT 1",
     );
-    let last = connection
-        .prepare_cached(&sql)?
-        .query_row(named_params! {":device": device, ":store": store, ":seq": seq, ":session": refusals_of}, event_row)
-        .optional()?;
+    let last = connection.first(&sql, args! {device, store, seq, session: refusals_of}, event_row)?;
     let Some(last) = last else { return Ok(None) };
-    let under_way: bool = connection
-        .prepare_cached("SELECT EXISTS (SELECT 1 FROM intents WHERE device_id = :device AND seq > :after AND seq < :before) AS found")?
-        .query_row(named_params! {":device": device, ":after": last.seq, ":before": seq}, |row| row.get("found"))?;
+    let under_way: bool = connection.one(
+        "SELECT EXISTS (SELECT 1 FROM intents WHERE device_id = :device AND seq > :after AND seq < :before) AS found",
+        args! {device, after: last.seq, before: seq},
+        |row| row.get("found"),
+    )?;
     Ok((!under_way).then_some(last))
 }
 
@@ -119,21 +118,14 @@ fn is_over(connection: &Connection, look: &Look, page: Option<i64>) -> Result<bo
 }
 
 fn store_outcome(connection: &Connection, act: &EventRow) -> Result<()> {
-    connection
-        .prepare_cached(
-            "UPDATE events SET outcome = :outcome, after_page_id = :after, after_below_id = :below, arrived_ms = :arrived_ms,
+    connection.run(
+        "UPDATE events SET outcome = :outcome, after_page_id = :after, after_below_id = :below, arrived_ms = :arrived_ms,
                 verified = :verified, refuted = :refuted, updated_at = :now WHERE uid = :uid",
-        )?
-        .execute(named_params! {
-            ":uid": act.uid,
-            ":outcome": act.outcome.map(OutcomeKind::word),
-            ":after": act.after,
-            ":below": act.below,
-            ":arrived_ms": act.arrived_ms,
-            ":verified": act.verified,
-            ":refuted": act.refuted,
-            ":now": now_ms(),
-        })?;
+        args! {
+            uid: act.uid, outcome: act.outcome.map(OutcomeKind::word), after: act.after, below: act.below,
+            arrived_ms: act.arrived_ms, verified: act.verified, refuted: act.refuted, now: now_ms()
+        },
+    )?;
     Ok(())
 }
 
@@ -204,12 +196,11 @@ pub(super) fn contribution(
 
 /// Returns the operation of the last passing check of an act.
 fn confirmed_by(connection: &Connection, act: &str) -> Result<Option<String>> {
-    Ok(connection
-        .prepare_cached(
-            "SELECT op FROM events WHERE parent_uid = :act AND category = 'verify' AND status = 'ok' ORDER BY seq DESC LIMIT 1",
-        )?
-        .query_row(named_params! {":act": act}, |row| row.get("op"))
-        .optional()?)
+    connection.first(
+        "SELECT op FROM events WHERE parent_uid = :act AND category = 'verify' AND status = 'ok' ORDER BY seq DESC LIMIT 1",
+        args! {act},
+        |row| row.get("op"),
+    )
 }
 
 /// Whether a failure says something about what was acted on, and not just about the connection, the daemon or the
@@ -311,14 +302,11 @@ fn confirm(connection: &Connection, act: EventRow, check: &EventRow) -> Result<(
 
 /// Returns the page under the dialog that a check saw.
 fn last_below(connection: &Connection, check: &EventRow) -> Result<Option<i64>> {
-    let found = connection
-        .prepare_cached(
-            "SELECT below_id FROM observations WHERE device_id = :device AND origin = :store AND seq = :seq LIMIT 1",
-        )?
-        .query_row(named_params! {":device": check.device, ":store": check.store, ":seq": check.seq}, |row| {
-            row.get("below_id")
-        })
-        .optional()?;
+    let found = connection.first(
+        "SELECT below_id FROM observations WHERE device_id = :device AND origin = :store AND seq = :seq LIMIT 1",
+        args! {device: check.device, store: check.store, seq: check.seq},
+        |row| row.get("below_id"),
+    )?;
     Ok(found.flatten())
 }
 
@@ -342,12 +330,9 @@ pub(super) fn spontaneous(
          ORDER BY o.seq DESC LIMIT 1",
         pages::COLUMNS
     );
-    let before = connection
-        .prepare_cached(&sql)?
-        .query_row(named_params! {":device": look.device, ":store": look.store, ":seq": look.seq}, |row| {
-            Ok((row.get::<_, i64>("seq")?, row.get::<_, i64>("observed_at")?, pages::read(row)?))
-        })
-        .optional()?;
+    let before = connection.first(&sql, args! {device: look.device, store: look.store, seq: look.seq}, |row| {
+        Ok((row.get::<_, i64>("seq")?, row.get::<_, i64>("observed_at")?, pages::read(row)?))
+    })?;
     let Some((seq, at, Some(from))) = before else { return Ok(()) };
     let Some(to) = pages::get(connection, look.page)? else { return Ok(()) };
     // Pages without a structure cannot be told apart well enough.

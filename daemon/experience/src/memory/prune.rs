@@ -8,14 +8,14 @@
 use std::collections::BTreeMap;
 
 use afd_proto::session::VisitedPage;
-use rusqlite::{Connection, OptionalExtension, Row, named_params};
+use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::baseline::{self, Folded};
 use super::rebuild;
 use super::recoveries;
 use super::sessions::{SUMS, Totals, sums};
 use super::{event_rows, projection};
-use afd_store::{Piece, Result, now_ms};
+use afd_store::{Piece, Result, Sql as _, args, now_ms};
 
 /// Number of rows that are deleted in a step, at most of each kind.
 const MAX_DELETED: u64 = 100;
@@ -64,7 +64,7 @@ pub fn origins(connection: &Connection) -> Result<Vec<String>> {
 pub fn count(connection: &Connection, cut: Cut) -> Result<(i64, i64)> {
     let of = |table: &str, time: &str, before: i64| -> Result<i64> {
         let sql = format!("SELECT count(*) AS n FROM {table} WHERE folded = 0 AND {time} < :before");
-        Ok(connection.query_row(&sql, named_params! {":before": before}, |row| row.get("n"))?)
+        Ok(connection.query_row(&sql, args! {before}, |row| row.get("n"))?)
     };
     Ok((of("events", "at", cut.events)?, of("observations", "observed_at", cut.observations.max(cut.events))?))
 }
@@ -147,8 +147,8 @@ fn due(
          WHERE origin = :origin AND folded = 0 AND seq > :after ORDER BY seq, id LIMIT :batch"
     );
     let mut statement = connection.prepare_cached(&sql)?;
-    let values = named_params! {
-        ":origin": origin, ":after": after, ":before": before, ":ahead": now_ms() + AHEAD_MS, ":batch": i64::try_from(batch).unwrap_or(i64::MAX),
+    let values = args! {
+        origin, after, before, ahead: now_ms() + AHEAD_MS, batch: i64::try_from(batch).unwrap_or(i64::MAX)
     };
     let rows = statement
         .query_map(values, |row| Ok((row.get("uid")?, row.get("seq")?, row.get::<_, Option<bool>>("old")?)))?;
@@ -172,7 +172,7 @@ fn first_waiting(connection: &Connection, origin: &str) -> Result<Option<i64>> {
     let sql = "SELECT min(seq) AS seq FROM (
         SELECT * FROM (SELECT seq FROM observations WHERE origin = :origin AND folded = 0 ORDER BY seq LIMIT 1)
         UNION ALL SELECT seq FROM intents WHERE origin = :origin)";
-    Ok(connection.prepare_cached(sql)?.query_row(named_params! {":origin": origin}, |row| row.get("seq"))?)
+    connection.one(sql, args! {origin}, |row| row.get("seq"))
 }
 
 fn fold_event(connection: &Connection, uid: &str) -> Result<()> {
@@ -191,9 +191,7 @@ fn fold_observation(connection: &Connection, origin: &str, uid: &str) -> Result<
 }
 
 fn mark(connection: &Connection, table: &str, uid: &str) -> Result<()> {
-    connection
-        .prepare_cached(&format!("UPDATE {table} SET folded = 1 WHERE uid = :uid"))?
-        .execute(named_params! {":uid": uid})?;
+    connection.run(&format!("UPDATE {table} SET folded = 1 WHERE uid = :uid"), args! {uid})?;
     Ok(())
 }
 
@@ -229,14 +227,13 @@ fn delete(connection: &Connection, step: &mut Step) -> Result<u64> {
 fn ids(connection: &Connection, sql: &str) -> Result<String> {
     let mut statement = connection.prepare_cached(sql)?;
     let limit = i64::try_from(MAX_DELETED).unwrap_or(i64::MAX);
-    let found: Vec<i64> =
-        statement.query_map(named_params! {":limit": limit}, |row| row.get("id"))?.collect::<rusqlite::Result<_>>()?;
+    let found: Vec<i64> = statement.query_map(args! {limit}, |row| row.get("id"))?.collect::<rusqlite::Result<_>>()?;
     Ok(serde_json::to_string(&found).unwrap_or_default())
 }
 
 fn remove(connection: &Connection, table: &str, ids: &str) -> Result<u64> {
     let sql = format!("DELETE FROM {table} WHERE id IN (SELECT value FROM json_each(:ids))");
-    Ok(connection.prepare_cached(&sql)?.execute(named_params! {":ids": ids})? as u64)
+    Ok(connection.run(&sql, args! {ids})? as u64)
 }
 
 fn share_of_events(connection: &Connection, ids: &str, shares: &mut BTreeMap<i64, Share>) -> Result<()> {
@@ -244,7 +241,7 @@ fn share_of_events(connection: &Connection, ids: &str, shares: &mut BTreeMap<i64
         "SELECT session_id, {SUMS} FROM events WHERE deleted_at IS NULL AND id IN (SELECT value FROM json_each(:ids)) GROUP BY session_id"
     );
     let mut statement = connection.prepare_cached(&sql)?;
-    let mut rows = statement.query(named_params! {":ids": ids})?;
+    let mut rows = statement.query(args! {ids})?;
     while let Some(row) = rows.next()? {
         shares.entry(row.get("session_id")?).or_default().totals = sums(row)?;
     }
@@ -257,7 +254,7 @@ fn share_of_observations(connection: &Connection, ids: &str, shares: &mut BTreeM
          FROM observations o LEFT JOIN pages p ON p.id = o.page_id WHERE o.id IN (SELECT value FROM json_each(:ids))
          GROUP BY o.session_id, p.page_key ORDER BY last DESC",
     )?;
-    let mut rows = statement.query(named_params! {":ids": ids})?;
+    let mut rows = statement.query(args! {ids})?;
     while let Some(row) = rows.next()? {
         let share = shares.entry(row.get("session_id")?).or_default();
         let observations: i64 = row.get("count")?;

@@ -2,7 +2,7 @@
 //! an import, in pieces, in the background.
 
 use afd_proto::memory::{Category, EventStatus};
-use rusqlite::{Connection, OptionalExtension, Row, named_params};
+use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::baseline;
 use super::event_rows::{EventRow, event_row, find, select};
@@ -11,7 +11,7 @@ use super::outcomes::{self, Attempt};
 use super::projection::{self, Look, OUTCOME_WINDOW_MS, count, judge, last_action, take_outcome};
 use super::rebuilding::{Counted, Step, go_to, next};
 use super::recoveries;
-use afd_store::{Piece, Result};
+use afd_store::{Piece, Result, Sql as _, args};
 
 /// Events and observations that one step reads at most.
 const BATCH: i64 = 500;
@@ -70,7 +70,7 @@ fn add_some(connection: &Connection, table: Counted, after: i64, piece: &Piece) 
     let sql = format!("SELECT id FROM {} WHERE id > :after ORDER BY id LIMIT {BATCH}", table.table());
     let ids: Vec<i64> = connection
         .prepare_cached(&sql)?
-        .query_map(named_params! {":after": after}, |row| row.get("id"))?
+        .query_map(args! {after}, |row| row.get("id"))?
         .collect::<rusqlite::Result<_>>()?;
     let mut step = Step::after(table);
     for id in ids {
@@ -112,7 +112,7 @@ fn count_some(connection: &Connection, cursor: i64, upto: i64, piece: &Piece) ->
         spontaneous(connection, &uid, |attempt| outcomes::add(connection, &origin, attempt))?;
     }
     let next = (to < upto).then_some(to);
-    connection.prepare_cached("UPDATE store SET rebuild_cursor = :next")?.execute(named_params! {":next": next})?;
+    connection.run("UPDATE store SET rebuild_cursor = :next", args! {next})?;
     Ok(next.is_none())
 }
 
@@ -121,7 +121,7 @@ fn delete_some(connection: &Connection) -> Result<bool> {
     for table in ["outcomes", "transitions", "recoveries"] {
         let sql =
             format!("DELETE FROM {table} WHERE id IN (SELECT id FROM {table} ORDER BY id LIMIT {DELETED_AT_A_TIME})");
-        if connection.prepare_cached(&sql)?.execute([])? > 0 {
+        if connection.run(&sql, [])? > 0 {
             return Ok(false);
         }
     }
@@ -133,18 +133,14 @@ fn end_of_batch(connection: &Connection, after: i64) -> Result<Option<i64>> {
     let sql = "SELECT max(seq) AS seq FROM (SELECT seq FROM (
         SELECT * FROM (SELECT seq FROM events WHERE seq > :after ORDER BY seq LIMIT :batch)
         UNION ALL SELECT * FROM (SELECT seq FROM observations WHERE seq > :after ORDER BY seq LIMIT :batch)) ORDER BY seq LIMIT :batch)";
-    Ok(connection
-        .prepare_cached(sql)?
-        .query_row(named_params! {":after": after, ":batch": BATCH}, |row| row.get("seq"))?)
+    connection.one(sql, args! {after, batch: BATCH}, |row| row.get("seq"))
 }
 
 fn uids(connection: &Connection, table: &str, after: i64, to: i64) -> Result<Vec<String>> {
     let sql = format!(
         "SELECT uid FROM {table} WHERE seq > :after AND seq <= :to AND folded = 0 AND deleted_at IS NULL ORDER BY seq, id"
     );
-    let mut statement = connection.prepare_cached(&sql)?;
-    let found = statement.query_map(named_params! {":after": after, ":to": to}, |row| row.get("uid"))?;
-    Ok(found.collect::<rusqlite::Result<_>>()?)
+    connection.all(&sql, args! {after, to}, |row| row.get("uid"))
 }
 
 /// Counts an event again. An act whose outcome was never taken, as before an upgrade, takes it from the observations.
@@ -175,24 +171,19 @@ fn look(row: &Row<'_>) -> rusqlite::Result<Look> {
 
 /// Returns an act with its outcome as the observations and checks after it tell.
 fn with_observed_outcome(connection: &Connection, act: EventRow) -> Result<EventRow> {
-    let next: i64 = connection
-        .prepare_cached(
-            "SELECT coalesce(min(seq), 9223372036854775807) AS next FROM events
+    let next: i64 = connection.one(
+        "SELECT coalesce(min(seq), 9223372036854775807) AS next FROM events
              WHERE device_id = :device AND origin = :store AND seq > :seq AND category <> 'verify' AND sent = 1",
-        )?
-        .query_row(named_params! {":device": act.device, ":store": act.store, ":seq": act.seq}, |row| {
-            row.get("next")
-        })?;
+        args! {device: act.device, store: act.store, seq: act.seq},
+        |row| row.get("next"),
+    )?;
     let sql = format!(
         "{LOOKS} AND o.device_id = :device AND o.origin = :store AND o.seq > :seq AND o.seq < :next AND o.observed_at <= :until ORDER BY o.seq"
     );
     let mut statement = connection.prepare_cached(&sql)?;
     let until = act.at + OUTCOME_WINDOW_MS;
     let looks: Vec<Look> = statement
-        .query_map(
-            named_params! {":device": act.device, ":store": act.store, ":seq": act.seq, ":next": next, ":until": until},
-            look,
-        )?
+        .query_map(args! {device: act.device, store: act.store, seq: act.seq, next, until}, look)?
         .collect::<rusqlite::Result<_>>()?;
     let uid = act.uid.clone();
     // Not counted yet: the cursor is before this event.
@@ -203,8 +194,7 @@ fn with_observed_outcome(connection: &Connection, act: EventRow) -> Result<Event
     }
     let mut checks =
         connection.prepare_cached(&select("WHERE e.parent_uid = :act AND e.category = 'verify' ORDER BY e.seq"))?;
-    let checks: Vec<EventRow> =
-        checks.query_map(named_params! {":act": uid}, event_row)?.collect::<rusqlite::Result<_>>()?;
+    let checks: Vec<EventRow> = checks.query_map(args! {act: uid}, event_row)?.collect::<rusqlite::Result<_>>()?;
     for check in checks {
         judge(connection, &check, check.cause)?;
     }
@@ -217,10 +207,7 @@ pub(super) fn spontaneous(
     uid: &str,
     add: impl FnOnce(&Attempt<'_>) -> Result<()>,
 ) -> Result<()> {
-    let look = connection
-        .prepare_cached(&format!("{LOOKS} AND o.uid = :uid"))?
-        .query_row(named_params! {":uid": uid}, look)
-        .optional()?;
+    let look = connection.first(&format!("{LOOKS} AND o.uid = :uid"), args! {uid}, look)?;
     let Some(look) = look else { return Ok(()) };
     match last_action(connection, (&look.store, look.device), look.seq, None)? {
         Some(last) if look.at - last.at <= OUTCOME_WINDOW_MS => Ok(()),

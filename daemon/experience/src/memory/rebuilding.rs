@@ -1,8 +1,8 @@
 //! How far the counters of experience have been made again.
 
-use rusqlite::{Connection, OptionalExtension, named_params};
+use rusqlite::{Connection, OptionalExtension};
 
-use afd_store::Result;
+use afd_store::{Result, Sql as _, args};
 
 /// A table whose rows hold counts of their own: from old events, or from another tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,9 +71,7 @@ impl Step {
 }
 
 pub(super) fn go_to(connection: &Connection, step: Step) -> Result<()> {
-    connection
-        .prepare_cached("UPDATE store SET rebuild_cursor = :cursor")?
-        .execute(named_params! {":cursor": step.cursor()})?;
+    connection.run("UPDATE store SET rebuild_cursor = :cursor", args! {cursor: step.cursor()})?;
     Ok(())
 }
 

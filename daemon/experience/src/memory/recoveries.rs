@@ -6,14 +6,14 @@
 
 use afd_proto::memory::{Category, EventStatus};
 use afd_proto::vocabulary::{Action, Role};
-use rusqlite::{Connection, named_params};
+use rusqlite::Connection;
 use serde_json::Value;
 
 use super::derived_uid;
 use super::event_rows::{self, EventRow};
 use super::pages::{self, Page};
 use afd_screen::page::target::{action_key, title};
-use afd_store::{Result, now_ms};
+use afd_store::{Result, Sql as _, args, now_ms};
 
 /// What is added to a recovery.
 #[derive(Debug, Clone, Copy, Default)]
@@ -35,9 +35,8 @@ pub(super) fn add(
     at: i64,
 ) -> Result<()> {
     let Some(from_key) = page.filed_under() else { return Ok(()) };
-    connection
-        .prepare_cached(
-            "INSERT INTO recoveries (uid, origin, from_key, page_id, app, activity, failure_cause, action_key, action, success_count,
+    connection.run(
+        "INSERT INTO recoveries (uid, origin, from_key, page_id, app, activity, failure_cause, action_key, action, success_count,
                 failure_count, undecided_count, left_count, last_success_at, last_at, updated_at)
              VALUES (:uid, :origin, :from_key, :page_id, :app, :activity, :cause, :action_key, :action, :success, :failure, :undecided,
                 :left, :last_success_at, :at, :now)
@@ -49,25 +48,13 @@ pub(super) fn add(
                 last_success_at = nullif(max(coalesce(last_success_at, 0), coalesce(excluded.last_success_at, 0)), 0),
                 last_at = max(last_at, excluded.last_at),
                 updated_at = excluded.updated_at",
-        )?
-        .execute(named_params! {
-            ":uid": derived_uid(&["recovery", &from_key, cause, key]),
-            ":origin": store,
-            ":from_key": from_key,
-            ":page_id": page.id,
-            ":app": page.app,
-            ":activity": page.activity,
-            ":cause": cause,
-            ":action_key": key,
-            ":action": action,
-            ":success": change.success,
-            ":failure": change.failure,
-            ":undecided": change.undecided,
-            ":left": change.left,
-            ":last_success_at": Some(at).filter(|_| change.success > 0),
-            ":at": at,
-            ":now": now_ms(),
-        })?;
+        args! {
+            uid: derived_uid(&["recovery", &from_key, cause, key]), origin: store, from_key, page_id: page.id,
+            app: page.app, activity: page.activity, cause, action_key: key, action, success: change.success,
+            failure: change.failure, undecided: change.undecided, left: change.left,
+            last_success_at: Some(at).filter(|_| change.success > 0), at, now: now_ms()
+        },
+    )?;
     Ok(())
 }
 
@@ -116,7 +103,7 @@ pub(super) fn judge(connection: &Connection, event: &EventRow) -> Result<()> {
             AND cured IS NULL AND folded = 0 AND status = 'ok' AND parent_uid IS NOT NULL AND seq < :seq ORDER BY seq DESC LIMIT 1",
     )?;
     let pending: Vec<String> = statement
-        .query_map(named_params! {":session": event.session, ":device": event.device, ":store": event.store, ":seq": event.seq}, |row| {
+        .query_map(args! {session: event.session, device: event.device, store: event.store, seq: event.seq}, |row| {
             row.get("uid")
         })?
         .collect::<rusqlite::Result<_>>()?;
@@ -133,9 +120,10 @@ pub(super) fn judge(connection: &Connection, event: &EventRow) -> Result<()> {
     if counted {
         count(connection, &recovery, -1)?;
     }
-    connection
-        .prepare_cached("UPDATE events SET cured = :cured, updated_at = :now WHERE uid = :uid")?
-        .execute(named_params! {":uid": recovery.uid, ":cured": cured, ":now": now_ms()})?;
+    connection.run(
+        "UPDATE events SET cured = :cured, updated_at = :now WHERE uid = :uid",
+        args! {uid: recovery.uid, cured, now: now_ms()},
+    )?;
     if counted {
         let mut judged = recovery;
         judged.cured = Some(cured);

@@ -1,11 +1,11 @@
 //! Outcomes of writing calls that carried a request key, so that a repeated call is not executed twice. Acts are not
 //! among them: their events keep the request key.
 
-use rusqlite::{Connection, OptionalExtension, named_params};
+use rusqlite::Connection;
 use serde_json::Value;
 
 use super::notes;
-use afd_store::{Result, new_uid, now_ms};
+use afd_store::{Result, Sql as _, args, new_uid, now_ms};
 
 /// How long an outcome is kept, milliseconds: longer than any caller retries.
 const KEPT_MS: i64 = 24 * 3600 * 1000;
@@ -28,14 +28,11 @@ pub struct RecordedCall {
 
 /// Returns the recorded call of a request key.
 pub fn find(connection: &Connection, method: &str, key: &str) -> Result<Option<RecordedCall>> {
-    Ok(connection
-        .prepare_cached(
-            "SELECT request_hash, done, result FROM requests WHERE method = :method AND request_key = :key",
-        )?
-        .query_row(named_params! {":method": method, ":key": key}, |row| {
-            Ok(RecordedCall { hash: row.get("request_hash")?, done: row.get("done")?, result: row.get("result")? })
-        })
-        .optional()?)
+    connection.first(
+        "SELECT request_hash, done, result FROM requests WHERE method = :method AND request_key = :key",
+        args! {method, key},
+        |row| Ok(RecordedCall { hash: row.get("request_hash")?, done: row.get("done")?, result: row.get("result")? }),
+    )
 }
 
 /// Records that a call has started, unless that is recorded already.
@@ -43,19 +40,11 @@ pub fn find(connection: &Connection, method: &str, key: &str) -> Result<Option<R
 /// # Errors
 /// When the database cannot be written.
 pub fn begin(connection: &Connection, origin: &str, method: &str, key: &str, hash: &str) -> Result<()> {
-    connection
-        .prepare_cached(
-            "INSERT INTO requests (uid, origin, method, request_key, request_hash, begun_at, updated_at)
+    connection.run(
+        "INSERT INTO requests (uid, origin, method, request_key, request_hash, begun_at, updated_at)
              VALUES (:uid, :origin, :method, :key, :hash, :now, :now) ON CONFLICT (method, request_key) DO NOTHING",
-        )?
-        .execute(named_params! {
-            ":uid": new_uid(),
-            ":origin": origin,
-            ":method": method,
-            ":key": key,
-            ":hash": hash,
-            ":now": now_ms(),
-        })?;
+        args! {uid: new_uid(), origin, method, key, hash, now: now_ms()},
+    )?;
     Ok(())
 }
 
@@ -76,44 +65,40 @@ pub fn finish(connection: &Connection, method: &str, key: &str, result: &str) ->
         Some(result) if method == SAVE_NOTE_METHOD && mentions_deleted(result)? => None,
         other => other,
     };
-    connection
-        .prepare_cached("UPDATE requests SET done = 1, result = :result, updated_at = :now WHERE method = :method AND request_key = :key")?
-        .execute(named_params! {":method": method, ":key": key, ":result": result, ":now": now_ms()})?;
+    connection.run(
+        "UPDATE requests SET done = 1, result = :result, updated_at = :now WHERE method = :method AND request_key = :key",
+        args! {method, key, result, now: now_ms()},
+    )?;
     Ok(())
 }
 
 /// Removes a call that failed and changed nothing, so that its key can be used again.
 pub fn forget(connection: &Connection, method: &str, key: &str) -> Result<()> {
-    connection
-        .prepare_cached("DELETE FROM requests WHERE method = :method AND request_key = :key")?
-        .execute(named_params! {":method": method, ":key": key})?;
+    connection.run("DELETE FROM requests WHERE method = :method AND request_key = :key", args! {method, key})?;
     Ok(())
 }
 
 /// Clears the results that contain the uid of something deleted; the calls stay recorded as done.
 pub fn forget_results_about(connection: &Connection, method: &str, uid: &str) -> Result<()> {
-    connection
-        .prepare_cached(
-            "UPDATE requests SET result = NULL, updated_at = :now WHERE method = :method AND result IS NOT NULL AND instr(result, :uid)",
-        )?
-        .execute(named_params! {":method": method, ":uid": uid, ":now": now_ms()})?;
+    connection.run(
+        "UPDATE requests SET result = NULL, updated_at = :now WHERE method = :method AND result IS NOT NULL AND instr(result, :uid)",
+        args! {method, uid, now: now_ms()},
+    )?;
     Ok(())
 }
 
 /// Clears the results of all methods that may quote what was said; the calls stay recorded as done.
 pub fn forget_what_was_said(connection: &Connection) -> Result<()> {
-    connection
-        .prepare_cached(
-            "UPDATE requests SET result = NULL, updated_at = :now WHERE result IS NOT NULL
+    connection.run(
+        "UPDATE requests SET result = NULL, updated_at = :now WHERE result IS NOT NULL
                 AND (method LIKE 'conversation.%' OR method LIKE 'session.%' OR method LIKE 'pattern.%' OR method LIKE 'memory.%'
                 OR method LIKE 'recall.%')",
-        )?
-        .execute(named_params! {":now": now_ms()})?;
+        args! {now: now_ms()},
+    )?;
     Ok(())
 }
 
 /// Deletes calls older than a day; returns the number of rows.
 pub fn prune(connection: &Connection) -> Result<usize> {
-    Ok(connection
-        .execute("DELETE FROM requests WHERE begun_at < :oldest", named_params! {":oldest": now_ms() - KEPT_MS})?)
+    Ok(connection.execute("DELETE FROM requests WHERE begun_at < :oldest", args! {oldest: now_ms() - KEPT_MS})?)
 }

@@ -8,11 +8,12 @@ use std::path::Path;
 
 use hmac::{Hmac, KeyInit, Mac};
 use parking_lot::Mutex;
-use rusqlite::{Connection, named_params};
+use rusqlite::Connection;
 use sha2::Sha256;
 
 use afd_base::file::with_suffix;
 use afd_store::Result;
+use afd_store::args;
 
 /// Maximum number of typed texts that are recognised when they appear again.
 const REMEMBERED: usize = 4096;
@@ -73,8 +74,7 @@ impl Secrets {
         let mut statement = connection.prepare(
             "SELECT evidence FROM events WHERE op = 'text' ORDER BY origin = (SELECT origin FROM store) DESC, seq DESC LIMIT :limit",
         )?;
-        let rows =
-            statement.query_map(named_params! {":limit": limit}, |row| row.get::<_, Option<String>>("evidence"))?;
+        let rows = statement.query_map(args! {limit}, |row| row.get::<_, Option<String>>("evidence"))?;
         let mut typed = self.typed.lock();
         for evidence in rows {
             let evidence: serde_json::Value = evidence?.and_then(|e| serde_json::from_str(&e).ok()).unwrap_or_default();

@@ -4,10 +4,10 @@ use afd_proto::context::RecentObservation;
 use afd_proto::memory::{Category, EventStatus};
 use afd_proto::session::{PageSnapshot, VisitedPage};
 use afd_proto::vocabulary::Action;
-use rusqlite::{Connection, OptionalExtension, Row, named_params};
+use rusqlite::{Connection, Row};
 
 use afd_screen::page::target;
-use afd_store::{Result, word};
+use afd_store::{Result, Sql as _, args, word};
 
 /// Totals of a session's events and observations.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -56,12 +56,11 @@ pub fn totals(connection: &Connection, session: i64) -> Result<Totals> {
             last_at: None,
         })
     };
-    let counted = connection
-        .prepare_cached(
-            "SELECT done, passed_checks, failed_checks, errors, observations FROM session_totals WHERE session_id = :session_id",
-        )?
-        .query_row(named_params! {":session_id": session}, row)
-        .optional()?;
+    let counted = connection.first(
+        "SELECT done, passed_checks, failed_checks, errors, observations FROM session_totals WHERE session_id = :session_id",
+        args! {session_id: session},
+        row,
+    )?;
     Ok(Totals { last_at: last_at(connection, session)?, ..counted.unwrap_or_default() })
 }
 
@@ -70,10 +69,7 @@ pub fn last_at(connection: &Connection, session: i64) -> Result<Option<i64>> {
     let newest = |table: &str, column: &str| -> Result<Option<i64>> {
         let sql =
             format!("SELECT {column} AS at FROM {table} WHERE session_id = :session_id ORDER BY seq DESC LIMIT 1");
-        Ok(connection
-            .prepare_cached(&sql)?
-            .query_row(named_params! {":session_id": session}, |row| row.get("at"))
-            .optional()?)
+        connection.first(&sql, args! {session_id: session}, |row| row.get("at"))
     };
     Ok(newest("events", "at")?.max(newest("observations", "observed_at")?))
 }
@@ -81,45 +77,43 @@ pub fn last_at(connection: &Connection, session: i64) -> Result<Option<i64>> {
 /// Returns the pages that a session saw, most recent first, each with its newest structure key.
 pub fn pages(connection: &Connection, session: i64) -> Result<Vec<(VisitedPage, Option<String>)>> {
     // With max(), SQLite takes the other columns from the row that holds the maximum.
-    let mut statement = connection.prepare_cached(
+    connection.all(
         "SELECT p.app, nullif(p.activity, '') AS activity, p.page_key, sum(v.observations) AS count, min(v.first_at) AS min_observed_at,
             o.observed_at, o.uid, p.fingerprint, o.content_hash, o.node_count, o.ref_count, nullif(p.structure_key, '') AS structure_key,
             max(v.last_seq) AS max_seq
          FROM session_pages v JOIN pages p ON p.id = v.page_id JOIN observations o ON o.id = v.last_id
          WHERE v.session_id = :session_id AND p.page_key <> '' GROUP BY p.page_key ORDER BY max(v.last_seq) DESC",
-    )?;
-    let found = statement.query_map(named_params! {":session_id": session}, |row| {
-        let page = VisitedPage {
-            app: row.get::<_, Option<String>>("app")?.unwrap_or_default(),
-            activity: row.get("activity")?,
-            key: row.get("page_key")?,
-            state: None,
-            name: None,
-            observations: row.get("count")?,
-            first_seen: row.get("min_observed_at")?,
-            last_seen: row.get("observed_at")?,
-            snapshot: Some(PageSnapshot {
-                observation_id: row.get("uid")?,
-                fingerprint: row.get("fingerprint")?,
-                content_hash: row.get("content_hash")?,
-                node_count: row.get("node_count")?,
-                ref_count: row.get("ref_count")?,
-            }),
-        };
-        Ok((page, row.get("structure_key")?))
-    })?;
-    Ok(found.collect::<rusqlite::Result<_>>()?)
+        args! {session_id: session},
+        |row| {
+            let page = VisitedPage {
+                app: row.get::<_, Option<String>>("app")?.unwrap_or_default(),
+                activity: row.get("activity")?,
+                key: row.get("page_key")?,
+                state: None,
+                name: None,
+                observations: row.get("count")?,
+                first_seen: row.get("min_observed_at")?,
+                last_seen: row.get("observed_at")?,
+                snapshot: Some(PageSnapshot {
+                    observation_id: row.get("uid")?,
+                    fingerprint: row.get("fingerprint")?,
+                    content_hash: row.get("content_hash")?,
+                    node_count: row.get("node_count")?,
+                    ref_count: row.get("ref_count")?,
+                }),
+            };
+            Ok((page, row.get("structure_key")?))
+        },
+    )
 }
 
 /// Returns the last observations of a session, newest first.
 pub fn recent(connection: &Connection, session: i64, limit: usize) -> Result<Vec<RecentObservation>> {
-    let mut statement = connection.prepare_cached(
+    connection.all(
         "SELECT o.uid, o.observed_at, d.name, o.source, nullif(p.app, '') AS app, nullif(p.activity, '') AS activity,
             nullif(p.page_key, '') AS page_key, o.settled, o.reliable
          FROM observations o JOIN devices d ON d.id = o.device_id LEFT JOIN pages p ON p.id = o.page_id WHERE o.session_id = :session_id ORDER BY o.seq DESC LIMIT :limit",
-    )?;
-    let found = statement.query_map(
-        named_params! {":session_id": session, ":limit": i64::try_from(limit).unwrap_or(i64::MAX)},
+        args! {session_id: session, limit: i64::try_from(limit).unwrap_or(i64::MAX)},
         |row| {
             Ok(RecentObservation {
                 observation_id: row.get("uid")?,
@@ -133,18 +127,17 @@ pub fn recent(connection: &Connection, session: i64, limit: usize) -> Result<Vec
                 reliable: row.get("reliable")?,
             })
         },
-    )?;
-    Ok(found.collect::<rusqlite::Result<_>>()?)
+    )
 }
 
 /// Returns the keys of all structures that a session saw.
 pub fn structures(connection: &Connection, session: i64) -> Result<Vec<String>> {
-    let mut statement = connection.prepare_cached(
+    connection.all(
         "SELECT DISTINCT p.structure_key FROM session_pages v JOIN pages p ON p.id = v.page_id
              WHERE v.session_id = :session_id AND p.structure_key <> ''",
-    )?;
-    let found = statement.query_map(named_params! {":session_id": session}, |row| row.get("structure_key"))?;
-    Ok(found.collect::<rusqlite::Result<_>>()?)
+        args! {session_id: session},
+        |row| row.get("structure_key"),
+    )
 }
 
 /// What a session did at a time.
@@ -174,7 +167,7 @@ pub fn deeds(connection: &Connection, session: i64, count: usize) -> Result<Vec<
          LEFT JOIN pages p ON p.id = e.page_id WHERE e.session_id = :session_id AND e.deleted_at IS NULL
          ORDER BY e.seq DESC LIMIT :count",
     )?;
-    let values = named_params! {":session_id": session, ":count": i64::try_from(count).unwrap_or(i64::MAX)};
+    let values = args! {session_id: session, count: i64::try_from(count).unwrap_or(i64::MAX)};
     let found = statement.query_map(values, |row| {
         let (category, status) = (word::<Category>(row, "category")?, word::<EventStatus>(row, "status")?);
         let action: Option<Action> =

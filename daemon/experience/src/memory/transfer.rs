@@ -4,13 +4,13 @@ use std::collections::HashMap;
 
 use afd_proto::Word as _;
 use afd_proto::vocabulary::{Action, ObservationSource};
-use rusqlite::{Connection, named_params};
+use rusqlite::Connection;
 use serde_json::Value;
 
 use super::baseline::{self, Clearing, Folded};
 use super::notes;
 use afd_store::exchange::{Kind, Limits, LoadError, Loaded, Loader, MAX_FIGURE, Record, times};
-use afd_store::{Piece, Result, origin_of};
+use afd_store::{Piece, Result, Sql as _, args, origin_of};
 
 const fn kind(name: &'static str, table: &'static str, natural: &'static [&'static str]) -> Kind {
     Kind { name, table, skipped: &[], natural }
@@ -207,14 +207,13 @@ fn load_note(
     let uid = text(&record, "uid").to_owned();
     let done = match loader.load(connection, kind, record.clone()) {
         Err(LoadError::Taken(_)) => {
-            let last: i64 = connection
-                .prepare_cached(
-                    "SELECT coalesce(max(position), 0) AS last FROM notes WHERE app = :app AND topic = :topic AND origin = :origin",
-                )?
-                .query_row(
-                    named_params! {":app": text(&record, "app"), ":topic": text(&record, "topic"), ":origin": text(&record, "origin")},
-                    |row| row.get("last"),
-                )?;
+            let last: i64 = connection.one(
+                "SELECT coalesce(max(position), 0) AS last FROM notes WHERE app = :app AND topic = :topic AND origin = :origin",
+                args! {
+                    app: text(&record, "app"), topic: text(&record, "topic"), origin: text(&record, "origin")
+                },
+                |row| row.get("last"),
+            )?;
             record.insert("position".to_owned(), Value::from(last + 1));
             loader.load(connection, kind, record)?
         }

@@ -3,12 +3,12 @@
 //! A component from the accessibility tree belongs to at least one page. A detected one may belong to none: it is
 //! *loose*, and can be missed by any observation of a detector alone.
 
-use rusqlite::{Connection, OptionalExtension, Row, named_params};
+use rusqlite::{Connection, Row};
 
 use super::lesson::{Sighting, TREE};
 use afd_screen::page::mask;
 use afd_screen::page::snapshot::Rect;
-use afd_store::{Conditions, Page, Result, elsewhere, new_uid};
+use afd_store::{Conditions, Page, Result, Sql as _, args, elsewhere, new_uid};
 
 /// A component and its usage counts.
 #[derive(Debug, Clone)]
@@ -153,9 +153,7 @@ pub fn find(connection: &Connection, app: i64, name: &str) -> Result<Option<Comp
     let by = |condition: &str| -> Result<Vec<Component>> {
         let sql =
             format!("{SELECT} WHERE c.app_id = :app_id AND c.deleted_at IS NULL AND {condition} GROUP BY c.id LIMIT 2");
-        let mut statement = connection.prepare_cached(&sql)?;
-        let found = statement.query_map(named_params! {":app_id": app, ":name": name}, read)?;
-        Ok(found.collect::<rusqlite::Result<_>>()?)
+        connection.all(&sql, args! {app_id: app, name}, read)
     };
     for condition in ["c.name = :name", "c.label = :name", "(c.res_id = :name OR c.res_id LIKE '%/' || :name)"] {
         let mut found = by(condition)?;
@@ -168,33 +166,36 @@ pub fn find(connection: &Connection, app: i64, name: &str) -> Result<Option<Comp
 
 /// Returns the names of the components that define a state, sorted.
 pub(super) fn defining_names(connection: &Connection, state: i64) -> Result<Vec<String>> {
-    let mut statement = connection.prepare_cached(
+    connection.all(
         "SELECT c.name FROM state_components sc JOIN components c ON c.id = sc.component_id
          WHERE sc.state_id = :state_id AND sc.defining = 1 AND c.deleted_at IS NULL ORDER BY c.name",
-    )?;
-    let names = statement.query_map(named_params! {":state_id": state}, |row| row.get("name"))?;
-    Ok(names.collect::<rusqlite::Result<_>>()?)
+        args! {state_id: state},
+        |row| row.get("name"),
+    )
 }
 
 /// Returns the names of components, in the order of `ids`.
 pub(super) fn names(connection: &Connection, ids: &[i64]) -> Result<Vec<String>> {
     let mut statement = connection.prepare_cached("SELECT name FROM components WHERE id = :id")?;
-    ids.iter().map(|id| Ok(statement.query_row(named_params! {":id": id}, |row| row.get("name"))?)).collect()
+    ids.iter().map(|id| Ok(statement.query_row(args! {id}, |row| row.get("name"))?)).collect()
 }
 
 /// Returns the row id of a component by its key.
 pub(super) fn by_key(connection: &Connection, app: i64, key: &str) -> Result<Option<i64>> {
-    Ok(connection
-        .prepare_cached("SELECT id FROM components WHERE app_id = :app_id AND key = :key AND deleted_at IS NULL")?
-        .query_row(named_params! {":app_id": app, ":key": key}, |row| row.get("id"))
-        .optional()?)
+    connection.first(
+        "SELECT id FROM components WHERE app_id = :app_id AND key = :key AND deleted_at IS NULL",
+        args! {app_id: app, key},
+        |row| row.get("id"),
+    )
 }
 
 /// Returns whether a component of the scope has this name.
 pub fn name_exists(connection: &Connection, app: i64, name: &str) -> Result<bool> {
-    Ok(connection
-        .prepare_cached("SELECT EXISTS (SELECT 1 FROM components WHERE app_id = :app_id AND name = :name AND deleted_at IS NULL) AS found")?
-        .query_row(named_params! {":app_id": app, ":name": name}, |row| row.get("found"))?)
+    connection.one(
+        "SELECT EXISTS (SELECT 1 FROM components WHERE app_id = :app_id AND name = :name AND deleted_at IS NULL) AS found",
+        args! {app_id: app, name},
+        |row| row.get("found"),
+    )
 }
 
 /// Returns the wanted name, with a number appended if another component of the scope has it.
@@ -221,7 +222,7 @@ pub(super) fn free_name(connection: &Connection, app: i64, wanted: &str) -> Resu
 /// Returns the next position in a table that is ordered per scope.
 pub(super) fn next_position(connection: &Connection, table: &'static str, app: i64) -> Result<i64> {
     let sql = format!("SELECT coalesce(max(position), 0) + 1 AS next_position FROM {table} WHERE app_id = :app_id");
-    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":app_id": app}, |row| row.get("next_position"))?)
+    connection.one(&sql, args! {app_id: app}, |row| row.get("next_position"))
 }
 
 /// Inserts a component that was seen for the first time.
@@ -235,55 +236,34 @@ pub(super) fn insert(
 ) -> Result<i64> {
     let name = free_name(connection, app, if s.name.is_empty() { "unlabeled" } else { &s.name })?;
     let edge = |of: fn(&Rect) -> i32| s.bounds.as_ref().map(of);
-    connection
-        .prepare_cached(
-            "INSERT INTO components (uid, origin, app_id, position, key, name, kind, source, label, scrolls, res_id, class, bounds_left,
+    connection.run(
+        "INSERT INTO components (uid, origin, app_id, position, key, name, kind, source, label, scrolls, res_id, class, bounds_left,
                 bounds_top, bounds_right, bounds_bottom, confidence, page, crop, learned_at, loose, updated_at, loose_since)
              VALUES (:uid, :origin, :app, :position, :key, :name, :kind, :source, :label, :scrolls, :res_id, :class, :left, :top, :right,
                 :bottom, :confidence, :page, :crop, :at, :loose, :at, (SELECT detector_looks FROM apps WHERE id = :app))",
-        )?
-        .execute(named_params! {
-            ":uid": new_uid(),
-            ":origin": origin,
-            ":app": app,
-            ":position": next_position(connection, "components", app)?,
-            ":key": s.key,
-            ":name": name,
-            ":kind": s.kind,
-            ":source": s.source,
-            ":label": s.label,
-            ":scrolls": s.scrolls,
-            ":res_id": s.res_id,
-            ":class": s.class,
-            ":left": edge(|b| b.left),
-            ":top": edge(|b| b.top),
-            ":right": edge(|b| b.right),
-            ":bottom": edge(|b| b.bottom),
-            ":confidence": s.confidence,
-            ":page": page,
-            ":crop": s.crop,
-            ":at": at,
-            ":loose": s.source != TREE,
-        })?;
+        args! {
+            uid: new_uid(), origin, app, position: next_position(connection, "components", app)?, key: s.key, name,
+            kind: s.kind, source: s.source, label: s.label, scrolls: s.scrolls, res_id: s.res_id, class: s.class,
+            left: edge(|b| b.left), top: edge(|b| b.top), right: edge(|b| b.right), bottom: edge(|b| b.bottom),
+            confidence: s.confidence, page, crop: s.crop, at, loose: s.source != TREE
+        },
+    )?;
     Ok(connection.last_insert_rowid())
 }
 
 /// Gives the components of a state that were learned without the name of a page that of the state, once it has one.
 pub(super) fn name_page(connection: &Connection, state: i64) -> Result<()> {
-    connection
-        .prepare_cached(
-            "UPDATE components SET page = (SELECT name FROM states WHERE id = :state) WHERE page IS NULL
+    connection.run(
+        "UPDATE components SET page = (SELECT name FROM states WHERE id = :state) WHERE page IS NULL
                 AND id IN (SELECT component_id FROM state_components WHERE state_id = :state)",
-        )?
-        .execute(named_params! {":state": state})?;
+        args! {state},
+    )?;
     Ok(())
 }
 
 /// Marks a component as belonging to a page.
 pub(super) fn mark_attached(connection: &Connection, id: i64) -> Result<()> {
-    connection
-        .prepare_cached("UPDATE components SET loose = 0 WHERE id = :id AND loose = 1")?
-        .execute(named_params! {":id": id})?;
+    connection.run("UPDATE components SET loose = 0 WHERE id = :id AND loose = 1", args! {id})?;
     Ok(())
 }
 
@@ -294,83 +274,77 @@ pub(super) fn count_loose_sightings(connection: &Connection, app: i64, seen: &[(
 
 /// Records that a loose component was seen.
 pub(super) fn count_loose_sighting(connection: &Connection, app: i64, id: i64, at: i64) -> Result<()> {
-    connection
-        .prepare_cached(
-            "UPDATE components SET base_seen = base_seen + 1, base_last_seen = :at, updated_at = :at,
+    connection.run(
+        "UPDATE components SET base_seen = base_seen + 1, base_last_seen = :at, updated_at = :at,
                 loose_since = (SELECT detector_looks FROM apps WHERE id = :app) WHERE id = :id",
-        )?
-        .execute(named_params! {":id": id, ":at": at, ":app": app})?;
+        args! {id, at, app},
+    )?;
     Ok(())
 }
 
 /// Returns whether a loose component was missed too often.
 pub(super) fn any_loose_overdue(connection: &Connection, app: i64) -> Result<bool> {
-    Ok(connection
-        .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM components c JOIN apps a ON a.id = c.app_id WHERE c.app_id = :app_id AND c.loose = 1
+    connection.one(
+        "SELECT EXISTS (SELECT 1 FROM components c JOIN apps a ON a.id = c.app_id WHERE c.app_id = :app_id AND c.loose = 1
                 AND c.deleted_at IS NULL AND c.loose_since <= a.detector_looks - a.forget_threshold) AS found",
-        )?
-        .query_row(named_params! {":app_id": app}, |row| row.get("found"))?)
+        args! {app_id: app},
+        |row| row.get("found"),
+    )
 }
 
 /// Sets the bounds of a component, if they are known.
 pub(super) fn set_bounds(connection: &Connection, id: i64, bounds: Option<Rect>, at: i64) -> Result<()> {
     let Some(b) = bounds else { return Ok(()) };
-    connection
-        .prepare_cached(
-            "UPDATE components SET bounds_left = :bounds_left, bounds_top = :bounds_top, bounds_right = :bounds_right,
+    connection.run(
+        "UPDATE components SET bounds_left = :bounds_left, bounds_top = :bounds_top, bounds_right = :bounds_right,
                 bounds_bottom = :bounds_bottom, updated_at = :updated_at WHERE id = :id",
-        )?
-        .execute(named_params! {
-            ":id": id,
-            ":bounds_left": b.left,
-            ":bounds_top": b.top,
-            ":bounds_right": b.right,
-            ":bounds_bottom": b.bottom,
-            ":updated_at": at,
-        })?;
+        args! {
+            id, bounds_left: b.left, bounds_top: b.top, bounds_right: b.right, bounds_bottom: b.bottom, updated_at: at
+        },
+    )?;
     Ok(())
 }
 
 /// Sets the artifact with the picture of a component.
 pub fn set_crop(connection: &Connection, id: i64, crop: Option<&str>, at: i64) -> Result<()> {
-    connection
-        .prepare_cached("UPDATE components SET crop = :crop, updated_at = :updated_at WHERE id = :id")?
-        .execute(named_params! {":id": id, ":crop": crop, ":updated_at": at})?;
+    connection.run(
+        "UPDATE components SET crop = :crop, updated_at = :updated_at WHERE id = :id",
+        args! {id, crop, updated_at: at},
+    )?;
     Ok(())
 }
 
 /// Updates the label of a component whose text has changed. Where the text belongs to its identity, or only digits
 /// changed, the new one is kept; elsewhere the component is marked as dynamic and loses its label.
 pub(super) fn update_label(connection: &Connection, id: i64, sighting: &Sighting, at: i64) -> Result<()> {
-    let known: Option<String> = connection
-        .prepare_cached("SELECT label FROM components WHERE id = :id")?
-        .query_row(named_params! {":id": id}, |row| row.get("label"))?;
+    let known: Option<String> =
+        connection.one("SELECT label FROM components WHERE id = :id", args! {id}, |row| row.get("label"))?;
     let same = |a: &str, b: &str| mask::digits(a) == mask::digits(b);
     let (label, dynamic) = match (&known, &sighting.label) {
         (Some(old), Some(new)) if !sighting.steady && !same(old, new) => (None, true),
         (_, new) => (new.as_deref(), false),
     };
-    connection
-        .prepare_cached(
-            "UPDATE components SET label = :label, dynamic = :dynamic, updated_at = :updated_at WHERE id = :id",
-        )?
-        .execute(named_params! {":id": id, ":label": label, ":dynamic": dynamic, ":updated_at": at})?;
+    connection.run(
+        "UPDATE components SET label = :label, dynamic = :dynamic, updated_at = :updated_at WHERE id = :id",
+        args! {id, label, dynamic, updated_at: at},
+    )?;
     Ok(())
 }
 
 /// Renames a component. Sets, edges and pages refer to it by row id and need no change.
 pub fn rename(connection: &Connection, id: i64, name: &str, at: i64) -> Result<()> {
-    connection
-        .prepare_cached("UPDATE components SET name = :name, updated_at = :updated_at WHERE id = :id")?
-        .execute(named_params! {":id": id, ":name": name, ":updated_at": at})?;
+    connection.run(
+        "UPDATE components SET name = :name, updated_at = :updated_at WHERE id = :id",
+        args! {id, name, updated_at: at},
+    )?;
     Ok(())
 }
 
 /// Returns the key of a component by its current name.
 pub(super) fn key_of_name(connection: &Connection, app: i64, name: &str) -> Result<Option<String>> {
-    Ok(connection
-        .prepare_cached("SELECT key FROM components WHERE app_id = :app_id AND name = :name AND deleted_at IS NULL")?
-        .query_row(named_params! {":app_id": app, ":name": name}, |row| row.get("key"))
-        .optional()?)
+    connection.first(
+        "SELECT key FROM components WHERE app_id = :app_id AND name = :name AND deleted_at IS NULL",
+        args! {app_id: app, name},
+        |row| row.get("key"),
+    )
 }

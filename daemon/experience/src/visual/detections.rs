@@ -5,13 +5,13 @@
 
 use std::collections::HashSet;
 
-use rusqlite::{Connection, OptionalExtension, named_params};
+use rusqlite::Connection;
 
 use super::lesson::Sighting;
 use super::{cleanup, components};
 use afd_screen::page::snapshot::Rect;
 use afd_screen::page::{element, mask};
-use afd_store::Result;
+use afd_store::{Result, Sql as _, args};
 
 /// Minimum width and height of an icon, pixels.
 const MIN_ICON: i32 = 25;
@@ -147,13 +147,12 @@ fn nearest((x, y): (i32, i32), texts: &[(String, (i32, i32))]) -> Option<&str> {
 
 /// Returns the key of the first component without a name that was seen at this place.
 fn same_place(connection: &Connection, app: i64, (x, y): (i32, i32)) -> Result<Option<String>> {
-    Ok(connection
-        .prepare_cached(
-            "SELECT key FROM components WHERE app_id = :app_id AND deleted_at IS NULL AND source <> 'tree'
+    connection.first(
+        "SELECT key FROM components WHERE app_id = :app_id AND deleted_at IS NULL AND source <> 'tree'
                 AND key LIKE 'name:unlabeled\\_%' ESCAPE '\\'
                 AND abs((bounds_left + bounds_right) / 2 - :x) < :near AND abs((bounds_top + bounds_bottom) / 2 - :y) < :near
              ORDER BY position LIMIT 1",
-        )?
-        .query_row(named_params! {":app_id": app, ":x": x, ":y": y, ":near": SAME_PLACE}, |row| row.get("key"))
-        .optional()?)
+        args! {app_id: app, x, y, near: SAME_PLACE},
+        |row| row.get("key"),
+    )
 }

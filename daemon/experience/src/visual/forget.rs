@@ -6,13 +6,13 @@
 //! ([`super::history`]).
 
 use afd_proto::history::ChangeOp;
-use rusqlite::{Connection, named_params};
+use rusqlite::Connection;
 
 use super::components::{self, Component};
 use super::history::{Change, Entry};
 use super::scope::Known;
 use super::states;
-use afd_store::Result;
+use afd_store::{Result, Sql as _, args};
 
 /// Factor by which components of an imported base memory may be missed more often.
 const BASE_FACTOR: i64 = 10;
@@ -61,31 +61,31 @@ fn by_id(connection: &Connection, app: i64, id: i64) -> Result<Option<Component>
     let name: Option<String> = rusqlite::OptionalExtension::optional(
         connection
             .prepare_cached("SELECT name FROM components WHERE id = :id AND deleted_at IS NULL")?
-            .query_row(named_params! {":id": id}, |row| row.get("name")),
+            .query_row(args! {id}, |row| row.get("name")),
     )?;
     name.map_or(Ok(None), |name| components::find(connection, app, &name))
 }
 
 /// Returns state, component and misses of the links with too many consecutive misses.
 fn overdue_links(connection: &Connection, app: i64, threshold: i64) -> Result<Vec<(i64, i64, i64)>> {
-    let mut statement = connection.prepare_cached(
+    connection.all(
         "SELECT sc.state_id, sc.component_id, sc.misses FROM state_components sc JOIN components c ON c.id = sc.component_id
          WHERE c.app_id = :app_id AND sc.misses > 0 AND sc.misses >= :misses ORDER BY c.position, sc.state_id",
-    )?;
-    let found = statement.query_map(named_params! {":app_id": app, ":misses": threshold}, |row| {
-        Ok((row.get("state_id")?, row.get("component_id")?, row.get("misses")?))
-    })?;
-    Ok(found.collect::<rusqlite::Result<_>>()?)
+        args! {app_id: app, misses: threshold},
+        |row| {
+            Ok((row.get("state_id")?, row.get("component_id")?, row.get("misses")?))
+        },
+    )
 }
 
 /// Returns the loose components with too many consecutive misses.
 fn overdue_loose(connection: &Connection, app: i64, threshold: i64) -> Result<Vec<i64>> {
-    let mut statement = connection.prepare_cached(
+    connection.all(
         "SELECT id FROM components WHERE app_id = :app AND loose = 1 AND deleted_at IS NULL
             AND loose_since <= (SELECT detector_looks FROM apps WHERE id = :app) - :threshold ORDER BY position",
-    )?;
-    let found = statement.query_map(named_params! {":app": app, ":threshold": threshold}, |row| row.get("id"))?;
-    Ok(found.collect::<rusqlite::Result<_>>()?)
+        args! {app, threshold},
+        |row| row.get("id"),
+    )
 }
 
 /// Removes a component from a page, and deletes it if that was its last one.
@@ -157,54 +157,52 @@ pub fn delete_state(
 
 /// Returns whether a component belongs to the set that defines a state.
 fn defines(connection: &Connection, state: i64, component: i64) -> Result<bool> {
-    Ok(connection
-        .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM state_components WHERE state_id = :state_id AND component_id = :component_id
+    connection.one(
+        "SELECT EXISTS (SELECT 1 FROM state_components WHERE state_id = :state_id AND component_id = :component_id
                 AND defining = 1) AS found",
-        )?
-        .query_row(named_params! {":state_id": state, ":component_id": component}, |row| row.get("found"))?)
+        args! {state_id: state, component_id: component},
+        |row| row.get("found"),
+    )
 }
 
 /// Removes a component from a state; the counts of the link are added to the component.
 fn unlink(connection: &Connection, state: i64, component: i64) -> Result<()> {
-    connection
-        .prepare_cached(
-            "UPDATE components SET
+    connection.run(
+        "UPDATE components SET
                 base_seen = base_seen + (SELECT s.visit_count - sc.from_visit - sc.missed FROM state_components sc JOIN states s
                     ON s.id = sc.state_id WHERE sc.state_id = :state AND sc.component_id = :component),
                 base_last_seen = max(coalesce(base_last_seen, 0), (SELECT coalesce(sc.seen_before, s.last_seen)
                     FROM state_components sc JOIN states s ON s.id = sc.state_id WHERE sc.state_id = :state
                     AND sc.component_id = :component))
              WHERE id = :component AND EXISTS (SELECT 1 FROM state_components WHERE state_id = :state AND component_id = :component)",
-        )?
-        .execute(named_params! {":state": state, ":component": component})?;
-    connection
-        .prepare_cached("DELETE FROM state_components WHERE state_id = :state_id AND component_id = :component_id")?
-        .execute(named_params! {":state_id": state, ":component_id": component})?;
-    connection
-        .prepare_cached(
-            "UPDATE components SET loose = 1, loose_since = (SELECT detector_looks FROM apps WHERE apps.id = components.app_id)
+        args! {state, component},
+    )?;
+    connection.run(
+        "DELETE FROM state_components WHERE state_id = :state_id AND component_id = :component_id",
+        args! {state_id: state, component_id: component},
+    )?;
+    connection.run(
+        "UPDATE components SET loose = 1, loose_since = (SELECT detector_looks FROM apps WHERE apps.id = components.app_id)
              WHERE id = :component AND source <> 'tree' AND NOT EXISTS (SELECT 1 FROM state_components WHERE component_id = :component)",
-        )?
-        .execute(named_params! {":component": component})?;
+        args! {component},
+    )?;
     Ok(())
 }
 
 fn mark_deleted(connection: &Connection, component: i64, at: i64) -> Result<()> {
     connection
-        .prepare_cached("UPDATE components SET deleted_at = :at, updated_at = :at WHERE id = :id")?
-        .execute(named_params! {":id": component, ":at": at})?;
+        .run("UPDATE components SET deleted_at = :at, updated_at = :at WHERE id = :id", args! {id: component, at})?;
     Ok(())
 }
 
 /// Deletes a state if it is defined and its defining set, which has just lost a component, is empty.
 fn drop_if_empty(connection: &Connection, change: &mut Change<'_>, state: i64, at: i64) -> Result<()> {
-    let remains: bool = connection
-        .prepare_cached(
-            "SELECT code IS NULL OR EXISTS (SELECT 1 FROM state_components WHERE state_id = :state AND defining = 1) AS keeps FROM states
+    let remains: bool = connection.one(
+        "SELECT code IS NULL OR EXISTS (SELECT 1 FROM state_components WHERE state_id = :state AND defining = 1) AS keeps FROM states
                 WHERE id = :state",
-        )?
-        .query_row(named_params! {":state": state}, |row| row.get("keeps"))?;
+        args! {state},
+        |row| row.get("keeps"),
+    )?;
     if remains { Ok(()) } else { drop_state(connection, change, state, at) }
 }
 
@@ -218,7 +216,7 @@ fn drop_state(connection: &Connection, change: &mut Change<'_>, state: i64, at: 
     let mut statement =
         connection.prepare_cached("SELECT component_id FROM state_components WHERE state_id = :state_id")?;
     let components: Vec<i64> = statement
-        .query_map(named_params! {":state_id": state}, |row| row.get("component_id"))?
+        .query_map(args! {state_id: state}, |row| row.get("component_id"))?
         .collect::<rusqlite::Result<_>>()?;
     for component in components {
         change.keep("components", "id", component)?;
@@ -227,17 +225,11 @@ fn drop_state(connection: &Connection, change: &mut Change<'_>, state: i64, at: 
         connection.execute(
             "UPDATE components SET deleted_at = :at, updated_at = :at WHERE id = :component AND source = 'tree' AND deleted_at IS NULL
                 AND NOT EXISTS (SELECT 1 FROM state_components WHERE component_id = :component)",
-            named_params! {":component": component, ":at": at},
+            args! {component, at},
         )?;
     }
-    connection.execute("DELETE FROM state_variants WHERE state_id = :state_id", named_params! {":state_id": state})?;
-    connection.execute(
-        "DELETE FROM imported_edges WHERE from_state = :state OR to_state = :state",
-        named_params! {":state": state},
-    )?;
-    connection.execute(
-        "UPDATE states SET deleted_at = :at, updated_at = :at WHERE id = :id",
-        named_params! {":id": state, ":at": at},
-    )?;
+    connection.execute("DELETE FROM state_variants WHERE state_id = :state_id", args! {state_id: state})?;
+    connection.execute("DELETE FROM imported_edges WHERE from_state = :state OR to_state = :state", args! {state})?;
+    connection.execute("UPDATE states SET deleted_at = :at, updated_at = :at WHERE id = :id", args! {id: state, at})?;
     Ok(())
 }

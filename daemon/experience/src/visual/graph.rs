@@ -12,12 +12,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use afd_proto::visual::StateKind;
 use afd_proto::vocabulary::Verb;
-use rusqlite::{Connection, named_params};
+use rusqlite::Connection;
 
 use super::states::{self, State};
 use afd_screen::page::moves::Move;
 use afd_screen::page::target;
-use afd_store::Result;
+use afd_store::{Result, Sql as _, args};
 
 /// Number of pages over which a dialog must have come up, and not by one action only, to be an interrupt.
 const INTERRUPT_MIN_PAGES: usize = 3;
@@ -99,23 +99,23 @@ pub struct Graph {
 
 /// Returns the imported edges of a scope, in the order of their file.
 pub fn imported(connection: &Connection, app: i64) -> Result<Vec<Imported>> {
-    let mut statement = connection.prepare_cached(
+    connection.all(
         "SELECT id, from_state, action, to_state, count, success_rate, last_used, extra FROM imported_edges WHERE app_id = :app_id
             ORDER BY position",
-    )?;
-    let found = statement.query_map(named_params! {":app_id": app}, |row| {
-        Ok(Imported {
-            id: row.get("id")?,
-            from: row.get("from_state")?,
-            action: row.get("action")?,
-            to: row.get("to_state")?,
-            count: row.get("count")?,
-            success_rate: row.get("success_rate")?,
-            last_used: row.get("last_used")?,
-            extra: row.get("extra")?,
-        })
-    })?;
-    Ok(found.collect::<rusqlite::Result<_>>()?)
+        args! {app_id: app},
+        |row| {
+            Ok(Imported {
+                id: row.get("id")?,
+                from: row.get("from_state")?,
+                action: row.get("action")?,
+                to: row.get("to_state")?,
+                count: row.get("count")?,
+                success_rate: row.get("success_rate")?,
+                last_used: row.get("last_used")?,
+                extra: row.get("extra")?,
+            })
+        },
+    )
 }
 
 /// Builds the graph of a scope: its own states, and those that transitions lead to or come from.
@@ -146,7 +146,7 @@ fn dialog_components(connection: &Connection, states: &BTreeMap<i64, State>) -> 
     )?;
     let mut parts: HashMap<i64, BTreeSet<String>> = HashMap::new();
     for state in states.values().filter(|s| s.kind == StateKind::Dialog) {
-        let mut rows = statement.query(named_params! {":state": state.id})?;
+        let mut rows = statement.query(args! {state: state.id})?;
         while let Some(row) = rows.next()? {
             let known = [row.get::<_, Option<String>>("label")?, row.get("res_id")?];
             parts.entry(state.id).or_default().extend(known.into_iter().flatten());

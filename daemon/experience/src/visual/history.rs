@@ -15,11 +15,11 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use afd_proto::history::ChangeOp;
 use rusqlite::types::{Value as Sql, ValueRef};
-use rusqlite::{Connection, OptionalExtension, Row, named_params, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use afd_store::{Conditions, Page, Result, StoreError, new_uid, word};
+use afd_store::{Conditions, Page, Result, Sql as _, StoreError, args, new_uid, word};
 
 /// A change in the history.
 #[derive(Debug, Clone)]
@@ -132,7 +132,7 @@ impl<'a> Change<'a> {
         for state in self.undo.affected_states() {
             let visits = self
                 .connection
-                .query_row("SELECT visit_count FROM states WHERE id = :id", named_params! {":id": state}, |row| {
+                .query_row("SELECT visit_count FROM states WHERE id = :id", args! {id: state}, |row| {
                     row.get("visit_count")
                 })
                 .optional()?;
@@ -143,16 +143,7 @@ impl<'a> Change<'a> {
         self.connection.execute(
             "INSERT INTO visual_history (uid, origin, app_id, op, what, why, undo, at, updated_at) VALUES (:uid, :origin, :app_id, :op,
                 :what, :why, :undo, :at, :at)",
-            named_params! {
-                ":uid": uid,
-                ":origin": origin,
-                ":app_id": self.app,
-                ":op": op.word(),
-                ":what": what,
-                ":why": why,
-                ":undo": undo,
-                ":at": at,
-            },
+            args! {uid, origin, app_id: self.app, op: op.word(), what, why, undo, at},
         )?;
         let id = self.connection.last_insert_rowid();
         Ok(Entry { id, uid, app: self.app, op, what: what.to_owned(), why: why.to_owned(), undone_at: None, at })
@@ -186,7 +177,7 @@ fn text_key(table: Table, row: &Map<String, Value>) -> String {
 fn capture(connection: &Connection, table: Table, column: &str, value: i64) -> Result<Vec<Map<String, Value>>> {
     let mut statement = connection.prepare(&format!("SELECT * FROM {} WHERE {column} = :value", table.0))?;
     let names: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
-    let rows = statement.query_map(named_params! {":value": value}, |row| {
+    let rows = statement.query_map(args! {value}, |row| {
         names
             .iter()
             .enumerate()
@@ -254,15 +245,13 @@ pub fn find(connection: &Connection, app: Option<i64>, id: Option<i64>) -> Resul
         "SELECT {COLUMNS} FROM visual_history WHERE (:app IS NULL OR app_id = :app) AND (:id IS NULL OR id = :id)
             AND (:id IS NOT NULL OR undone_at IS NULL) ORDER BY id DESC LIMIT 1"
     );
-    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":app": app, ":id": id}, entry).optional()?)
+    connection.first(&sql, args! {app, id}, entry)
 }
 
 /// Returns what is needed to undo a change.
 fn read(connection: &Connection, id: i64) -> Result<Undo> {
     let text: String =
-        connection.query_row("SELECT undo FROM visual_history WHERE id = :id", named_params! {":id": id}, |row| {
-            row.get("undo")
-        })?;
+        connection.query_row("SELECT undo FROM visual_history WHERE id = :id", args! {id}, |row| row.get("undo"))?;
     serde_json::from_str(&text).map_err(|e| StoreError::Unavailable(format!("malformed change history: {e}")))
 }
 
@@ -273,8 +262,7 @@ pub fn blocked_by(connection: &Connection, id: i64) -> Result<Option<i64>> {
         "SELECT id FROM visual_history WHERE id > :id AND undone_at IS NULL AND app_id = (SELECT app_id FROM visual_history WHERE id = :id)
          ORDER BY id DESC",
     )?;
-    let later: Vec<i64> =
-        statement.query_map(named_params! {":id": id}, |row| row.get("id"))?.collect::<rusqlite::Result<_>>()?;
+    let later: Vec<i64> = statement.query_map(args! {id}, |row| row.get("id"))?.collect::<rusqlite::Result<_>>()?;
     for other in later {
         if !read(connection, other)?.touched().is_disjoint(&own) {
             return Ok(Some(other));
@@ -288,8 +276,7 @@ pub(super) fn touching(connection: &Connection, id: i64) -> Result<Vec<i64>> {
     let own = read(connection, id)?.touched();
     let mut statement = connection
         .prepare("SELECT id FROM visual_history WHERE app_id = (SELECT app_id FROM visual_history WHERE id = :id)")?;
-    let all: Vec<i64> =
-        statement.query_map(named_params! {":id": id}, |row| row.get("id"))?.collect::<rusqlite::Result<_>>()?;
+    let all: Vec<i64> = statement.query_map(args! {id}, |row| row.get("id"))?.collect::<rusqlite::Result<_>>()?;
     let mut found = Vec::new();
     for other in all {
         if !read(connection, other)?.touched().is_disjoint(&own) {
@@ -317,9 +304,7 @@ pub fn undo(connection: &Connection, id: i64, at: i64) -> Result<()> {
     let undo = read(connection, id)?;
     let visits = |state: i64| -> Result<Option<i64>> {
         Ok(connection
-            .query_row("SELECT visit_count FROM states WHERE id = :id", named_params! {":id": state}, |row| {
-                row.get("visit_count")
-            })
+            .query_row("SELECT visit_count FROM states WHERE id = :id", args! {id: state}, |row| row.get("visit_count"))
             .optional()?)
     };
     let mut since = Vec::new();
@@ -347,22 +332,19 @@ pub fn undo(connection: &Connection, id: i64, at: i64) -> Result<()> {
     for (state, now, more) in since.iter().filter(|(state, _, _)| restored.contains(state)) {
         connection.execute(
             "UPDATE states SET visit_count = visit_count + :visit_count WHERE id = :id",
-            named_params! {":id": state, ":visit_count": more},
+            args! {id: state, visit_count: more},
         )?;
         let shift = visits(*state)?.unwrap_or(*now) - now;
         connection.execute(
             "UPDATE state_components SET from_visit = from_visit + :from_visit WHERE state_id = :state_id",
-            named_params! {":state_id": state, ":from_visit": shift},
+            args! {state_id: state, from_visit: shift},
         )?;
     }
     for table in TABLES.iter().filter(|t| !REFERENCED_TABLES.contains(&t.0)) {
         undo.restore.get(table.0).into_iter().flatten().try_for_each(|row| restore_row(connection, *table, row))?;
     }
     reset_misses(connection, &undo, &since)?;
-    connection.execute(
-        "UPDATE visual_history SET undone_at = :at, updated_at = :at WHERE id = :id",
-        named_params! {":id": id, ":at": at},
-    )?;
+    connection.execute("UPDATE visual_history SET undone_at = :at, updated_at = :at WHERE id = :id", args! {id, at})?;
     Ok(())
 }
 
@@ -377,14 +359,14 @@ fn reset_misses(connection: &Connection, undo: &Undo, since: &[(i64, i64, i64)])
                 seen_before = CASE WHEN :more > 0 OR misses > 0 THEN coalesce(seen_before, (SELECT last_seen FROM states WHERE id = :state))
                     ELSE seen_before END
              WHERE state_id = :state AND component_id = :component_id",
-            named_params! {":state": state, ":component_id": component, ":more": more},
+            args! {state, component_id: component, more},
         )?;
     }
     for row in undo.restore.get("components").into_iter().flatten() {
         connection.execute(
             "UPDATE components SET loose_since = (SELECT detector_looks FROM apps WHERE apps.id = components.app_id) WHERE id = :id
                 AND loose = 1",
-            named_params! {":id": row["id"].as_i64()},
+            args! {id: row["id"].as_i64()},
         )?;
     }
     Ok(())
@@ -415,8 +397,6 @@ const MAX_CHANGES: i64 = 10_000;
 pub fn prune(connection: &Connection) -> Result<usize> {
     let newest: Option<i64> =
         connection.query_row("SELECT max(id) AS max_id FROM visual_history", [], |row| row.get("max_id"))?;
-    Ok(connection.execute(
-        "DELETE FROM visual_history WHERE id <= :id",
-        named_params! {":id": newest.unwrap_or_default() - MAX_CHANGES},
-    )?)
+    Ok(connection
+        .execute("DELETE FROM visual_history WHERE id <= :id", args! {id: newest.unwrap_or_default() - MAX_CHANGES})?)
 }

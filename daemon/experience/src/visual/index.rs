@@ -10,12 +10,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::{Mutex, MutexGuard, RwLock};
-use rusqlite::{Connection, named_params};
+use rusqlite::Connection;
 
 use super::identity::{Change, Identity};
 use super::scope::{self, Scope};
 use afd_screen::page::structure::Structure;
 use afd_store::Result;
+use afd_store::args;
 
 /// The identities of the scopes in use, loaded on first use, and the work left for the upkeep job.
 #[derive(Debug, Default)]
@@ -195,7 +196,7 @@ fn load(connection: &Connection, scope: &Scope) -> Result<Identity> {
         "SELECT v.key, v.state_id, v.seen, v.pinned, v.place, v.title, v.features, v.defines FROM state_variants v JOIN states s ON s.id = v.state_id
          WHERE v.app_id = :app_id ORDER BY s.position, v.defines DESC",
     )?;
-    let mut rows = variants.query(named_params! {":app_id": known.id})?;
+    let mut rows = variants.query(args! {app_id: known.id})?;
     while let Some(row) = rows.next()? {
         let (key, state, seen): (String, i64, i64) = (row.get("key")?, row.get("state_id")?, row.get("seen")?);
         let (place, title): (String, Option<String>) = (row.get("place")?, row.get("title")?);
@@ -206,7 +207,7 @@ fn load(connection: &Connection, scope: &Scope) -> Result<Identity> {
     }
     let mut states = connection
         .prepare_cached("SELECT id, visit_count, code FROM states WHERE app_id = :app_id AND deleted_at IS NULL")?;
-    let mut rows = states.query(named_params! {":app_id": known.id})?;
+    let mut rows = states.query(args! {app_id: known.id})?;
     while let Some(row) = rows.next()? {
         identity.set_visits(row.get("id")?, u64::try_from(row.get::<_, i64>("visit_count")?).unwrap_or_default());
         if let Some(code) = row.get::<_, Option<String>>("code")? {
@@ -215,7 +216,7 @@ fn load(connection: &Connection, scope: &Scope) -> Result<Identity> {
     }
     let mut components =
         connection.prepare_cached("SELECT key, id FROM components WHERE app_id = :app_id AND deleted_at IS NULL")?;
-    let mut rows = components.query(named_params! {":app_id": known.id})?;
+    let mut rows = components.query(args! {app_id: known.id})?;
     while let Some(row) = rows.next()? {
         identity.add_component(&row.get::<_, String>("key")?, row.get("id")?);
     }
@@ -231,7 +232,7 @@ pub fn defining_sets(connection: &Connection, app: i64) -> Result<Vec<(i64, Vec<
         "SELECT s.id, sc.component_id FROM states s JOIN state_components sc ON sc.state_id = s.id
          WHERE s.app_id = :app_id AND s.kind = 'detected' AND s.deleted_at IS NULL AND sc.defining = 1 ORDER BY s.position, s.id",
     )?;
-    let mut rows = statement.query(named_params! {":app_id": app})?;
+    let mut rows = statement.query(args! {app_id: app})?;
     let mut sets: Vec<(i64, Vec<u64>)> = Vec::new();
     while let Some(row) = rows.next()? {
         let (state, component): (i64, i64) = (row.get("id")?, row.get("component_id")?);

@@ -1,8 +1,8 @@
 //! Known pages and elements of an app, from which test coverage is computed.
 
-use rusqlite::{Connection, named_params};
+use rusqlite::Connection;
 
-use afd_store::Result;
+use afd_store::{Result, Sql as _, args};
 
 /// A known page.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,14 +17,14 @@ pub struct Page {
 
 /// Returns the defined pages of an app and of its sites, in the order in which they were learned.
 pub fn pages(connection: &Connection, app: &str) -> Result<Vec<Page>> {
-    let mut statement = connection.prepare_cached(
+    connection.all(
         "SELECT s.id, s.code, coalesce(s.name, s.title, s.code) AS called FROM states s JOIN apps a ON a.id = s.app_id
          WHERE a.app = :app AND a.deleted_at IS NULL AND s.deleted_at IS NULL AND s.code IS NOT NULL AND s.kind = 'page' ORDER BY s.id",
-    )?;
-    let found = statement.query_map(named_params! {":app": app}, |row| {
-        Ok(Page { id: row.get("id")?, code: row.get("code")?, name: row.get("called")? })
-    })?;
-    Ok(found.collect::<rusqlite::Result<_>>()?)
+        args! {app},
+        |row| {
+            Ok(Page { id: row.get("id")?, code: row.get("code")?, name: row.get("called")? })
+        },
+    )
 }
 
 /// A component that can be tested.
@@ -44,21 +44,21 @@ pub struct Element {
 
 /// Returns the interactive components of an app and of its sites; plain texts and containers are left out.
 pub fn elements(connection: &Connection, app: &str) -> Result<Vec<Element>> {
-    let mut statement = connection.prepare_cached(
+    connection.all(
         "SELECT c.uid, c.key, c.name, c.label, c.res_id FROM components c JOIN apps a ON a.id = c.app_id
          WHERE a.app = :app AND a.deleted_at IS NULL AND c.deleted_at IS NULL AND c.kind NOT IN ('text', 'list', 'container', 'view')
          ORDER BY c.id",
-    )?;
-    let found = statement.query_map(named_params! {":app": app}, |row| {
-        Ok(Element {
-            uid: row.get("uid")?,
-            key: row.get("key")?,
-            name: row.get("name")?,
-            label: row.get("label")?,
-            res_id: row.get("res_id")?,
-        })
-    })?;
-    Ok(found.collect::<rusqlite::Result<_>>()?)
+        args! {app},
+        |row| {
+            Ok(Element {
+                uid: row.get("uid")?,
+                key: row.get("key")?,
+                name: row.get("name")?,
+                label: row.get("label")?,
+                res_id: row.get("res_id")?,
+            })
+        },
+    )
 }
 
 impl Element {

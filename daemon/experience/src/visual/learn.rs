@@ -11,7 +11,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use rusqlite::{Connection, named_params};
+use rusqlite::Connection;
 
 use super::identity::{self, Change, Verdict};
 use super::index::{self, Index, Unpublished};
@@ -22,7 +22,7 @@ use super::{components, states};
 use afd_screen::page::element;
 use afd_screen::page::snapshot::Rect;
 use afd_screen::page::structure::Structure;
-use afd_store::Result;
+use afd_store::{Result, Sql as _, args};
 
 /// Outcome of a lesson.
 #[derive(Debug, Clone, Default)]
@@ -239,15 +239,9 @@ impl Step<'_> {
     }
 
     fn link(&self, state: i64, visit: Visit, component: i64, defining: bool) -> Result<()> {
-        self.connection
-            .prepare_cached(
-                "INSERT INTO state_components (state_id, component_id, defining, from_visit) VALUES (:state_id, :component_id, :defining,
+        self.connection.run("INSERT INTO state_components (state_id, component_id, defining, from_visit) VALUES (:state_id, :component_id, :defining,
                     :from_visit)
-                 ON CONFLICT (state_id, component_id) DO NOTHING",
-            )?
-            .execute(
-                named_params! {":state_id": state, ":component_id": component, ":defining": defining, ":from_visit": visit.count - 1},
-            )?;
+                 ON CONFLICT (state_id, component_id) DO NOTHING", args! {state_id: state, component_id: component, defining, from_visit: visit.count - 1})?;
         components::mark_attached(self.connection, component)
     }
 
@@ -302,11 +296,7 @@ impl Step<'_> {
         for other in states::others_of_page(self.connection, self.app, (&structure.place, title), state)? {
             for (key, link) in self.links(other)? {
                 if link.source == TREE && !link.scrolls && !seen.contains(key.as_str()) {
-                    self.connection
-                        .prepare_cached(
-                            "UPDATE state_components SET misses = misses + 1 WHERE state_id = :state_id AND component_id = :component_id",
-                        )?
-                        .execute(named_params! {":state_id": other, ":component_id": link.component})?;
+                    self.connection.run("UPDATE state_components SET misses = misses + 1 WHERE state_id = :state_id AND component_id = :component_id", args! {state_id: other, component_id: link.component})?;
                     learned.missed += 1;
                 }
             }
@@ -316,12 +306,9 @@ impl Step<'_> {
 
     /// Returns the components of a state by key.
     fn links(&self, state: i64) -> Result<HashMap<String, Link>> {
-        let mut statement = self.connection.prepare_cached(
-            "SELECT c.key, sc.component_id, sc.misses, sc.defining, c.source, c.scrolls, c.bounds_left, c.bounds_top, c.bounds_right,
+        self.connection.all("SELECT c.key, sc.component_id, sc.misses, sc.defining, c.source, c.scrolls, c.bounds_left, c.bounds_top, c.bounds_right,
                 c.bounds_bottom, c.label, c.dynamic, sc.seen_before
-             FROM state_components sc JOIN components c ON c.id = sc.component_id WHERE sc.state_id = :state_id AND c.deleted_at IS NULL",
-        )?;
-        let found = statement.query_map(named_params! {":state_id": state}, |row| {
+             FROM state_components sc JOIN components c ON c.id = sc.component_id WHERE sc.state_id = :state_id AND c.deleted_at IS NULL", args! {state_id: state}, |row| {
             let link = Link {
                 component: row.get("component_id")?,
                 misses: row.get("misses")?,
@@ -334,43 +321,39 @@ impl Step<'_> {
                 seen_before: row.get("seen_before")?,
             };
             Ok((row.get("key")?, link))
-        })?;
-        Ok(found.collect::<rusqlite::Result<_>>()?)
+        })
     }
 
     /// Counts a miss. Of several consecutive misses, the visit before the first is kept as the last one with the
     /// component.
     fn miss(&self, state: i64, link: &Link, before: i64) -> Result<()> {
-        self.connection
-            .prepare_cached(
-                "UPDATE state_components SET missed = missed + 1, misses = misses + 1,
+        self.connection.run(
+            "UPDATE state_components SET missed = missed + 1, misses = misses + 1,
                     seen_before = coalesce(seen_before, :before)
                  WHERE state_id = :state_id AND component_id = :component_id",
-            )?
-            .execute(named_params! {":state_id": state, ":component_id": link.component, ":before": before})?;
+            args! {state_id: state, component_id: link.component, before},
+        )?;
         Ok(())
     }
 
     /// Leaves out a visit at which a component could not be seen: it counts neither as seen nor as missed.
     fn skip_visit(&self, state: i64, link: &Link, before: i64) -> Result<()> {
-        self.connection
-            .prepare_cached(
-                "UPDATE state_components SET from_visit = from_visit + 1, seen_before = coalesce(seen_before, :before)
+        self.connection.run(
+            "UPDATE state_components SET from_visit = from_visit + 1, seen_before = coalesce(seen_before, :before)
                  WHERE state_id = :state_id AND component_id = :component_id",
-            )?
-            .execute(named_params! {":state_id": state, ":component_id": link.component, ":before": before})?;
+            args! {state_id: state, component_id: link.component, before},
+        )?;
         Ok(())
     }
 
     /// Stores what changed about a component that was expected and seen.
     fn see(&self, state: i64, sighting: &Sighting, link: &Link, grows: bool) -> Result<()> {
         if link.misses > 0 || link.seen_before.is_some() || (grows && !link.defining) {
-            self.connection
-                .prepare_cached(
-                    "UPDATE state_components SET misses = 0, seen_before = NULL, defining = max(defining, :grows)
+            self.connection.run(
+                "UPDATE state_components SET misses = 0, seen_before = NULL, defining = max(defining, :grows)
                      WHERE state_id = :state_id AND component_id = :component_id",
-                )?
-                .execute(named_params! {":state_id": state, ":component_id": link.component, ":grows": grows})?;
+                args! {state_id: state, component_id: link.component, grows},
+            )?;
         }
         if sighting.bounds.is_some() && sighting.bounds != link.bounds {
             components::set_bounds(self.connection, link.component, sighting.bounds, self.lesson.at)?;

@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 
 use afd_proto::history::ChangeOp;
-use rusqlite::{Connection, named_params};
+use rusqlite::Connection;
 
 use super::edges::JOIN_EDGES;
 use super::history::{Change, Entry};
@@ -15,7 +15,7 @@ use super::identity;
 use super::index::{Touched, defining_sets};
 use super::scope::Known;
 use super::states::{self, State};
-use afd_store::Result;
+use afd_store::{Result, Sql as _, args};
 
 /// Merges states that have become similar; returns the changes. Only pairs with a touched state are compared, as no
 /// other pair can have become similar.
@@ -45,15 +45,15 @@ pub fn similar(connection: &Connection, origin: &str, app: i64, touched: &Touche
 /// the changes.
 pub fn redesigned(connection: &Connection, origin: &str, scope: &Known, at: i64) -> Result<Vec<Entry>> {
     // The first visit with the new look was still taken for the old one.
-    let mut statement = connection.prepare_cached(
+    let pairs: Vec<(i64, i64)> = connection.all(
         "SELECT a.id AS gone, b.id AS living FROM states a JOIN states b ON b.app_id = a.app_id AND b.place = a.place AND b.title = a.title
          WHERE a.app_id = :app_id AND a.kind = 'page' AND b.kind = 'page' AND a.deleted_at IS NULL AND b.deleted_at IS NULL
             AND a.last_seen < b.first_seen AND b.visit_count + 1 >= :visits ORDER BY b.last_seen DESC LIMIT 20",
+        args! {app_id: scope.id, visits: scope.forget_threshold},
+        |row| {
+            Ok((row.get::<_, i64>("gone")?, row.get::<_, i64>("living")?))
+        },
     )?;
-    let found = statement.query_map(named_params! {":app_id": scope.id, ":visits": scope.forget_threshold}, |row| {
-        Ok((row.get::<_, i64>("gone")?, row.get::<_, i64>("living")?))
-    })?;
-    let pairs: Vec<(i64, i64)> = found.collect::<rusqlite::Result<_>>()?;
     let mut entries = Vec::new();
     for (gone, living) in pairs {
         let (old, new) = (tree_components(connection, gone)?, tree_components(connection, living)?);
@@ -70,7 +70,7 @@ pub fn redesigned(connection: &Connection, origin: &str, scope: &Known, at: i64)
         connection.execute(
             "UPDATE state_variants SET defines = 0 WHERE state_id = :state AND key NOT IN (SELECT key FROM state_variants
                 WHERE state_id = :state AND defines = 1 ORDER BY updated_at DESC LIMIT 1)",
-            named_params! {":state": living.id},
+            args! {state: living.id},
         )?;
     }
     Ok(entries)
@@ -78,12 +78,12 @@ pub fn redesigned(connection: &Connection, origin: &str, scope: &Known, at: i64)
 
 /// Returns the components of a state that do not come and go with a list.
 fn tree_components(connection: &Connection, state: i64) -> Result<HashSet<i64>> {
-    let mut statement = connection.prepare_cached(
+    connection.all(
         "SELECT sc.component_id FROM state_components sc JOIN components c ON c.id = sc.component_id
          WHERE sc.state_id = :state AND c.deleted_at IS NULL AND c.scrolls = 0",
-    )?;
-    let found = statement.query_map(named_params! {":state": state}, |row| row.get("component_id"))?;
-    Ok(found.collect::<rusqlite::Result<_>>()?)
+        args! {state},
+        |row| row.get("component_id"),
+    )
 }
 
 /// Returns the first pair of states, in their order, that is similar enough, with the sizes of intersection and union.
@@ -124,16 +124,14 @@ fn merge(connection: &Connection, origin: &str, survivor: &State, gone: &State, 
     join_links(connection, survivor, gone, visits)?;
     connection.execute(
         "UPDATE state_variants SET state_id = :state_id WHERE state_id = :id",
-        named_params! {":state_id": survivor.id, ":id": gone.id},
+        args! {state_id: survivor.id, id: gone.id},
     )?;
     join_edges(connection, survivor, gone, at)?;
-    connection.execute(
-        "UPDATE states SET deleted_at = :at, updated_at = :at WHERE id = :id",
-        named_params! {":id": gone.id, ":at": at},
-    )?;
+    connection
+        .execute("UPDATE states SET deleted_at = :at, updated_at = :at WHERE id = :id", args! {id: gone.id, at})?;
     connection.execute(
         "UPDATE states SET visit_count = :visit_count, updated_at = :updated_at WHERE id = :id",
-        named_params! {":id": survivor.id, ":visit_count": visits, ":updated_at": at},
+        args! {id: survivor.id, visit_count: visits, updated_at: at},
     )?;
     let what = format!("{} into {}", gone.called(), survivor.called());
     change.commit(origin, ChangeOp::Merge, &what, why, at)
@@ -153,7 +151,7 @@ fn join_links(connection: &Connection, survivor: &State, gone: &State, visits: i
         let mut statement = connection.prepare(
             "SELECT component_id, defining, from_visit, missed, misses, seen_before FROM state_components WHERE state_id = :state_id",
         )?;
-        let found = statement.query_map(named_params! {":state_id": state.id}, |row| {
+        let found = statement.query_map(args! {state_id: state.id}, |row| {
             let seen = state.visit_count - row.get::<_, i64>("from_visit")? - row.get::<_, i64>("missed")?;
             Ok((
                 row.get("component_id")?,
@@ -171,7 +169,7 @@ fn join_links(connection: &Connection, survivor: &State, gone: &State, visits: i
     let all: HashSet<i64> = ours.keys().chain(theirs.keys()).copied().collect();
     connection.execute(
         "DELETE FROM state_components WHERE state_id IN (:survivor, :gone)",
-        named_params! {":survivor": survivor.id, ":gone": gone.id},
+        args! {survivor: survivor.id, gone: gone.id},
     )?;
     for component in all {
         let both = [ours.get(&component), theirs.get(&component)];
@@ -185,13 +183,9 @@ fn join_links(connection: &Connection, survivor: &State, gone: &State, visits: i
         connection.execute(
             "INSERT INTO state_components (state_id, component_id, defining, from_visit, missed, misses, seen_before)
              VALUES (:state_id, :component_id, :defining, :from_visit, 0, :misses, :seen_before)",
-            named_params! {
-                ":state_id": survivor.id,
-                ":component_id": component,
-                ":defining": found().any(|l| l.defining),
-                ":from_visit": visits - seen,
-                ":misses": misses,
-                ":seen_before": seen_before,
+            args! {
+                state_id: survivor.id, component_id: component, defining: found().any(|l| l.defining),
+                from_visit: visits - seen, misses, seen_before
             },
         )?;
     }
@@ -203,7 +197,7 @@ fn join_edges(connection: &Connection, survivor: &State, gone: &State, at: i64) 
     let mut statement = connection.prepare(
         "SELECT id, from_state, action, to_state FROM imported_edges WHERE app_id = :app_id ORDER BY position",
     )?;
-    let rows = statement.query_map(named_params! {":app_id": survivor.app}, |row| {
+    let rows = statement.query_map(args! {app_id: survivor.app}, |row| {
         Ok((
             row.get::<_, i64>("id")?,
             row.get::<_, i64>("from_state")?,
@@ -219,8 +213,8 @@ fn join_edges(connection: &Connection, survivor: &State, gone: &State, at: i64) 
         let key = (mapped(from), action, mapped(to));
         match first.get(&key) {
             Some(kept) => {
-                connection.execute(JOIN_EDGES, named_params! {":kept": kept, ":other": id, ":at": at})?;
-                connection.execute("DELETE FROM imported_edges WHERE id = :id", named_params! {":id": id})?;
+                connection.execute(JOIN_EDGES, args! {kept, other: id, at})?;
+                connection.execute("DELETE FROM imported_edges WHERE id = :id", args! {id})?;
             }
             None => {
                 if (key.0, key.2) != (from, to) {
@@ -233,7 +227,7 @@ fn join_edges(connection: &Connection, survivor: &State, gone: &State, at: i64) 
     for (id, from, to) in renamed {
         connection.execute(
             "UPDATE imported_edges SET from_state = :from_state, to_state = :to_state WHERE id = :id",
-            named_params! {":id": id, ":from_state": from, ":to_state": to},
+            args! {id, from_state: from, to_state: to},
         )?;
     }
     Ok(())

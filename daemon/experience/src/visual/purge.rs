@@ -3,10 +3,11 @@
 
 use std::collections::HashSet;
 
-use rusqlite::{Connection, named_params};
+use rusqlite::Connection;
 
 use super::history;
 use afd_store::Result;
+use afd_store::args;
 
 /// Time for which a change can be undone, milliseconds.
 pub const UNDO_MS: i64 = 30 * 24 * 3600 * 1000;
@@ -27,9 +28,9 @@ const EMPTY: [(&str, &str); 2] = [
 
 /// Removes the content of what was deleted before this time (UTC milliseconds), with the records of changes until then.
 pub fn expired(connection: &Connection, before: i64) -> Result<()> {
-    connection.execute("DELETE FROM visual_history WHERE at < :before", named_params! {":before": before})?;
+    connection.execute("DELETE FROM visual_history WHERE at < :before", args! {before})?;
     for (_, empty) in EMPTY {
-        connection.execute(&format!("{empty} AND deleted_at < :before"), named_params! {":before": before})?;
+        connection.execute(&format!("{empty} AND deleted_at < :before"), args! {before})?;
     }
     Ok(())
 }
@@ -38,12 +39,12 @@ pub fn expired(connection: &Connection, before: i64) -> Result<()> {
 pub fn change(connection: &Connection, id: i64) -> Result<()> {
     let rows = history::rows_of(connection, id)?;
     for other in history::touching(connection, id)? {
-        connection.execute("DELETE FROM visual_history WHERE id = :id", named_params! {":id": other})?;
+        connection.execute("DELETE FROM visual_history WHERE id = :id", args! {id: other})?;
     }
     for (table, row) in rows {
         let statements = EMPTY.iter().filter(|(name, _)| *name == table);
         for (_, empty) in statements {
-            connection.execute(&format!("{empty} AND id = :id"), named_params! {":id": row})?;
+            connection.execute(&format!("{empty} AND id = :id"), args! {id: row})?;
         }
     }
     Ok(())

@@ -1,8 +1,8 @@
 //! Scopes of the visual memory: an app, or a site in a browser.
 
-use rusqlite::{Connection, OptionalExtension, Row, named_params};
+use rusqlite::{Connection, Row};
 
-use afd_store::{Result, new_uid, now_ms};
+use afd_store::{Result, Sql as _, args, new_uid, now_ms};
 
 /// An app, or a site in one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -44,20 +44,16 @@ fn known(row: &Row<'_>) -> rusqlite::Result<Known> {
 /// Returns a scope, unless it is unknown or deleted.
 pub fn find(connection: &Connection, scope: &Scope) -> Result<Option<Known>> {
     let site = scope.site.as_deref().unwrap_or_default();
-    Ok(connection
-        .prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM apps WHERE app = :app AND site = :site AND deleted_at IS NULL"
-        ))?
-        .query_row(named_params! {":app": &scope.app, ":site": site}, known)
-        .optional()?)
+    connection.first(
+        &format!("SELECT {COLUMNS} FROM apps WHERE app = :app AND site = :site AND deleted_at IS NULL"),
+        args! {app: &scope.app, site},
+        known,
+    )
 }
 
 /// Returns a scope by its row id.
 pub fn get(connection: &Connection, id: i64) -> Result<Option<Known>> {
-    Ok(connection
-        .prepare_cached(&format!("SELECT {COLUMNS} FROM apps WHERE id = :id"))?
-        .query_row(named_params! {":id": id}, known)
-        .optional()?)
+    connection.first(&format!("SELECT {COLUMNS} FROM apps WHERE id = :id"), args! {id}, known)
 }
 
 /// Returns all scopes, sorted by name.
@@ -73,94 +69,80 @@ pub fn get_or_create(connection: &Connection, origin: &str, scope: &Scope) -> Re
     if let Some(known) = find(connection, scope)? {
         return Ok(known);
     }
-    connection
-        .prepare_cached(
-            "INSERT INTO apps (uid, origin, app, site, created_at, updated_at) VALUES (:uid, :origin, :app, :site, :now, :now)
+    connection.run(
+        "INSERT INTO apps (uid, origin, app, site, created_at, updated_at) VALUES (:uid, :origin, :app, :site, :now, :now)
              ON CONFLICT (app, site) DO UPDATE SET deleted_at = NULL, updated_at = excluded.updated_at",
-        )?
-        .execute(named_params! {
-            ":uid": new_uid(),
-            ":origin": origin,
-            ":app": &scope.app,
-            ":site": scope.site.as_deref().unwrap_or_default(),
-            ":now": now_ms(),
-        })?;
+        args! {
+            uid: new_uid(), origin, app: &scope.app, site: scope.site.as_deref().unwrap_or_default(), now: now_ms()
+        },
+    )?;
     find(connection, scope)?.ok_or_else(|| rusqlite::Error::QueryReturnedNoRows.into())
 }
 
 /// Counts a lesson, and with `by_detector` also an observation by a detector alone. Returns the number of lessons.
 pub(super) fn count_learning(connection: &Connection, id: i64, by_detector: bool, at: i64) -> Result<i64> {
-    Ok(connection
-        .prepare_cached(
-            "UPDATE apps SET learn_count = learn_count + 1, detector_looks = detector_looks + :detector_looks,
+    connection.one(
+        "UPDATE apps SET learn_count = learn_count + 1, detector_looks = detector_looks + :detector_looks,
                 learned_at = max(coalesce(learned_at, 0), :at), updated_at = :at WHERE id = :id
              RETURNING learn_count",
-        )?
-        .query_row(named_params! {":id": id, ":at": at, ":detector_looks": by_detector}, |row| {
-            row.get("learn_count")
-        })?)
+        args! {id, at, detector_looks: by_detector},
+        |row| row.get("learn_count"),
+    )
 }
 
 /// Sets the number of consecutive misses after which a component is forgotten.
 pub fn set_threshold(connection: &Connection, id: i64, threshold: i64) -> Result<()> {
-    connection
-        .prepare_cached(
-            "UPDATE apps SET forget_threshold = :forget_threshold, updated_at = :updated_at WHERE id = :id",
-        )?
-        .execute(named_params! {":id": id, ":forget_threshold": threshold, ":updated_at": now_ms()})?;
+    connection.run(
+        "UPDATE apps SET forget_threshold = :forget_threshold, updated_at = :updated_at WHERE id = :id",
+        args! {id, forget_threshold: threshold, updated_at: now_ms()},
+    )?;
     Ok(())
 }
 
 /// Stores the artifact with the picture of a page. Returns the uid of the artifact it replaces.
 pub fn add_page(connection: &Connection, id: i64, page: &str, artifact: &str) -> Result<Option<String>> {
     let path = format!("$._pages.\"{}\"", page.replace(['"', '\\'], "_"));
-    let before: Option<String> = connection
-        .prepare_cached("SELECT extra ->> :path AS artifact FROM apps WHERE id = :id")?
-        .query_row(named_params! {":id": id, ":path": path}, |row| row.get("artifact"))?;
-    connection
-        .prepare_cached(
-            "UPDATE apps SET extra = json_set(json_insert(coalesce(extra, '{}'), '$._pages', json('{}')), :path, :artifact),
+    let before: Option<String> =
+        connection.one("SELECT extra ->> :path AS artifact FROM apps WHERE id = :id", args! {id, path}, |row| {
+            row.get("artifact")
+        })?;
+    connection.run(
+        "UPDATE apps SET extra = json_set(json_insert(coalesce(extra, '{}'), '$._pages', json('{}')), :path, :artifact),
                 updated_at = :now WHERE id = :id",
-        )?
-        .execute(named_params! {":id": id, ":path": path, ":artifact": artifact, ":now": now_ms()})?;
+        args! {id, path, artifact, now: now_ms()},
+    )?;
     Ok(before.filter(|b| b != artifact))
 }
 
 /// Counts an observation by a detector alone.
 pub(super) fn count_detector_look(connection: &Connection, id: i64) -> Result<()> {
-    connection
-        .prepare_cached("UPDATE apps SET detector_looks = detector_looks + 1 WHERE id = :id")?
-        .execute(named_params! {":id": id})?;
+    connection.run("UPDATE apps SET detector_looks = detector_looks + 1 WHERE id = :id", args! {id})?;
     Ok(())
 }
 
 /// Stores the size of the screen, pixels, on which the scope was seen last.
 pub(super) fn note_screen(connection: &Connection, id: i64, size: Option<(i32, i32)>) -> Result<()> {
     let Some((width, height)) = size else { return Ok(()) };
-    connection
-        .prepare_cached(
-            "UPDATE apps SET image_width = :width, image_height = :height
+    connection.run(
+        "UPDATE apps SET image_width = :width, image_height = :height
              WHERE id = :id AND (image_width IS NOT :width OR image_height IS NOT :height)",
-        )?
-        .execute(named_params! {":id": id, ":width": width, ":height": height})?;
+        args! {id, width, height},
+    )?;
     Ok(())
 }
 
 /// Adds a host, with its port if it has one, to the hosts seen of a site.
 pub fn add_host(connection: &Connection, scope: &Scope, host: &str) -> Result<()> {
-    connection
-        .prepare_cached(
-            "UPDATE apps SET hosts = json_insert(hosts, '$[#]', :host), updated_at = :now WHERE app = :app AND site = :site
+    connection.run(
+        "UPDATE apps SET hosts = json_insert(hosts, '$[#]', :host), updated_at = :now WHERE app = :app AND site = :site
                 AND NOT EXISTS (SELECT 1 FROM json_each(hosts) WHERE value = :host)",
-        )?
-        .execute(named_params! {":app": scope.app, ":site": scope.site.as_deref().unwrap_or_default(), ":host": host, ":now": now_ms()})?;
+        args! {app: scope.app, site: scope.site.as_deref().unwrap_or_default(), host, now: now_ms()},
+    )?;
     Ok(())
 }
 
 /// Returns the hosts seen of a site.
 pub fn hosts(connection: &Connection, id: i64) -> Result<Vec<String>> {
-    let text: String = connection
-        .prepare_cached("SELECT hosts FROM apps WHERE id = :id")?
-        .query_row(named_params! {":id": id}, |row| row.get("hosts"))?;
+    let text: String = connection.one("SELECT hosts FROM apps WHERE id = :id", args! {id}, |row| row.get("hosts"))?;
     Ok(serde_json::from_str(&text).unwrap_or_default())
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use afd_proto::visual::StateKind;
-use rusqlite::{Connection, OptionalExtension, Row, named_params};
+use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::components::{self, next_position};
 use super::index;
@@ -11,7 +11,7 @@ use super::lesson::Lesson;
 use super::scope;
 use afd_screen::page::snapshot::Rect;
 use afd_screen::page::structure::Structure;
-use afd_store::{Result, elsewhere, new_uid, now_ms, word};
+use afd_store::{Result, Sql as _, args, elsewhere, new_uid, now_ms, word};
 
 /// Maximum number of texts kept per state.
 const MAX_TEXTS: usize = 50;
@@ -111,15 +111,13 @@ pub fn list(connection: &Connection, app: i64, undefined: bool) -> Result<Vec<St
         "SELECT {COLUMNS} FROM states WHERE app_id = :app_id AND deleted_at IS NULL AND (:undefined OR code IS NOT NULL)
             ORDER BY position, id"
     );
-    let mut statement = connection.prepare_cached(&sql)?;
-    let found = statement.query_map(named_params! {":app_id": app, ":undefined": undefined}, read)?;
-    Ok(found.collect::<rusqlite::Result<_>>()?)
+    connection.all(&sql, args! {app_id: app, undefined}, read)
 }
 
 /// Returns a state by its row id, unless it is deleted.
 pub fn get(connection: &Connection, id: i64) -> Result<Option<State>> {
     let sql = format!("SELECT {COLUMNS} FROM states WHERE id = :id AND deleted_at IS NULL");
-    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":id": id}, read).optional()?)
+    connection.first(&sql, args! {id}, read)
 }
 
 /// Returns the names of the components that define each state of a scope, as pairs of state and name.
@@ -128,17 +126,17 @@ pub fn defining(connection: &Connection, app: i64) -> Result<Vec<(i64, String)>>
         "SELECT sc.state_id, c.name FROM state_components sc JOIN components c ON c.id = sc.component_id
          WHERE c.app_id = :app_id AND sc.defining = 1 AND c.deleted_at IS NULL ORDER BY sc.state_id, c.name",
     )?;
-    let found =
-        statement.query_map(named_params! {":app_id": app}, |row| Ok((row.get("state_id")?, row.get("name")?)))?;
+    let found = statement.query_map(args! {app_id: app}, |row| Ok((row.get("state_id")?, row.get("name")?)))?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
 /// Returns the states that a component belongs to.
 pub fn with_component(connection: &Connection, component: i64) -> Result<Vec<i64>> {
-    let mut statement = connection
-        .prepare_cached("SELECT state_id FROM state_components WHERE component_id = :component_id ORDER BY state_id")?;
-    let found = statement.query_map(named_params! {":component_id": component}, |row| row.get("state_id"))?;
-    Ok(found.collect::<rusqlite::Result<_>>()?)
+    connection.all(
+        "SELECT state_id FROM state_components WHERE component_id = :component_id ORDER BY state_id",
+        args! {component_id: component},
+        |row| row.get("state_id"),
+    )
 }
 
 /// Returns the states that structures belong to, as pairs of key and state. Unknown keys are left out.
@@ -146,7 +144,7 @@ pub fn by_structure(connection: &Connection, keys: &[&str]) -> Result<Vec<(Strin
     let mut statement = connection.prepare_cached("SELECT state_id FROM state_variants WHERE key = :key")?;
     let mut found = Vec::new();
     for key in keys {
-        if let Some(state) = statement.query_row(named_params! {":key": key}, |row| row.get("state_id")).optional()? {
+        if let Some(state) = statement.query_row(args! {key}, |row| row.get("state_id")).optional()? {
             found.push(((*key).to_owned(), state));
         }
     }
@@ -160,7 +158,7 @@ pub fn structures_of_same_state(connection: &Connection, key: &str) -> Result<Ve
          ORDER BY defines DESC, seen DESC LIMIT 200",
     )?;
     let mut keys: Vec<String> =
-        statement.query_map(named_params! {":key": key}, |row| row.get("key"))?.collect::<rusqlite::Result<_>>()?;
+        statement.query_map(args! {key}, |row| row.get("key"))?.collect::<rusqlite::Result<_>>()?;
     if !keys.iter().any(|k| k == key) {
         keys.push(key.to_owned());
     }
@@ -174,23 +172,23 @@ pub(super) fn others_of_page(
     (place, title): (&str, &str),
     state: i64,
 ) -> Result<Vec<i64>> {
-    let mut statement = connection.prepare_cached(
+    connection.all(
         "SELECT id FROM states WHERE app_id = :app_id AND place = :place AND title = :title AND kind = 'page' AND id <> :state
             AND deleted_at IS NULL ORDER BY last_seen DESC LIMIT 10",
-    )?;
-    let found = statement
-        .query_map(named_params! {":app_id": app, ":place": place, ":title": title, ":state": state}, |row| {
+        args! {app_id: app, place, title, state},
+        |row| {
             row.get("id")
-        })?;
-    Ok(found.collect::<rusqlite::Result<_>>()?)
+        },
+    )
 }
 
 /// Returns the codes of all states of a scope.
 pub(super) fn codes(connection: &Connection, app: i64) -> Result<HashSet<String>> {
-    let mut statement = connection
-        .prepare_cached("SELECT code FROM states WHERE app_id = :app_id AND deleted_at IS NULL AND code IS NOT NULL")?;
-    let found = statement.query_map(named_params! {":app_id": app}, |row| row.get("code"))?;
-    Ok(found.collect::<rusqlite::Result<_>>()?)
+    connection.all(
+        "SELECT code FROM states WHERE app_id = :app_id AND deleted_at IS NULL AND code IS NOT NULL",
+        args! {app_id: app},
+        |row| row.get("code"),
+    )
 }
 
 /// Returns the name of a page without a title: the last part of its activity, or its code.
@@ -212,21 +210,14 @@ pub(super) fn insert_page(
     at: i64,
 ) -> Result<i64> {
     let kind = if structure.dialog { StateKind::Dialog } else { StateKind::Page };
-    connection
-        .prepare_cached(
-            "INSERT INTO states (uid, origin, app_id, position, kind, place, title, first_seen, last_seen, updated_at)
+    connection.run(
+        "INSERT INTO states (uid, origin, app_id, position, kind, place, title, first_seen, last_seen, updated_at)
              VALUES (:uid, :origin, :app_id, :position, :kind, :place, :title, :at, :at, :at)",
-        )?
-        .execute(named_params! {
-            ":uid": new_uid(),
-            ":origin": origin,
-            ":app_id": app,
-            ":position": next_position(connection, "states", app)?,
-            ":kind": kind.word(),
-            ":place": &structure.place,
-            ":title": &structure.title,
-            ":at": at,
-        })?;
+        args! {
+            uid: new_uid(), origin, app_id: app, position: next_position(connection, "states", app)?,
+            kind: kind.word(), place: &structure.place, title: &structure.title, at
+        },
+    )?;
     Ok(connection.last_insert_rowid())
 }
 
@@ -240,23 +231,15 @@ pub(super) fn insert_set(
     lesson: &Lesson,
 ) -> Result<i64> {
     let position = next_position(connection, "states", app)?;
-    connection
-        .prepare_cached(
-            "INSERT INTO states (uid, origin, app_id, position, code, name, description, kind, place, visible_texts, first_seen, last_seen,
+    connection.run(
+        "INSERT INTO states (uid, origin, app_id, position, code, name, description, kind, place, visible_texts, first_seen, last_seen,
                 updated_at)
              VALUES (:uid, :origin, :app_id, :position, :code, :name, :description, 'detected', '', :visible_texts, :at, :at, :at)",
-        )?
-        .execute(named_params! {
-            ":uid": new_uid(),
-            ":origin": origin,
-            ":app_id": app,
-            ":position": position,
-            ":code": code,
-            ":name": name,
-            ":description": lesson.page,
-            ":visible_texts": texts(&lesson.texts),
-            ":at": lesson.at,
-        })?;
+        args! {
+            uid: new_uid(), origin, app_id: app, position, code, name, description: lesson.page,
+            visible_texts: texts(&lesson.texts), at: lesson.at
+        },
+    )?;
     Ok(connection.last_insert_rowid())
 }
 
@@ -267,32 +250,33 @@ fn texts(texts: &[String]) -> String {
 
 /// Counts a visit.
 pub(super) fn visit(connection: &Connection, state: i64, at: i64) -> Result<Visit> {
-    let before = connection
-        .prepare_cached("SELECT last_seen FROM states WHERE id = :id")?
-        .query_row(named_params! {":id": state}, |row| row.get("last_seen"))?;
-    let count = connection
-        .prepare_cached(
-            "UPDATE states SET visit_count = visit_count + 1, last_seen = max(last_seen, :at), updated_at = :at
+    let before =
+        connection.one("SELECT last_seen FROM states WHERE id = :id", args! {id: state}, |row| row.get("last_seen"))?;
+    let count = connection.one(
+        "UPDATE states SET visit_count = visit_count + 1, last_seen = max(last_seen, :at), updated_at = :at
             WHERE id = :id RETURNING visit_count",
-        )?
-        .query_row(named_params! {":id": state, ":at": at}, |row| row.get("visit_count"))?;
+        args! {id: state, at},
+        |row| row.get("visit_count"),
+    )?;
     Ok(Visit { count, before })
 }
 
 /// Stores what could be read on a page at its first visit.
 pub(super) fn set_texts(connection: &Connection, state: i64, read: &[String]) -> Result<()> {
-    connection
-        .prepare_cached("UPDATE states SET visible_texts = :visible_texts WHERE id = :id")?
-        .execute(named_params! {":id": state, ":visible_texts": texts(read)})?;
+    connection.run(
+        "UPDATE states SET visible_texts = :visible_texts WHERE id = :id",
+        args! {id: state, visible_texts: texts(read)},
+    )?;
     Ok(())
 }
 
 /// Returns a state if it is not defined yet.
 pub(super) fn undefined(connection: &Connection, state: i64) -> Result<Option<Draft>> {
-    let found: Option<String> = connection
-        .prepare_cached("SELECT visible_texts FROM states WHERE id = :id AND code IS NULL")?
-        .query_row(named_params! {":id": state}, |row| row.get("visible_texts"))
-        .optional()?;
+    let found: Option<String> = connection.first(
+        "SELECT visible_texts FROM states WHERE id = :id AND code IS NULL",
+        args! {id: state},
+        |row| row.get("visible_texts"),
+    )?;
     Ok(found.map(|texts| Draft { texts: serde_json::from_str(&texts).unwrap_or_default() }))
 }
 
@@ -305,19 +289,19 @@ pub(super) fn define(
     description: Option<&str>,
     read: &[String],
 ) -> Result<()> {
-    connection
-        .prepare_cached(
-            "UPDATE states SET code = :code, name = :name, description = :description, visible_texts = :visible_texts WHERE id = :id",
-        )?
-        .execute(named_params! {":id": state, ":code": code, ":name": name, ":description": description, ":visible_texts": texts(read)})?;
+    connection.run(
+        "UPDATE states SET code = :code, name = :name, description = :description, visible_texts = :visible_texts WHERE id = :id",
+        args! {id: state, code, name, description, visible_texts: texts(read)},
+    )?;
     Ok(())
 }
 
 /// Renames a state.
 pub fn rename(connection: &Connection, state: i64, name: &str, at: i64) -> Result<()> {
-    connection
-        .prepare_cached("UPDATE states SET name = :name, updated_at = :updated_at WHERE id = :id")?
-        .execute(named_params! {":id": state, ":name": name, ":updated_at": at})?;
+    connection.run(
+        "UPDATE states SET name = :name, updated_at = :updated_at WHERE id = :id",
+        args! {id: state, name, updated_at: at},
+    )?;
     Ok(())
 }
 
@@ -341,29 +325,20 @@ pub(super) fn put_variant(
     s: &Structure,
     Standing { names, pinned, example }: Standing,
 ) -> Result<()> {
-    connection
-        .prepare_cached(
-            "INSERT INTO state_variants (key, origin, app_id, state_id, place, title, dialog, features, defines, pinned, seen,
+    connection.run(
+        "INSERT INTO state_variants (key, origin, app_id, state_id, place, title, dialog, features, defines, pinned, seen,
                 updated_at)
              VALUES (:key, :origin, :app_id, :state_id, :place, :title, :dialog, :features, :defines, :pinned, 1, :updated_at)
              ON CONFLICT (key) DO UPDATE SET state_id = excluded.state_id, defines = excluded.defines,
                 features = CASE WHEN length(excluded.features) > length(features) THEN excluded.features ELSE features END,
                 pinned = max(pinned, excluded.pinned), seen = seen + 1,
                 updated_at = excluded.updated_at",
-        )?
-        .execute(named_params! {
-            ":key": s.key(),
-            ":origin": origin,
-            ":app_id": app,
-            ":state_id": state,
-            ":place": s.place,
-            ":title": s.title,
-            ":dialog": s.dialog,
-            ":features": index::with_evidence(&s.features, if example { &s.evidence } else { &[] }),
-            ":defines": names,
-            ":pinned": pinned,
-            ":updated_at": now_ms(),
-        })?;
+        args! {
+            key: s.key(), origin, app_id: app, state_id: state, place: s.place, title: s.title, dialog: s.dialog,
+            features: index::with_evidence(&s.features, if example { &s.evidence } else { &[] }), defines: names,
+            pinned, updated_at: now_ms()
+        },
+    )?;
     Ok(())
 }
 
@@ -393,7 +368,7 @@ pub fn note_matches(
         let mut links =
             connection.prepare_cached("SELECT component_id FROM state_components WHERE state_id = :state_id")?;
         let all: Vec<i64> = links
-            .query_map(named_params! {":state_id": state}, |row| row.get("component_id"))?
+            .query_map(args! {state_id: state}, |row| row.get("component_id"))?
             .collect::<rusqlite::Result<_>>()?;
         for component in all {
             let change = if !looked.contains(&component) {
@@ -404,12 +379,13 @@ pub fn note_matches(
             } else {
                 "misses = 0, seen_before = NULL"
             };
-            connection
-                .prepare_cached(&format!(
+            connection.run(
+                &format!(
                     "UPDATE state_components SET {change} WHERE state_id = :state_id AND component_id = :component_id
                         AND :before IS NOT NULL"
-                ))?
-                .execute(named_params! {":state_id": state, ":component_id": component, ":before": visit.before})?;
+                ),
+                args! {state_id: state, component_id: component, before: visit.before},
+            )?;
         }
     }
     if state.is_none() {

@@ -1,10 +1,10 @@
 //! What was learned of screens, as records that another copy of the memory can take in. Pictures are not in them.
 
-use rusqlite::{Connection, OptionalExtension, named_params};
+use rusqlite::Connection;
 use serde_json::Value;
 
-use afd_store::Result;
 use afd_store::exchange::{Kind, Limits, LoadError, Loaded, Loader, MAX_FIGURE, Record, dump_kind, times};
+use afd_store::{Result, Sql as _, args};
 
 const fn kind(name: &'static str, table: &'static str, natural: &'static [&'static str]) -> Kind {
     Kind { name, table, skipped: &[], natural }
@@ -58,7 +58,7 @@ pub fn dump(connection: &Connection, kind: &Kind, mut each: impl FnMut(Record)) 
     let mut failure = None;
     dump_kind(connection, kind, |mut record| {
         let uid = record.get("uid").and_then(Value::as_str).unwrap_or_default();
-        let keys = variants.query_map(named_params! {":uid": uid}, |row| row.get::<_, String>("key"));
+        let keys = variants.query_map(args! {uid}, |row| row.get::<_, String>("key"));
         match keys.and_then(Iterator::collect::<rusqlite::Result<Vec<String>>>) {
             Ok(keys) => drop(record.insert(VARIANTS.to_owned(), Value::from(keys))),
             Err(error) => failure = Some(error),
@@ -107,9 +107,7 @@ pub fn load(
 fn state_of(connection: &Connection, variants: &Value) -> Result<Option<i64>> {
     for key in variants.as_array().into_iter().flatten().filter_map(Value::as_str) {
         let found = connection
-            .prepare_cached("SELECT state_id FROM state_variants WHERE key = :key")?
-            .query_row(named_params! {":key": key}, |row| row.get("state_id"))
-            .optional()?;
+            .first("SELECT state_id FROM state_variants WHERE key = :key", args! {key}, |row| row.get("state_id"))?;
         if found.is_some() {
             return Ok(found);
         }

@@ -1,6 +1,7 @@
 use super::*;
 use afd_base::task::Tasks;
 use afd_store::Store;
+use afd_store::args;
 
 /// A generator of numbers, the same in every run.
 fn numbers() -> impl FnMut() -> u64 {
@@ -71,7 +72,7 @@ fn sketches_that_were_read_from_an_older_state_are_completed() {
             .execute(
                 "INSERT INTO entries (id, uid, kind, row_id, due, version, type, words, content, at)
                  VALUES (:id, 'u' || :id, 'note', :id, 0, :id, 'note', 2, 1, 1)",
-                named_params! {":id": id},
+                args! {id},
             )
             .expect("inserts");
         vectors::put(&writer, model, id, 1, &[1.0; 64]).expect("puts");

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use afd_proto::conversation::RecordedMessage;
-use rusqlite::{Connection, named_params};
+use rusqlite::Connection;
 
 use super::super::patterns;
 use super::{Conversation, messages, prepared, save, word_index};
 use afd_base::text;
-use afd_store::artifact;
 use afd_store::{Result, now_ms};
+use afd_store::{Sql as _, args, artifact};
 
 /// What was erased.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -35,12 +35,13 @@ pub fn message(
     let shown: Vec<String> = prepared::pictures(&recorded.message).into_iter().map(str::to_owned).collect();
     let artifacts = pictures(connection, conversation.session, &shown, Some(&recorded.uid))?;
     let mut erased = Erased { artifacts, recorded_at: recorded.at, ..Erased::default() };
-    let values = named_params! {":conversation_id": conversation.id, ":position": position};
-    let run =
-        |sql: &str| -> Result<i64> { Ok(i64::try_from(connection.prepare_cached(sql)?.execute(values)?).unwrap_or(0)) };
-    let id: i64 = connection
-        .prepare_cached("SELECT id FROM messages WHERE conversation_id = :conversation_id AND position = :position")?
-        .query_row(values, |row| row.get("id"))?;
+    let values = args! {conversation_id: conversation.id, position};
+    let run = |sql: &str| -> Result<i64> { Ok(i64::try_from(connection.run(sql, values)?).unwrap_or(0)) };
+    let id: i64 = connection.one(
+        "SELECT id FROM messages WHERE conversation_id = :conversation_id AND position = :position",
+        values,
+        |row| row.get("id"),
+    )?;
     word_index::remove(connection, conversation.id, position, &prepared::searched_text(&recorded.message))?;
     let patterns = patterns_of(connection, conversation, position)?.into_iter().chain(patterns_about(
         connection,
@@ -61,12 +62,11 @@ pub fn message(
     erased.derived += run(
         "DELETE FROM summaries WHERE conversation_id = :conversation_id AND after < :position AND upto >= :position",
     )?;
-    connection
-        .prepare_cached(
-            "UPDATE messages SET content = '\"\"', tool_calls = NULL, name = NULL, extra = NULL, deleted_at = :now, updated_at = :now
+    connection.run(
+        "UPDATE messages SET content = '\"\"', tool_calls = NULL, name = NULL, extra = NULL, deleted_at = :now, updated_at = :now
              WHERE id = :id",
-        )?
-        .execute(named_params! {":id": id, ":now": now_ms()})?;
+        args! {id, now: now_ms()},
+    )?;
     conversation.rolling.retain(|line| line.turn != recorded.turn);
     let arguments: Vec<String> = recorded
         .message
@@ -86,8 +86,7 @@ fn patterns_of(connection: &Connection, conversation: &Conversation, position: i
         "SELECT id FROM patterns WHERE session_id = :session AND deleted_at IS NULL AND text IN
             (SELECT text FROM message_facts WHERE conversation_id = :conversation AND (position = :position OR again = :position))",
     )?;
-    let values =
-        named_params! {":session": conversation.session, ":conversation": conversation.id, ":position": position};
+    let values = args! {session: conversation.session, conversation: conversation.id, position};
     let rows = statement.query_map(values, |row| row.get("id"))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
@@ -102,7 +101,7 @@ fn patterns_about(connection: &Connection, session: i64, recorded: &RecordedMess
     let mut statement = connection.prepare_cached(
         "SELECT id, text FROM patterns WHERE session_id = :session_id AND scope = 'session' AND created_at >= :at AND deleted_at IS NULL",
     )?;
-    let rows = statement.query_map(named_params! {":session_id": session, ":at": recorded.at}, |row| {
+    let rows = statement.query_map(args! {session_id: session, at: recorded.at}, |row| {
         Ok((row.get::<_, i64>("id")?, row.get::<_, String>("text")?))
     })?;
     let mut found = Vec::new();
@@ -121,7 +120,7 @@ fn patterns_about(connection: &Connection, session: i64, recorded: &RecordedMess
 /// Erases a conversation. Returns the number of messages, and of statements and summaries.
 pub fn conversation(connection: &Connection, conversation: i64) -> Result<(i64, i64)> {
     let run = |sql: &str| -> Result<i64> {
-        let done = connection.prepare_cached(sql)?.execute(named_params! {":conversation": conversation})?;
+        let done = connection.run(sql, args! {conversation})?;
         Ok(i64::try_from(done).unwrap_or(i64::MAX))
     };
     run("DELETE FROM message_words WHERE conversation_id = :conversation")?;
@@ -145,8 +144,7 @@ pub fn pictures(connection: &Connection, session: i64, shown: &[String], erased:
         "SELECT content FROM messages WHERE deleted_at IS NULL AND content LIKE '%\"artifact\"%' AND CASE WHEN :erased IS NULL
             THEN conversation_id NOT IN (SELECT id FROM conversations WHERE session_id = :session) ELSE uid <> :erased END",
     )?;
-    let rows = statement
-        .query_map(named_params! {":session": session, ":erased": erased}, |row| row.get::<_, String>("content"))?;
+    let rows = statement.query_map(args! {session, erased}, |row| row.get::<_, String>("content"))?;
     for content in rows {
         let content = content?;
         alone.retain(|uid| !content.contains(uid.as_str()));

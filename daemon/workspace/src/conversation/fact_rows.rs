@@ -2,17 +2,19 @@
 
 use afd_proto::Word as _;
 use afd_proto::conversation::Role;
-use rusqlite::{Connection, OptionalExtension, Row, Statement, named_params};
+use rusqlite::{Connection, Row, Statement};
 
 use super::facts::{About, Kind};
-use afd_store::{Result, word};
+use afd_store::{Result, Sql as _, args, word};
 
 /// Returns how many times a conversation had a word, by its hash.
 pub fn seen(connection: &Connection, conversation: i64, hash: i64) -> Result<i64> {
     Ok(connection
-        .prepare_cached("SELECT seen FROM message_terms WHERE conversation_id = :conversation_id AND hash = :hash")?
-        .query_row(named_params! {":conversation_id": conversation, ":hash": hash}, |row| row.get("seen"))
-        .optional()?
+        .first(
+            "SELECT seen FROM message_terms WHERE conversation_id = :conversation_id AND hash = :hash",
+            args! {conversation_id: conversation, hash},
+            |row| row.get("seen"),
+        )?
         .unwrap_or(0))
 }
 

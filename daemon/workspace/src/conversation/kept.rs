@@ -4,13 +4,14 @@
 use std::collections::{BTreeSet, HashMap};
 
 use afd_proto::conversation::Role;
-use rusqlite::{Connection, named_params};
+use rusqlite::Connection;
 
 use super::fact_rows::{COLUMNS, Places};
 pub use super::fact_rows::{Fact, Said, seen};
 use super::facts::{self, Candidate, Kind};
 use super::supersede::{AFTER_DOUBTED, MAX_SUBJECT, Replaced, Subject, supersede};
 use afd_base::text;
+use afd_store::args;
 use afd_store::{Result, new_uid, now_ms};
 
 /// Term counts of a conversation by hash: the stored count, and what the messages being appended add to it.
@@ -36,7 +37,7 @@ impl TermCounts {
              ON CONFLICT (conversation_id, hash) DO UPDATE SET seen = seen + excluded.seen",
         )?;
         self.0.iter().try_for_each(|(hash, (_, more))| {
-            add.execute(named_params! {":conversation_id": conversation, ":hash": hash, ":seen": more}).map(|_| ())
+            add.execute(args! {conversation_id: conversation, hash, seen: more}).map(|_| ())
         })?;
         Ok(())
     }
@@ -103,33 +104,19 @@ pub fn keep(
         let score = own_score.max(replaced.doubted + AFTER_DOUBTED);
         let replaceable =
             said.role == Role::User && !candidate.asks && (settles || candidate.base_score >= MIN_REPLACEABLE);
-        let values = named_params! {
-            ":uid": new_uid(),
-            ":origin": origin,
-            ":conversation_id": conversation,
-            ":position": said.position,
-            ":place": i64::try_from(candidate.place).unwrap_or(i64::MAX),
-            ":role": said.role.word(),
-            ":source": said.source,
-            ":kind": candidate.kind.word(),
-            ":text": candidate.text,
-            ":about": candidate.about.as_ref().map(|about| &about.text),
-            ":about_by": candidate.about.as_ref().and_then(|about| about.by).map(Role::word),
-            ":was": replaced.was,
-            ":tokens": tokens,
-            ":score": score,
-            ":rank": facts::discount_repeats(score, template_count),
-            ":sentence": candidate.sentence,
-            ":template": candidate.template,
-            ":at": said.at,
-            ":now": now,
+        let values = args! {
+            uid: new_uid(), origin, conversation_id: conversation, position: said.position,
+            place: i64::try_from(candidate.place).unwrap_or(i64::MAX), role: said.role.word(), source: said.source,
+            kind: candidate.kind.word(), text: candidate.text,
+            about: candidate.about.as_ref().map(|about| &about.text),
+            about_by: candidate.about.as_ref().and_then(|about| about.by).map(Role::word), was: replaced.was, tokens,
+            score, rank: facts::discount_repeats(score, template_count), sentence: candidate.sentence,
+            template: candidate.template, at: said.at, now
         };
         let fact: i64 = insert.query_row(values, |row| row.get("id"))?;
         let subject = if replaceable { Subject::of(&candidate.text).words } else { BTreeSet::new() };
         for word in subject.iter().take(MAX_SUBJECT) {
-            about.execute(
-                named_params! {":conversation_id": conversation, ":hash": text::hash(word), ":fact_id": fact},
-            )?;
+            about.execute(args! {conversation_id: conversation, hash: text::hash(word), fact_id: fact})?;
         }
     }
     Ok(())
@@ -154,7 +141,7 @@ pub fn replaced(connection: &Connection, conversation: i64) -> Result<Vec<String
         "SELECT text FROM message_facts WHERE conversation_id = :conversation_id AND superseded_by IS NOT NULL
          ORDER BY superseded_by DESC LIMIT :limit",
     )?;
-    let values = named_params! {":conversation_id": conversation, ":limit": MAX_REPLACED};
+    let values = args! {conversation_id: conversation, limit: MAX_REPLACED};
     let texts = statement.query_map(values, |row| row.get::<_, String>("text"))?;
     Ok(texts.collect::<rusqlite::Result<Vec<_>>>()?.iter().map(|text| text::fold(text)).collect())
 }
@@ -170,8 +157,10 @@ pub fn echo(connection: &Connection, said: Said<'_>, content: &str) -> Result<()
         "SELECT id, text FROM message_facts WHERE conversation_id = :conversation_id AND position >= :from AND position < :position
             AND role <> :role AND score > 0",
     )?;
-    let values = named_params! {":conversation_id": said.conversation, ":from": said.position - ECHO_REACH, ":position": said.position,
-    ":role": said.role.word()};
+    let values = args! {
+        conversation_id: said.conversation, from: said.position - ECHO_REACH, position: said.position,
+        role: said.role.word()
+    };
     let recent: Vec<(i64, String)> =
         statement.query_map(values, |row| Ok((row.get("id")?, row.get("text")?)))?.collect::<rusqlite::Result<_>>()?;
     let mut raise = connection.prepare_cached(
@@ -181,7 +170,7 @@ pub fn echo(connection: &Connection, said: Said<'_>, content: &str) -> Result<()
         let folded = facts::folded(&text);
         let taken_up = words.iter().filter(|w| has_word(&folded, w)).count().min(MAX_ECHOES);
         if taken_up > 0 {
-            raise.execute(named_params! {":id": id, ":gain": ECHO_GAIN * taken_up as f64, ":now": now_ms()})?;
+            raise.execute(args! {id, gain: ECHO_GAIN * taken_up as f64, now: now_ms()})?;
         }
     }
     Ok(())
@@ -223,7 +212,7 @@ pub fn facts(
     let mut found: Vec<Fact> = Vec::new();
     for (role, count) in [(Role::User, of_user), (Role::Assistant, of_others), (Role::Tool, of_others)] {
         let limit = i64::try_from(count).unwrap_or(i64::MAX);
-        let values = named_params! {":conversation": conversation, ":after": after, ":before": before, ":role": role.word(), ":limit": limit};
+        let values = args! {conversation, after, before, role: role.word(), limit};
         let rows = statement.query_map(values, |row| {
             let fact = places.read(row)?;
             Ok(Fact { score: facts::discount_repeats(fact.score, row.get(times)?), ..fact })

@@ -4,7 +4,7 @@
 //! two rows, and the position at which a given total is reached is found by index.
 
 use afd_proto::conversation::{Message, RecordedMessage, Role, ToolCall};
-use rusqlite::{Connection, OptionalExtension, Row, ToSql, named_params};
+use rusqlite::{Connection, Row, ToSql};
 
 use super::super::{json, parse_list};
 use super::Conversation;
@@ -13,20 +13,22 @@ use super::kept::{self, Said, TermCounts};
 use super::prepared::{Prepared, asked_by, brief_tokens, pictures, said_text, searched_text, statements};
 use super::word_index;
 use afd_base::model::Counter;
-use afd_store::{Page, Piece, Result, elsewhere, new_uid, now_ms, word};
+use afd_store::{Page, Piece, Result, Sql as _, args, elsewhere, new_uid, now_ms, word};
 
 /// Returns the uids of the artifacts that the messages of a conversation show.
 pub fn shown(connection: &Connection, conversation: i64) -> Result<Vec<String>> {
-    let values = named_params! {":conversation": conversation};
+    let values = args! {conversation};
     let with_pictures = query(connection, "conversation_id = :conversation AND content LIKE '%\"artifact\"%'", values)?;
     Ok(with_pictures.iter().flat_map(|m| pictures(&m.message)).map(str::to_owned).collect())
 }
 
 /// Returns the number of messages of a conversation that were not deleted.
 pub fn count(connection: &Connection, conversation: i64) -> Result<i64> {
-    Ok(connection
-        .prepare_cached("SELECT count(*) AS count FROM messages INDEXED BY messages_live WHERE conversation_id = :conversation_id AND deleted_at IS NULL")?
-        .query_row(named_params! {":conversation_id": conversation}, |row| row.get("count"))?)
+    connection.one(
+        "SELECT count(*) AS count FROM messages INDEXED BY messages_live WHERE conversation_id = :conversation_id AND deleted_at IS NULL",
+        args! {conversation_id: conversation},
+        |row| row.get("count"),
+    )
 }
 
 /// Returns the name of the tool whose result a message is: its own, else that of the call.
@@ -43,13 +45,11 @@ const INDEX_BATCH: i64 = 100;
 /// Makes the statements and search entries of some messages that have none yet, oldest first. Returns whether none are
 /// left.
 pub fn index_some(connection: &Connection, origin: &str, piece: &Piece) -> Result<bool> {
-    let mut statement = connection.prepare_cached(
+    let rows: Vec<(i64, i64, i64)> = connection.all(
         "SELECT id, conversation_id, position FROM messages WHERE indexed = 0 ORDER BY id LIMIT :limit",
+        args! {limit: INDEX_BATCH},
+        |row| Ok((row.get("id")?, row.get("conversation_id")?, row.get("position")?)),
     )?;
-    let rows = statement.query_map(named_params! {":limit": INDEX_BATCH}, |row| {
-        Ok((row.get("id")?, row.get("conversation_id")?, row.get("position")?))
-    })?;
-    let rows: Vec<(i64, i64, i64)> = rows.collect::<rusqlite::Result<_>>()?;
     let counter = Counter::estimate();
     for (id, conversation, position) in &rows {
         let mut found = between(connection, *conversation, position - 2, *position)?;
@@ -73,9 +73,7 @@ pub fn index_some(connection: &Connection, origin: &str, piece: &Piece) -> Resul
             derive(connection, origin, said, &recorded.message, &statements, &mut seen)?;
             seen.save(connection, *conversation)?;
         }
-        connection
-            .prepare_cached("UPDATE messages SET indexed = 1 WHERE id = :id")?
-            .execute(named_params! {":id": id})?;
+        connection.run("UPDATE messages SET indexed = 1 WHERE id = :id", args! {id})?;
         if piece.is_over() {
             return Ok(false);
         }
@@ -113,32 +111,20 @@ pub fn append(
     conversation.tokens += prepared.tokens;
     conversation.brief_tokens += brief_tokens(message.role, prepared.tokens);
     conversation.used += prepared.tokens;
-    connection
-        .prepare_cached(
-            "INSERT INTO messages (uid, origin, conversation_id, position, turn, role, content, tool_calls, tool_call_id, name, extra, failed,
+    connection.run(
+        "INSERT INTO messages (uid, origin, conversation_id, position, turn, role, content, tool_calls, tool_call_id, name, extra, failed,
                 tokens, running, brief_running, tokenizer, indexed, at, updated_at)
              VALUES (:uid, :origin, :conversation_id, :position, :turn, :role, :content, :tool_calls, :tool_call_id, :name, :extra, :failed,
                 :tokens, :running, :brief_running, :tokenizer, 1, :now, :now)",
-        )?
-        .execute(named_params! {
-            ":uid": new_uid(),
-            ":origin": origin,
-            ":conversation_id": conversation.id,
-            ":position": conversation.position,
-            ":turn": conversation.turn,
-            ":role": message.role.word(),
-            ":content": json(&message.content),
-            ":tool_calls": (!message.tool_calls.is_empty()).then(|| json(&message.tool_calls)),
-            ":tool_call_id": message.tool_call_id,
-            ":name": message.name,
-            ":failed": message.failed,
-            ":tokens": prepared.tokens,
-            ":extra": (!message.extra.is_empty()).then(|| json(&message.extra)),
-            ":running": conversation.tokens,
-            ":brief_running": conversation.brief_tokens,
-            ":tokenizer": prepared.tokenizer,
-            ":now": now,
-        })?;
+        args! {
+            uid: new_uid(), origin, conversation_id: conversation.id, position: conversation.position,
+            turn: conversation.turn, role: message.role.word(), content: json(&message.content),
+            tool_calls: (!message.tool_calls.is_empty()).then(|| json(&message.tool_calls)),
+            tool_call_id: message.tool_call_id, name: message.name, failed: message.failed, tokens: prepared.tokens,
+            extra: (!message.extra.is_empty()).then(|| json(&message.extra)), running: conversation.tokens,
+            brief_running: conversation.brief_tokens, tokenizer: prepared.tokenizer, now
+        },
+    )?;
     let source = tool_of(connection, conversation.id, conversation.position, message)?;
     let source = source.as_deref();
     let said =
@@ -181,14 +167,12 @@ fn read(row: &Row<'_>) -> rusqlite::Result<RecordedMessage> {
 
 fn query(connection: &Connection, condition: &str, values: &[(&str, &dyn ToSql)]) -> Result<Vec<RecordedMessage>> {
     let sql = format!("SELECT {COLUMNS} FROM messages WHERE deleted_at IS NULL AND {condition}");
-    let mut statement = connection.prepare_cached(&sql)?;
-    let found = statement.query_map(values, read)?;
-    Ok(found.collect::<rusqlite::Result<_>>()?)
+    connection.all(&sql, values, read)
 }
 
 /// Returns the messages after position `after` up to and including `upto`, oldest first.
 pub fn between(connection: &Connection, conversation: i64, after: i64, upto: i64) -> Result<Vec<RecordedMessage>> {
-    let values = named_params! {":conversation": conversation, ":after": after, ":upto": upto};
+    let values = args! {conversation, after, upto};
     query(
         connection,
         "conversation_id = :conversation AND position > :after AND position <= :upto ORDER BY position",
@@ -199,7 +183,7 @@ pub fn between(connection: &Connection, conversation: i64, after: i64, upto: i64
 /// Returns a page of messages, newest first, and the cursor of the next page.
 pub fn newest(connection: &Connection, conversation: i64, page: Page) -> Result<(Vec<RecordedMessage>, Option<i64>)> {
     let (before, limit) = (page.cursor.unwrap_or(i64::MAX), page.reads());
-    let values = named_params! {":conversation": conversation, ":before": before, ":limit": limit};
+    let values = args! {conversation, before, limit};
     let mut found = query(
         connection,
         "conversation_id = :conversation AND position < :before ORDER BY position DESC LIMIT :limit",
@@ -218,7 +202,7 @@ pub fn last_requests_and_answers(
     limit: usize,
 ) -> Result<Vec<RecordedMessage>> {
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let values = named_params! {":conversation": conversation, ":after": after, ":limit": limit};
+    let values = args! {conversation, after, limit};
     let condition = "conversation_id = :conversation AND position > :after AND (role = 'user' OR (role = 'assistant' AND tool_calls IS NULL)) AND content NOT IN ('\"\"', '[]')
         ORDER BY position DESC LIMIT :limit";
     let mut found = query(connection, condition, values)?;
@@ -233,7 +217,7 @@ const MAX_RULES: usize = 8;
 /// these are the first one, which usually states the purpose, and the newest.
 pub fn rules(connection: &Connection, conversation: i64, after: i64) -> Result<Vec<RecordedMessage>> {
     let of = "conversation_id = :conversation AND role = 'system' AND position > :after ORDER BY position";
-    let values = named_params! {":conversation": conversation, ":after": after};
+    let values = args! {conversation, after};
     let mut found = query(connection, &format!("{of} DESC LIMIT {MAX_RULES}"), values)?;
     if found.len() == MAX_RULES
         && let Some(first) = query(connection, &format!("{of} LIMIT 1"), values)?.pop()
@@ -248,12 +232,12 @@ pub fn rules(connection: &Connection, conversation: i64, after: i64) -> Result<V
 
 /// Returns the number of system messages after position `after`, and their total tokens.
 pub fn count_rules(connection: &Connection, conversation: i64, after: i64) -> Result<(i64, i64)> {
-    Ok(connection
-        .prepare_cached(
-            "SELECT count(*) AS count, coalesce(sum(tokens), 0) AS total FROM messages WHERE conversation_id = :conversation_id AND role = 'system'
+    connection.one(
+        "SELECT count(*) AS count, coalesce(sum(tokens), 0) AS total FROM messages WHERE conversation_id = :conversation_id AND role = 'system'
                 AND position > :position",
-        )?
-        .query_row(named_params! {":conversation_id": conversation, ":position": after}, |row| Ok((row.get("count")?, row.get("total")?)))?)
+        args! {conversation_id: conversation, position: after},
+        |row| Ok((row.get("count")?, row.get("total")?)),
+    )
 }
 
 /// Returns the request that the message at position `before` belongs to: the last user message between `after` and
@@ -264,7 +248,7 @@ pub fn request_of(
     after: i64,
     before: i64,
 ) -> Result<Option<RecordedMessage>> {
-    let values = named_params! {":conversation": conversation, ":after": after, ":before": before};
+    let values = args! {conversation, after, before};
     let condition = "conversation_id = :conversation AND role = 'user' AND position > :after AND position < :before ORDER BY position DESC LIMIT 1";
     Ok(query(connection, condition, values)?.pop())
 }
@@ -302,22 +286,17 @@ pub fn last_matching(
          WHERE conversation_id = :conversation_id AND {} AND position BETWEEN :from AND :to",
         wanted.condition()
     );
-    Ok(connection
-        .prepare_cached(&sql)?
-        .query_row(named_params! {":conversation_id": conversation, ":from": from, ":to": to}, |row| {
-            row.get("max_position")
-        })?)
+    connection.one(&sql, args! {conversation_id: conversation, from, to}, |row| row.get("max_position"))
 }
 
 /// Returns the first message at or after `from` that is not a tool result.
 pub fn next_step_start(connection: &Connection, conversation: i64, from: i64) -> Result<Option<i64>> {
-    Ok(connection
-        .prepare_cached(
-            "SELECT position FROM messages WHERE conversation_id = :conversation_id AND position >= :position AND role <> 'tool' ORDER BY position
+    connection.first(
+        "SELECT position FROM messages WHERE conversation_id = :conversation_id AND position >= :position AND role <> 'tool' ORDER BY position
                 LIMIT 1",
-        )?
-        .query_row(named_params! {":conversation_id": conversation, ":position": from}, |row| row.get("position"))
-        .optional()?)
+        args! {conversation_id: conversation, position: from},
+        |row| row.get("position"),
+    )
 }
 
 /// Number of messages searched backwards for the call that a tool result belongs to.
@@ -330,8 +309,7 @@ pub fn call(connection: &Connection, conversation: i64, before: i64, id: &str) -
             AND tool_calls IS NOT NULL
          ORDER BY position DESC",
     )?;
-    let mut rows = statement
-        .query(named_params! {":conversation": conversation, ":before": before, ":after": before - CALL_LOOKBACK})?;
+    let mut rows = statement.query(args! {conversation, before, after: before - CALL_LOOKBACK})?;
     while let Some(row) = rows.next()? {
         let calls: Vec<ToolCall> = parse_list(&row.get::<_, String>("tool_calls")?);
         if let Some(call) = calls.into_iter().find(|call| call.id == id) {

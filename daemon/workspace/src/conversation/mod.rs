@@ -27,10 +27,10 @@ mod word_index;
 
 use std::collections::BTreeMap;
 
-use rusqlite::{Connection, OptionalExtension, Row, named_params};
+use rusqlite::{Connection, Row};
 
 use super::{json, parse_list};
-use afd_store::{Result, new_uid, now_ms};
+use afd_store::{Result, Sql as _, args, new_uid, now_ms};
 use keys::ContextValue;
 use rolling::Line;
 
@@ -123,10 +123,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Conversation> {
 /// Returns a conversation of a session; empty if it has no messages yet.
 pub fn named(connection: &Connection, session: i64, name: &str) -> Result<Conversation> {
     let sql = format!("SELECT {COLUMNS} FROM conversations WHERE session_id = :session_id AND name = :name");
-    let found = connection
-        .prepare_cached(&sql)?
-        .query_row(named_params! {":session_id": session, ":name": name}, read)
-        .optional()?;
+    let found = connection.first(&sql, args! {session_id: session, name}, read)?;
     Ok(found.unwrap_or_else(|| Conversation { session, name: name.to_owned(), ..Conversation::default() }))
 }
 
@@ -138,23 +135,22 @@ pub fn of(connection: &Connection, session: i64) -> Result<Conversation> {
 /// Returns a conversation by its row id, if it exists.
 pub fn by_id(connection: &Connection, id: i64) -> Result<Option<Conversation>> {
     let sql = format!("SELECT {COLUMNS} FROM conversations WHERE id = :id");
-    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":id": id}, read).optional()?)
+    connection.first(&sql, args! {id}, read)
 }
 
 /// Returns all conversations of a session, oldest first.
 pub fn all(connection: &Connection, session: i64) -> Result<Vec<Conversation>> {
     let sql = format!("SELECT {COLUMNS} FROM conversations WHERE session_id = :session_id ORDER BY id");
-    let mut statement = connection.prepare_cached(&sql)?;
-    let found = statement.query_map(named_params! {":session_id": session}, read)?;
-    Ok(found.collect::<rusqlite::Result<_>>()?)
+    connection.all(&sql, args! {session_id: session}, read)
 }
 
 /// Returns the row ids of the conversations of a session, or of all sessions.
 pub fn ids(connection: &Connection, session: Option<i64>) -> Result<Vec<i64>> {
-    let mut statement = connection
-        .prepare_cached("SELECT id FROM conversations WHERE :session_id IS NULL OR session_id = :session_id")?;
-    let found = statement.query_map(named_params! {":session_id": session}, |row| row.get("id"))?;
-    Ok(found.collect::<rusqlite::Result<_>>()?)
+    connection.all(
+        "SELECT id FROM conversations WHERE :session_id IS NULL OR session_id = :session_id",
+        args! {session_id: session},
+        |row| row.get("id"),
+    )
 }
 
 /// Inserts a conversation that is not stored yet, so that it has a row id.
@@ -168,9 +164,8 @@ pub fn create(connection: &Connection, origin: &str, c: &mut Conversation) -> Re
 
 /// Inserts or updates a conversation.
 pub fn save(connection: &Connection, origin: &str, c: &Conversation) -> Result<()> {
-    connection
-        .prepare_cached(
-            "INSERT INTO conversations (session_id, name, uid, origin, model, max_tokens, tracked, context, rolling, position, turn,
+    connection.run(
+        "INSERT INTO conversations (session_id, name, uid, origin, model, max_tokens, tracked, context, rolling, position, turn,
                 cleared_to, dropped_to, compacted_to, tokens, brief_tokens, used_tokens, updated_at)
              VALUES (:session_id, :name, :uid, :origin, :model, :max_tokens, :tracked, :context, :rolling, :position, :turn,
                 :cleared_to, :dropped_to, :compacted_to, :tokens, :brief_tokens, :used_tokens, :updated_at)
@@ -179,26 +174,13 @@ pub fn save(connection: &Connection, origin: &str, c: &Conversation) -> Result<(
                 turn = excluded.turn, cleared_to = excluded.cleared_to, dropped_to = excluded.dropped_to,
                 compacted_to = excluded.compacted_to, tokens = excluded.tokens, brief_tokens = excluded.brief_tokens,
                 used_tokens = excluded.used_tokens, updated_at = excluded.updated_at",
-        )?
-        .execute(named_params! {
-            ":session_id": c.session,
-            ":name": if c.name.is_empty() { MAIN } else { &c.name },
-            ":uid": new_uid(),
-            ":origin": origin,
-            ":model": c.model,
-            ":max_tokens": c.max_tokens,
-            ":tracked": json(&c.tracked),
-            ":context": json(&c.context),
-            ":rolling": json(&c.rolling),
-            ":position": c.position,
-            ":turn": c.turn,
-            ":cleared_to": c.cleared_to,
-            ":dropped_to": c.dropped_to,
-            ":compacted_to": c.compacted_to,
-            ":tokens": c.tokens,
-            ":brief_tokens": c.brief_tokens,
-            ":used_tokens": c.used,
-            ":updated_at": now_ms(),
-        })?;
+        args! {
+            session_id: c.session, name: if c.name.is_empty() { MAIN } else { &c.name }, uid: new_uid(), origin,
+            model: c.model, max_tokens: c.max_tokens, tracked: json(&c.tracked), context: json(&c.context),
+            rolling: json(&c.rolling), position: c.position, turn: c.turn, cleared_to: c.cleared_to,
+            dropped_to: c.dropped_to, compacted_to: c.compacted_to, tokens: c.tokens, brief_tokens: c.brief_tokens,
+            used_tokens: c.used, updated_at: now_ms()
+        },
+    )?;
     Ok(())
 }

@@ -8,13 +8,13 @@
 use std::collections::{BTreeSet, HashMap};
 
 use afd_proto::conversation::{FoundMessage, RecordedMessage, Role};
-use rusqlite::{Connection, OptionalExtension, Row, named_params};
+use rusqlite::{Connection, Row};
 
 use super::supersede;
 use super::word_index::key;
 use super::{messages, prepared};
 use afd_base::text::{self, cut};
-use afd_store::{Conditions, Result, word};
+use afd_store::{Conditions, Result, Sql as _, args, word};
 
 /// Number of messages that are ranked for each one that is returned, and minimum and maximum of that number.
 const CANDIDATES_FOR_EACH: usize = 3;
@@ -34,8 +34,7 @@ fn positions(connection: &Connection, conversation: i64, word: &str, before: i64
         "SELECT position FROM message_words WHERE conversation_id = :conversation_id AND word = :word AND position < :before
          ORDER BY position DESC LIMIT :limit",
     )?;
-    let values =
-        named_params! {":conversation_id": conversation, ":word": key(word), ":before": before, ":limit": limit};
+    let values = args! {conversation_id: conversation, word: key(word), before, limit};
     let rows = statement.query_map(values, |row| row.get("position"))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
@@ -43,23 +42,22 @@ fn positions(connection: &Connection, conversation: i64, word: &str, before: i64
 /// Returns the number of messages that have a word, as far as they would be read.
 fn frequency(connection: &Connection, conversation: i64, word: &str) -> Result<i64> {
     let most = PAGE * i64::try_from(MAX_PAGES).unwrap_or(1) + 1;
-    Ok(connection
-        .prepare_cached(
-            "SELECT count(*) AS count FROM (SELECT 1 FROM message_words WHERE conversation_id = :conversation_id AND word = :word LIMIT :most)",
-        )?
-        .query_row(named_params! {":conversation_id": conversation, ":word": key(word), ":most": most}, |row| row.get("count"))?)
+    connection.one(
+        "SELECT count(*) AS count FROM (SELECT 1 FROM message_words WHERE conversation_id = :conversation_id AND word = :word LIMIT :most)",
+        args! {conversation_id: conversation, word: key(word), most},
+        |row| row.get("count"),
+    )
 }
 
 /// Returns whether a message has a word.
 fn has(connection: &Connection, conversation: i64, word: &str, position: i64) -> Result<bool> {
-    Ok(connection
-        .prepare_cached(
-            "SELECT 1 AS one FROM message_words WHERE conversation_id = :conversation_id AND word = :word AND position = :position",
-        )?
-        .query_row(named_params! {":conversation_id": conversation, ":word": key(word), ":position": position}, |row| {
+    Ok(connection.first(
+        "SELECT 1 AS one FROM message_words WHERE conversation_id = :conversation_id AND word = :word AND position = :position",
+        args! {conversation_id: conversation, word: key(word), position},
+        |row| {
             row.get::<_, i64>("one")
-        })
-        .optional()?
+        },
+    )?
         .is_some())
 }
 
@@ -200,7 +198,7 @@ fn one(connection: &Connection, conversation: i64, position: i64, filter: &Filte
          WHERE m.conversation_id = :conversation AND m.position = :position AND {}",
         wanted.sql()
     );
-    Ok(connection.prepare_cached(&sql)?.query_row(&*wanted.values(), found).optional()?)
+    connection.first(&sql, &*wanted.values(), found)
 }
 
 /// Returns the messages of a conversation that have all words, or with `any` those that have one of them, newest first.

@@ -1,10 +1,10 @@
 //! Summaries that replace compacted messages in the context.
 
 use afd_proto::conversation::SummaryInfo;
-use rusqlite::{Connection, OptionalExtension, Row, named_params};
+use rusqlite::{Connection, Row};
 
 use afd_store::exchange::Record;
-use afd_store::{Result, new_uid, now_ms};
+use afd_store::{Result, Sql as _, args, new_uid, now_ms};
 
 /// A summary as stored.
 #[derive(Debug, Clone)]
@@ -46,14 +46,14 @@ fn read(row: &Row<'_>) -> rusqlite::Result<StoredSummary> {
 pub fn quotes_deleted(connection: &Connection, record: &Record) -> Result<bool> {
     let number = |field: &str| record.get(field).and_then(serde_json::Value::as_i64).unwrap_or_default();
     let conversation = record.get("conversation").and_then(serde_json::Value::as_str);
-    Ok(connection
-        .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM messages m JOIN conversations c ON c.id = m.conversation_id WHERE c.uid = :conversation
+    connection.one(
+        "SELECT EXISTS (SELECT 1 FROM messages m JOIN conversations c ON c.id = m.conversation_id WHERE c.uid = :conversation
                 AND m.position > :after AND m.position <= :upto AND m.deleted_at IS NOT NULL) AS found",
-        )?
-        .query_row(named_params! {":conversation": conversation, ":after": number("after"), ":upto": number("upto")}, |row| {
+        args! {conversation, after: number("after"), upto: number("upto")},
+        |row| {
             row.get("found")
-        })?)
+        },
+    )
 }
 
 /// Inserts an extractive summary of the messages after `after` up to and including `upto`. `due` schedules a request to
@@ -69,25 +69,18 @@ pub fn add(
 ) -> Result<()> {
     let now = now_ms();
     // The new summary covers the messages of all previous ones, so their pending requests are dropped.
-    connection
-        .prepare_cached("UPDATE summaries SET due_at = NULL WHERE conversation_id = :conversation_id")?
-        .execute(named_params! {":conversation_id": conversation})?;
-    connection
-        .prepare_cached(
-            "INSERT INTO summaries (uid, origin, conversation_id, after, upto, text, method, tokens, due_at, created_at, updated_at)
+    connection.run(
+        "UPDATE summaries SET due_at = NULL WHERE conversation_id = :conversation_id",
+        args! {conversation_id: conversation},
+    )?;
+    connection.run(
+        "INSERT INTO summaries (uid, origin, conversation_id, after, upto, text, method, tokens, due_at, created_at, updated_at)
              VALUES (:uid, :origin, :conversation_id, :after, :upto, :text, 'extractive', :tokens, :due_at, :now, :now)",
-        )?
-        .execute(named_params! {
-            ":uid": new_uid(),
-            ":origin": origin,
-            ":conversation_id": conversation,
-            ":after": after,
-            ":upto": upto,
-            ":text": text,
-            ":tokens": tokens,
-            ":due_at": due.then_some(now),
-            ":now": now,
-        })?;
+        args! {
+            uid: new_uid(), origin, conversation_id: conversation, after, upto, text, tokens,
+            due_at: due.then_some(now), now
+        },
+    )?;
     Ok(())
 }
 
@@ -96,10 +89,7 @@ pub fn newest(connection: &Connection, conversation: i64, cleared_to: i64) -> Re
     let sql = format!(
         "SELECT {COLUMNS} FROM summaries WHERE conversation_id = :conversation_id AND upto > :upto ORDER BY upto DESC, id DESC LIMIT 1"
     );
-    Ok(connection
-        .prepare_cached(&sql)?
-        .query_row(named_params! {":conversation_id": conversation, ":upto": cleared_to}, read)
-        .optional()?)
+    connection.first(&sql, args! {conversation_id: conversation, upto: cleared_to}, read)
 }
 
 /// Returns the newest model-written summary whose messages all lie after `cleared_to` and up to and including `upto`.
@@ -113,18 +103,14 @@ pub fn written(
         "SELECT {COLUMNS} FROM summaries WHERE conversation_id = :conversation_id AND after >= :after AND upto <= :upto AND method = 'model'
             ORDER BY upto DESC LIMIT 1"
     );
-    Ok(connection
-        .prepare_cached(&sql)?
-        .query_row(named_params! {":conversation_id": conversation, ":after": cleared_to, ":upto": upto}, read)
-        .optional()?)
+    connection.first(&sql, args! {conversation_id: conversation, after: cleared_to, upto}, read)
 }
 
 /// Returns all summaries of a conversation, in the order of the messages they end with.
 pub fn all(connection: &Connection, conversation: i64) -> Result<Vec<SummaryInfo>> {
     let sql = format!("SELECT {COLUMNS} FROM summaries WHERE conversation_id = :conversation ORDER BY upto, id");
     let mut statement = connection.prepare_cached(&sql)?;
-    let found =
-        statement.query_map(named_params! {":conversation": conversation}, |row| read(row).map(|kept| kept.info))?;
+    let found = statement.query_map(args! {conversation}, |row| read(row).map(|kept| kept.info))?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -133,42 +119,40 @@ pub fn due(connection: &Connection, now: i64) -> Result<Option<StoredSummary>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM summaries WHERE due_at IS NOT NULL AND due_at <= :due_at ORDER BY due_at LIMIT 1"
     );
-    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":due_at": now}, read).optional()?)
+    connection.first(&sql, args! {due_at: now}, read)
 }
 
 /// Returns the time at which the next request to the language model is due, UTC milliseconds.
 pub fn next_due(connection: &Connection) -> Result<Option<i64>> {
-    Ok(connection
-        .prepare_cached("SELECT min(due_at) AS min_due_at FROM summaries WHERE due_at IS NOT NULL")?
-        .query_row([], |row| row.get("min_due_at"))?)
+    connection.one("SELECT min(due_at) AS min_due_at FROM summaries WHERE due_at IS NOT NULL", [], |row| {
+        row.get("min_due_at")
+    })
 }
 
 /// Replaces the text of a summary with the version a language model wrote.
 pub fn improve(connection: &Connection, kept: &StoredSummary, text: &str, model: &str, tokens: i64) -> Result<bool> {
-    let changed = connection
-        .prepare_cached(
-            "UPDATE summaries SET text = :text, method = 'model', model = :model, tokens = :tokens, due_at = NULL,
+    let changed = connection.run(
+        "UPDATE summaries SET text = :text, method = 'model', model = :model, tokens = :tokens, due_at = NULL,
                 attempts = attempts + 1, error = NULL, updated_at = :updated_at
              WHERE id = :id AND conversation_id = :conversation_id AND upto = :upto AND created_at = :created_at",
-        )?
-        .execute(named_params! {
-            ":id": kept.id, ":conversation_id": kept.conversation, ":upto": kept.info.upto, ":created_at": kept.info.created_at,
-            ":text": text, ":model": model, ":tokens": tokens, ":updated_at": now_ms(),
-        })?;
+        args! {
+            id: kept.id, conversation_id: kept.conversation, upto: kept.info.upto, created_at: kept.info.created_at,
+            text, model, tokens, updated_at: now_ms()
+        },
+    )?;
     Ok(changed > 0)
 }
 
 /// Records a failed request to the language model and schedules the next attempt at `again_at`; `None` means no further
 /// attempt.
 pub fn failed(connection: &Connection, kept: &StoredSummary, error: &str, again_at: Option<i64>) -> Result<()> {
-    connection
-        .prepare_cached(
-            "UPDATE summaries SET error = :error, due_at = :due_at, attempts = attempts + 1, updated_at = :updated_at
+    connection.run(
+        "UPDATE summaries SET error = :error, due_at = :due_at, attempts = attempts + 1, updated_at = :updated_at
              WHERE id = :id AND conversation_id = :conversation_id AND upto = :upto AND created_at = :created_at",
-        )?
-        .execute(named_params! {
-            ":id": kept.id, ":conversation_id": kept.conversation, ":upto": kept.info.upto, ":created_at": kept.info.created_at,
-            ":error": error, ":due_at": again_at, ":updated_at": now_ms(),
-        })?;
+        args! {
+            id: kept.id, conversation_id: kept.conversation, upto: kept.info.upto, created_at: kept.info.created_at,
+            error, due_at: again_at, updated_at: now_ms()
+        },
+    )?;
     Ok(())
 }

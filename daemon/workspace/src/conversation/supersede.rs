@@ -9,11 +9,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rusqlite::{Connection, named_params};
+use rusqlite::Connection;
 
 use super::fact_rows::{COLUMNS, Fact, Places, Said, seen};
 use super::facts::{self, Candidate, Kind};
 use afd_base::text::{self, cut};
+use afd_store::args;
 use afd_store::{Result, now_ms};
 
 /// Maximum number of words by which a statement is found.
@@ -124,7 +125,7 @@ const REPEATED_IN: i64 = 4;
 fn retire(connection: &Connection, said: Said<'_>, candidate: &Candidate, old: &Fact) -> Result<()> {
     let mut retire =
         connection.prepare_cached("UPDATE message_facts SET superseded_by = :by, updated_at = :now WHERE id = :id")?;
-    retire.execute(named_params! {":by": said.position, ":now": now_ms(), ":id": old.id})?;
+    retire.execute(args! {by: said.position, now: now_ms(), id: old.id})?;
     let stays: BTreeSet<String> = text::words(&facts::folded(&candidate.text)).into_iter().collect();
     let taken_back: Vec<String> = facts::echoes(&old.text)
         .into_iter()
@@ -135,13 +136,12 @@ fn retire(connection: &Connection, said: Said<'_>, candidate: &Candidate, old: &
             AND f.role = 'assistant' AND f.superseded_by IS NULL"
     ))?;
     let places = Places::of(&statement)?;
-    let values =
-        named_params! {":conversation": said.conversation, ":after": old.position, ":upto": old.position + REPEATED_IN};
+    let values = args! {conversation: said.conversation, after: old.position, upto: old.position + REPEATED_IN};
     let repeated: Vec<Fact> = statement.query_map(values, |row| places.read(row))?.collect::<rusqlite::Result<_>>()?;
     for fact in repeated {
         let words: BTreeSet<String> = text::words(&facts::folded(&fact.text)).into_iter().collect();
         if taken_back.iter().any(|value| words.contains(value)) {
-            retire.execute(named_params! {":by": said.position, ":now": now_ms(), ":id": fact.id})?;
+            retire.execute(args! {by: said.position, now: now_ms(), id: fact.id})?;
         }
     }
     Ok(())
@@ -166,7 +166,9 @@ fn about_word(connection: &Connection, said: Said<'_>, word: &str) -> Result<Vec
          ORDER BY s.fact_id DESC LIMIT :limit"
     );
     let mut statement = connection.prepare_cached(&sql)?;
-    let values = named_params! {":conversation": said.conversation, ":hash": text::hash(word), ":position": said.position, ":limit": READ_FOR_PROBE};
+    let values = args! {
+        conversation: said.conversation, hash: text::hash(word), position: said.position, limit: READ_FOR_PROBE
+    };
     let places = Places::of(&statement)?;
     let found = statement.query_map(values, |row| places.read(row))?;
     Ok(found.collect::<rusqlite::Result<_>>()?)

@@ -1,17 +1,16 @@
 //! Running totals of tokens, by which the sizes of ranges of messages and positions in a conversation are found.
 
-use rusqlite::{Connection, OptionalExtension, named_params};
+use rusqlite::Connection;
 
-use afd_store::Result;
+use afd_store::{Result, Sql as _, args};
 
 /// Returns the tokens of all messages up to and including `position`.
 pub fn running(connection: &Connection, conversation: i64, position: i64) -> Result<i64> {
-    let found = connection
-        .prepare_cached(
-            "SELECT running FROM messages WHERE conversation_id = :conversation_id AND position <= :position ORDER BY position DESC LIMIT 1",
-        )?
-        .query_row(named_params! {":conversation_id": conversation, ":position": position}, |row| row.get("running"))
-        .optional()?;
+    let found = connection.first(
+        "SELECT running FROM messages WHERE conversation_id = :conversation_id AND position <= :position ORDER BY position DESC LIMIT 1",
+        args! {conversation_id: conversation, position},
+        |row| row.get("running"),
+    )?;
     Ok(found.unwrap_or(0))
 }
 
@@ -21,8 +20,7 @@ pub fn growth(connection: &Connection, conversation: i64, answers: i64) -> Resul
     let sql = "SELECT running - tokens AS before FROM messages
         WHERE conversation_id = :conversation_id AND (role = 'assistant' OR position = 1) ORDER BY position DESC LIMIT :answers";
     let mut statement = connection.prepare_cached(sql)?;
-    let before = statement
-        .query_map(named_params! {":conversation_id": conversation, ":answers": answers}, |row| row.get("before"))?;
+    let before = statement.query_map(args! {conversation_id: conversation, answers}, |row| row.get("before"))?;
     let (mut most, mut after) = (0, running(connection, conversation, i64::MAX)?);
     for before in before {
         let before: i64 = before?;
@@ -34,13 +32,12 @@ pub fn growth(connection: &Connection, conversation: i64, answers: i64) -> Resul
 
 /// Returns the position of the first message after `after` at which the running total reaches `tokens`.
 pub fn first_reaching(connection: &Connection, conversation: i64, after: i64, tokens: i64) -> Result<Option<i64>> {
-    Ok(connection
-        .prepare_cached(
-            "SELECT position FROM messages WHERE conversation_id = :conversation_id AND running >= :running AND position > :position
+    connection.first(
+        "SELECT position FROM messages WHERE conversation_id = :conversation_id AND running >= :running AND position > :position
             ORDER BY running LIMIT 1",
-        )?
-        .query_row(named_params! {":conversation_id": conversation, ":running": tokens, ":position": after}, |row| row.get("position"))
-        .optional()?)
+        args! {conversation_id: conversation, running: tokens, position: after},
+        |row| row.get("position"),
+    )
 }
 
 /// Returns the position of the first message after `after` at which the brief running total reaches `tokens`.
@@ -50,25 +47,21 @@ pub fn first_reaching_brief(
     after: i64,
     tokens: i64,
 ) -> Result<Option<i64>> {
-    Ok(connection
-        .prepare_cached(
-            "SELECT position FROM messages WHERE conversation_id = :conversation_id AND brief_running >= :tokens AND position > :position
+    connection.first(
+        "SELECT position FROM messages WHERE conversation_id = :conversation_id AND brief_running >= :tokens AND position > :position
                 AND deleted_at IS NULL ORDER BY brief_running LIMIT 1",
-        )?
-        .query_row(named_params! {":conversation_id": conversation, ":tokens": tokens, ":position": after}, |row| row.get("position"))
-        .optional()?)
+        args! {conversation_id: conversation, tokens, position: after},
+        |row| row.get("position"),
+    )
 }
 
 /// Returns the brief tokens of all messages up to and including `position`.
 pub fn brief_running(connection: &Connection, conversation: i64, position: i64) -> Result<i64> {
-    let found = connection
-        .prepare_cached(
-            "SELECT brief_running FROM messages WHERE conversation_id = :conversation_id AND position <= :position
+    let found = connection.first(
+        "SELECT brief_running FROM messages WHERE conversation_id = :conversation_id AND position <= :position
                 ORDER BY position DESC LIMIT 1",
-        )?
-        .query_row(named_params! {":conversation_id": conversation, ":position": position}, |row| {
-            row.get("brief_running")
-        })
-        .optional()?;
+        args! {conversation_id: conversation, position},
+        |row| row.get("brief_running"),
+    )?;
     Ok(found.unwrap_or(0))
 }

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use rusqlite::{Connection, named_params};
+use rusqlite::Connection;
 
 use afd_base::text::{self, cut};
 use afd_store::Result;
+use afd_store::args;
 
 /// Maximum length of the indexed text of a message, characters: from its start, and from its end.
 const MAX_HEAD: usize = 48_000;
@@ -41,7 +42,7 @@ pub fn index(connection: &Connection, conversation: i64, position: i64, text: &s
         "INSERT OR IGNORE INTO message_words (conversation_id, word, position) VALUES (:conversation_id, :word, :position)",
     )?;
     for word in keys(text) {
-        insert.execute(named_params! {":conversation_id": conversation, ":word": word, ":position": position})?;
+        insert.execute(args! {conversation_id: conversation, word, position})?;
     }
     Ok(())
 }
@@ -52,7 +53,7 @@ pub fn remove(connection: &Connection, conversation: i64, position: i64, text: &
         "DELETE FROM message_words WHERE conversation_id = :conversation_id AND word = :word AND position = :position",
     )?;
     for word in keys(text) {
-        delete.execute(named_params! {":conversation_id": conversation, ":word": word, ":position": position})?;
+        delete.execute(args! {conversation_id: conversation, word, position})?;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use afd_proto::visual::StateKind;
-use rusqlite::{Connection, named_params};
+use rusqlite::Connection;
 use serde_json::{Map, Value, json};
 
 use super::{Content, OURS, Ordered, directory_of, local, picture_of};
@@ -12,7 +12,7 @@ use crate::visual::graph::Graph;
 use crate::visual::scope::{self, Known};
 use crate::visual::states::{self, State};
 use afd_screen::page::site;
-use afd_store::Result;
+use afd_store::{Result, Sql as _, args};
 
 /// A picture to be copied to the files.
 #[derive(Debug, Clone)]
@@ -60,9 +60,7 @@ pub fn collect(connection: &Connection, known: &Known, graph: &Graph) -> Result<
 /// Returns the directory name of a site: the one that it was imported from, if any.
 fn site_directory(connection: &Connection, known: &Known, site: &str) -> Result<String> {
     let text: Option<String> =
-        connection.query_row("SELECT extra FROM apps WHERE id = :id", named_params! {":id": known.id}, |row| {
-            row.get("extra")
-        })?;
+        connection.query_row("SELECT extra FROM apps WHERE id = :id", args! {id: known.id}, |row| row.get("extra"))?;
     let extra = extra(text.as_deref());
     Ok(directory_of(extra.get("_dir").and_then(Value::as_str).unwrap_or(site)))
 }
@@ -111,7 +109,7 @@ fn domain(connection: &Connection, known: &Known) -> Result<String> {
 fn meta(connection: &Connection, known: &Known, pictures: &mut Vec<Picture>) -> Result<Ordered> {
     let (text, width, height): (Option<String>, Option<i64>, Option<i64>) = connection.query_row(
         "SELECT extra, image_width, image_height FROM apps WHERE id = :id",
-        named_params! {":id": known.id},
+        args! {id: known.id},
         |row| Ok((row.get("extra")?, row.get("image_width")?, row.get("image_height")?)),
     )?;
     let mut extra = extra(text.as_deref());
@@ -235,18 +233,18 @@ fn state_row(
 }
 
 fn variants(connection: &Connection, state: i64) -> Result<Vec<Value>> {
-    let mut statement = connection.prepare_cached(
+    connection.all(
         "SELECT key, place, title, dialog, lower(hex(features)) AS features_hex, defines, seen FROM state_variants
             WHERE state_id = :state_id ORDER BY key",
-    )?;
-    let found = statement.query_map(named_params! {":state_id": state}, |row| {
-        Ok(json!({
-            "key": row.get::<_, String>("key")?, "place": row.get::<_, String>("place")?, "title": row.get::<_, Option<String>>("title")?,
-            "dialog": row.get::<_, bool>("dialog")?, "features": row.get::<_, String>("features_hex")?, "defines": row.get::<_, bool>("defines")?,
-            "seen": row.get::<_, i64>("seen")?,
-        }))
-    })?;
-    Ok(found.collect::<rusqlite::Result<_>>()?)
+        args! {state_id: state},
+        |row| {
+            Ok(json!({
+                "key": row.get::<_, String>("key")?, "place": row.get::<_, String>("place")?, "title": row.get::<_, Option<String>>("title")?,
+                "dialog": row.get::<_, bool>("dialog")?, "features": row.get::<_, String>("features_hex")?, "defines": row.get::<_, bool>("defines")?,
+                "seen": row.get::<_, i64>("seen")?,
+            }))
+        },
+    )
 }
 
 /// Returns the edges of the graph. A `|` in an action makes the key ambiguous, which the source tool accepts.

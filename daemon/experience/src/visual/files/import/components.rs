@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use rusqlite::named_params;
 use serde_json::{Map, Value};
 
 use super::super::OURS;
@@ -10,7 +9,7 @@ use super::Step;
 use super::members::{MAX_PLACE, fraction, note_absent, number, ours, rest, text, time};
 use crate::visual::components::{self, next_position};
 use afd_screen::page::snapshot::Rect;
-use afd_store::Result;
+use afd_store::{Result, Sql as _, args};
 
 const INSERT: &str =
     "INSERT INTO components (uid, origin, app_id, position, key, name, kind, source, label, dynamic, scrolls, res_id, class,
@@ -95,34 +94,20 @@ impl Step<'_> {
             ("consecutive_misses", misses.is_some()),
         ];
         note_absent(&mut row, &given);
-        self.connection.prepare_cached(INSERT)?.execute(named_params! {
-            ":uid": self.uid("components", ours.get("uid"))?,
-            ":origin": self.origin,
-            ":app_id": self.app,
-            ":position": next_position(self.connection, "components", self.app)?,
-            ":key": key,
-            ":name": components::free_name(self.connection, self.app, name)?,
-            ":kind": kind.as_deref().unwrap_or("icon"),
-            ":source": source.as_deref().unwrap_or("detection"),
-            ":label": label,
-            ":dynamic": flag(&ours, "dynamic"),
-            ":scrolls": flag(&ours, "scrolls"),
-            ":res_id": res_id,
-            ":class": class,
-            ":bounds_left": edge(|b| b.left),
-            ":bounds_top": edge(|b| b.top),
-            ":bounds_right": edge(|b| b.right),
-            ":bounds_bottom": edge(|b| b.bottom),
-            ":confidence": confidence,
-            ":page": page,
-            ":base_seen": seen.unwrap_or_default(),
-            ":misses": misses.unwrap_or_default(),
-            ":base_last_seen": last_seen,
-            ":loose": source.as_deref() != Some(crate::visual::lesson::TREE),
-            ":learned_at": learned_at.unwrap_or(self.at),
-            ":extra": rest(row),
-            ":updated_at": self.at,
-        })?;
+        self.connection.run(
+            INSERT,
+            args! {
+                uid: self.uid("components", ours.get("uid"))?, origin: self.origin, app_id: self.app,
+                position: next_position(self.connection, "components", self.app)?, key,
+                name: components::free_name(self.connection, self.app, name)?, kind: kind.as_deref().unwrap_or("icon"),
+                source: source.as_deref().unwrap_or("detection"), label, dynamic: flag(&ours, "dynamic"),
+                scrolls: flag(&ours, "scrolls"), res_id, class, bounds_left: edge(|b| b.left),
+                bounds_top: edge(|b| b.top), bounds_right: edge(|b| b.right), bounds_bottom: edge(|b| b.bottom),
+                confidence, page, base_seen: seen.unwrap_or_default(), misses: misses.unwrap_or_default(),
+                base_last_seen: last_seen, loose: source.as_deref() != Some(crate::visual::lesson::TREE),
+                learned_at: learned_at.unwrap_or(self.at), extra: rest(row), updated_at: self.at
+            },
+        )?;
         let id = self.connection.last_insert_rowid();
         if let Some(file) = picture {
             self.report.pictures.push((id, file));

@@ -5,7 +5,7 @@ mod members;
 mod states;
 mod transitions;
 
-use rusqlite::{Connection, named_params};
+use rusqlite::Connection;
 use serde_json::Value;
 
 use self::members::{number, rest, time};
@@ -13,7 +13,7 @@ use super::Remark;
 use super::read::Directory;
 use crate::visual::index::Index;
 use crate::visual::scope::{self, Scope};
-use afd_store::{Result, new_uid};
+use afd_store::{Result, Sql as _, args, new_uid};
 
 /// Outcome of the rows of a file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -108,21 +108,11 @@ impl Step<'_> {
         if meta.get("app").and_then(Value::as_str) == Some(known.scope.app.as_str()) {
             meta.remove("app");
         }
-        self.connection
-            .prepare_cached(
-                "UPDATE apps SET learn_count = max(learn_count, :count), forget_threshold = coalesce(:threshold, forget_threshold),
+        self.connection.run("UPDATE apps SET learn_count = max(learn_count, :count), forget_threshold = coalesce(:threshold, forget_threshold),
                     learned_at = nullif(max(coalesce(learned_at, 0), coalesce(:learned_at, 0)), 0), image_width = coalesce(image_width, :width),
-                    image_height = coalesce(image_height, :height), extra = coalesce(extra, :extra), updated_at = :now WHERE id = :app",
-            )?
-            .execute(named_params! {
-                ":app": self.app,
-                ":count": count,
-                ":threshold": threshold,
-                ":learned_at": learned,
-                ":width": size.map(|s| s.0),
-                ":height": size.map(|s| s.1),
-                ":extra": rest(meta),
-                ":now": self.at,
+                    image_height = coalesce(image_height, :height), extra = coalesce(extra, :extra), updated_at = :now WHERE id = :app", args! {
+                app: self.app, count, threshold, learned_at: learned, width: size.map(|s| s.0),
+                height: size.map(|s| s.1), extra: rest(meta), now: self.at
             })?;
         Ok(())
     }
@@ -131,8 +121,7 @@ impl Step<'_> {
     fn uid(&self, table: &'static str, given: Option<&Value>) -> Result<String> {
         let Some(given) = given.and_then(Value::as_str) else { return Ok(new_uid()) };
         let sql = format!("SELECT EXISTS (SELECT 1 FROM {table} WHERE uid = :uid) AS taken");
-        let taken: bool =
-            self.connection.prepare_cached(&sql)?.query_row(named_params! {":uid": given}, |row| row.get("taken"))?;
+        let taken: bool = self.connection.one(&sql, args! {uid: given}, |row| row.get("taken"))?;
         Ok(if taken { new_uid() } else { given.to_owned() })
     }
 }

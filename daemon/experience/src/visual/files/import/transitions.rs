@@ -2,14 +2,13 @@
 
 use std::collections::HashMap;
 
-use rusqlite::named_params;
 use serde_json::{Map, Value};
 
 use super::super::OURS;
 use super::Step;
 use super::members::{fraction, number, rest, text, time};
 use crate::visual::components::next_position;
-use afd_store::{Result, new_uid};
+use afd_store::{Result, Sql as _, args, new_uid};
 
 impl Step<'_> {
     /// Imports transitions of both versions, row by row.
@@ -47,19 +46,11 @@ impl Step<'_> {
                  VALUES (:uid, :origin, :app_id, :position, :from_state, :action, :to_state, :count, :success_rate, :last_used, :extra,
                  :updated_at) ON CONFLICT (from_state, action, to_state) DO NOTHING",
             )?
-            .execute(named_params! {
-                ":uid": new_uid(),
-                ":origin": self.origin,
-                ":app_id": self.app,
-                ":position": next_position(self.connection, "imported_edges", self.app)?,
-                ":from_state": from,
-                ":action": edge.action,
-                ":to_state": to,
-                ":count": edge.count,
-                ":success_rate": edge.success_rate,
-                ":last_used": edge.last_used,
-                ":extra": rest(edge.rest),
-                ":updated_at": self.at,
+            .execute(args! {
+                uid: new_uid(), origin: self.origin, app_id: self.app,
+                position: next_position(self.connection, "imported_edges", self.app)?, from_state: from,
+                action: edge.action, to_state: to, count: edge.count, success_rate: edge.success_rate,
+                last_used: edge.last_used, extra: rest(edge.rest), updated_at: self.at
             })?;
         Ok(changed > 0)
     }
@@ -69,18 +60,10 @@ impl Step<'_> {
         if let Some(state) = states.get(code) {
             return Ok(*state);
         }
-        self.connection
-            .prepare_cached(
-                "INSERT INTO states (uid, origin, app_id, position, code, name, kind, place, first_seen, last_seen, extra, updated_at)
-                 VALUES (:uid, :origin, :app, :position, :code, :code, 'opaque', '', :at, :at, '{\"_named_only\":true}', :at)",
-            )?
-            .execute(named_params! {
-                ":uid": new_uid(),
-                ":origin": self.origin,
-                ":app": self.app,
-                ":position": next_position(self.connection, "states", self.app)?,
-                ":code": code,
-                ":at": self.at,
+        self.connection.run("INSERT INTO states (uid, origin, app_id, position, code, name, kind, place, first_seen, last_seen, extra, updated_at)
+                 VALUES (:uid, :origin, :app, :position, :code, :code, 'opaque', '', :at, :at, '{\"_named_only\":true}', :at)", args! {
+                uid: new_uid(), origin: self.origin, app: self.app,
+                position: next_position(self.connection, "states", self.app)?, code, at: self.at
             })?;
         let state = self.connection.last_insert_rowid();
         states.insert(code.to_owned(), state);
