@@ -1,5 +1,6 @@
 //! `act.*`: actions on a device.
 
+use crate::keys::KeyName;
 use std::collections::BTreeMap;
 
 use crate::{
@@ -220,9 +221,8 @@ act_params! {
     /// Parameters of `act.key`.
     #[derive(Default)]
     pub struct KeyParams {
-        /// Name of the key, in any case: home, back, up, down, left, right, volume-up, volume-down, power, tab, space,
-        /// enter, delete, forward-delete, end, menu, search, escape or recent.
-        pub key: Option<String>,
+        /// Name of the key.
+        pub key: Option<KeyName>,
         /// Its number on the device, from 0 to 1000, instead of its name: an Android key code, such as 66 for Enter.
         #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1000)))]
         pub key_code: Option<i32>,

@@ -1,4 +1,5 @@
-//! What memory is keyed by stays as it is in every version: databases hold these keys.
+//! What memory is keyed by stays as it is in every version: databases hold these keys. `UPDATE_FROZEN=1` writes the
+//! file anew, for screens that are added.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

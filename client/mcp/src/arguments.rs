@@ -1,10 +1,8 @@
 //! Arguments of tools as models write them: names and words in any case, booleans and lists as text, numbers as
 //! text, and names of keys where their numbers belong.
 
+use afd_proto::keys::{self, KeyName};
 use serde_json::{Map, Value, json};
-
-/// The argument with the name of a key, for models that put the name where the number belongs.
-const KEY: &str = "key";
 
 /// An argument that cannot be taken: the text says which, and what was expected.
 #[derive(Debug, PartialEq, Eq)]
@@ -34,12 +32,21 @@ pub fn plain(
             return Err(Refused(format!("{tool} takes no {name:?}\nhint: it takes {takes}")));
         };
         let Some(value) = converted(property, value, required.contains(&known.as_str())) else { continue };
-        let known = if known == "keyCode" && value.is_string() { &KEY.to_owned() } else { known };
-        if out.insert(known.clone(), value).is_some() {
+        let (known, value) = match key_of(known, &value) {
+            Some(key) => ("key", json!(key)),
+            None => (known.as_str(), value),
+        };
+        if out.insert(known.to_owned(), value).is_some() {
             return Err(Refused(format!("{known}: given twice")));
         }
     }
     Ok(out)
+}
+
+/// Returns the key that an argument names: models write names of their own, such as `KEYCODE_BACK`, and put them where
+/// the number belongs.
+fn key_of(argument: &str, value: &Value) -> Option<KeyName> {
+    ["key", "keyCode"].contains(&argument).then(|| keys::named(value.as_str()?)).flatten()
 }
 
 /// Returns a name in lower case without underscores and dashes.
@@ -124,6 +131,7 @@ mod tests {
                 "types": {"type": "array", "items": {"type": "string", "enum": ["note", "bug"]}},
                 "keyCode": {"type": "integer"},
                 "limit": {"type": "integer"},
+                "count": {"type": "integer"},
             },
         });
         let Value::Object(schema) = schema else { unreachable!() };
@@ -135,10 +143,11 @@ mod tests {
     fn what_models_write_is_understood() {
         let given = json!({
             "Text": "", "app": " ", "DIRECTION": "DOWN", "exact_match": "True", "steps": "open it\ntap it", "types": "Note, bug",
-            "keyCode": "ENTER", "limit": null,
+            "keyCode": "ENTER", "limit": null, "count": " 5 ",
         });
         let expected = json!({
-            "text": "", "direction": "down", "exactMatch": true, "steps": ["open it", "tap it"], "types": ["note", "bug"], "key": "ENTER",
+            "text": "", "direction": "down", "exactMatch": true, "steps": ["open it", "tap it"], "types": ["note", "bug"], "key": "enter",
+            "count": 5,
         });
         assert_eq!(taken(given), Ok(expected));
         assert_eq!(taken(json!({"steps": "[\"a, b\"]", "types": []})), Ok(json!({"steps": ["a, b"], "types": []})));
@@ -146,7 +155,7 @@ mod tests {
 
     #[test]
     fn what_is_not_understood_is_left_to_be_refused() {
-        let given = json!({"limit": "", "exactMatch": "maybe", "direction": "sideways", "text": 4});
+        let given = json!({"limit": "", "exactMatch": "maybe", "direction": "sideways", "keyCode": "zork", "text": 4});
         assert_eq!(taken(given.clone()), Ok(given));
         let Refused(why) = taken(json!({"colour": 1})).expect_err("unknown");
         assert!(why.starts_with("af_x takes no \"colour\"") && why.contains("direction (up, down)"), "{why}");

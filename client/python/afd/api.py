@@ -88,6 +88,9 @@ ImportOutcome: TypeAlias = Literal["added", "present", "cleaned", "skipped"]
 # Kind of a named item.
 ItemKind: TypeAlias = Literal["component", "state"]
 
+# A key, by name.
+KeyName: TypeAlias = Literal["home", "back", "up", "down", "left", "right", "volume-up", "volume-down", "power", "tab", "space", "enter", "delete", "forward-delete", "end", "menu", "search", "escape", "recent"]
+
 # What a keyboard did.
 KeyboardChange: TypeAlias = Literal["opened", "closed"]
 
@@ -3153,7 +3156,7 @@ class ActMethods:
         """Presses the Home key."""
         return self._call("act.home", {"device": device, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
 
-    def key(self, *, device: str | None = None, key: str | None = None, key_code: int | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
+    def key(self, *, device: str | None = None, key: KeyName | None = None, key_code: int | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
         """Presses a key, by its name or its number on the device."""
         return self._call("act.key", {"device": device, "key": key, "keyCode": key_code, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
 

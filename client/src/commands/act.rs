@@ -284,7 +284,8 @@ enum Pressed {
 fn pressed(text: &str) -> Result<Pressed, String> {
     let named = keys::named(text).map(Pressed::Named);
     let pressed = named.or_else(|| text.trim().parse().ok().map(Pressed::Code));
-    pressed.ok_or_else(|| format!("expected a key code, or one of: {}", keys::NAMES))
+    let names = || KeyName::ALL.iter().map(|key| key.word()).collect::<Vec<_>>().join(", ");
+    pressed.ok_or_else(|| format!("expected a key code, or one of: {}", names()))
 }
 
 impl Tap {
@@ -426,14 +427,14 @@ impl Group for Act {
             Act::Back(key) => Call::of::<ActBack>(key.params()),
             Act::Home(key) => Call::of::<ActHome>(key.params()),
             Act::Key(KeyCode { what, key_code, key }) => {
-                let (name, code) = match what {
-                    Some(Pressed::Named(name)) => (Some(name.word().to_owned()), None),
+                let (name, key_code) = match what {
+                    Some(Pressed::Named(name)) => (Some(name), None),
                     Some(Pressed::Code(code)) => (None, Some(code)),
                     None => (None, key_code),
                 };
                 Call::of::<ActKey>(KeyParams {
                     key: name,
-                    key_code: code,
+                    key_code,
                     request_key: key.request_key,
                     then: key.then,
                     ..KeyParams::default()

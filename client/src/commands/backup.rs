@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::{Call, Group};
 use crate::dial::{self, Purpose};
+use crate::human::backup::restored;
 use crate::options::Context;
 use crate::outcome::Failure;
 
@@ -57,9 +58,7 @@ impl Group for Backup {
             Backup::List => Call::of::<BackupList>(NoParams {}),
             Backup::Verify { name } => Call::of::<BackupVerify>(VerifyParams { name }),
             Backup::Restore { name } => {
-                Call::local("backup", "restore", Some(crate::human::backup::restored), move |context| {
-                    restore(context, name)
-                })
+                Call::local("backup", "restore", Some(restored), move |context| restore(context, name))
             }
             Backup::Delete { name } => Call::of::<BackupDelete>(DeleteParams { name }),
         }

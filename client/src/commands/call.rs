@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::human::kebab;
-use crate::human::render::Human;
+use crate::human::render::{Human, render};
 use crate::options::Context;
 use crate::outcome::{Failure, Render, USAGE};
 
@@ -53,7 +53,7 @@ impl Call {
 
     /// Creates a call of method `M` whose parameters may have failed to parse.
     pub fn parsed<M: Human>(params: Result<M::Params, Failure>) -> Self {
-        Self { render: Some(crate::human::render::render::<M>), ..Self::build::<M>(params) }
+        Self { render: Some(render::<M>), ..Self::build::<M>(params) }
     }
 
     /// Returns a call of a method whose result is shown field by field.

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::{Call, Group, service};
 use crate::dial::{self, Purpose};
-use crate::human::{self};
+use crate::human;
 use crate::options::Context;
 use crate::outcome::{FAILED, Failure};
 use crate::safe;

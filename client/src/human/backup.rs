@@ -15,7 +15,7 @@ human! {
     BackupDelete => |d: &Deleted| format!("{} {}\n", paint(parts::GOOD, "deleted"), d.name);
 }
 
-pub(crate) fn line(backup: &Entry) -> String {
+fn line(backup: &Entry) -> String {
     format!(
         "{}: database {}, {} ({})",
         backup.name,
@@ -25,7 +25,7 @@ pub(crate) fn line(backup: &Entry) -> String {
     )
 }
 
-pub(crate) fn list(list: &Backups) -> String {
+fn list(list: &Backups) -> String {
     let row = |b: &Entry| {
         let (database, artifacts) = (bytes(b.database_bytes), format!("{} ({})", b.artifacts, bytes(b.artifact_bytes)));
         [b.name.clone(), parts::time(b.created_at), b.reason.to_string(), database, artifacts, b.version.clone()]
@@ -38,7 +38,7 @@ pub(crate) fn list(list: &Backups) -> String {
     out
 }
 
-pub(crate) fn verified(v: &Verified) -> String {
+fn verified(v: &Verified) -> String {
     let good = format!(
         "{} {}: database and {} checked\n",
         paint(parts::GOOD, "good"),
@@ -49,7 +49,7 @@ pub(crate) fn verified(v: &Verified) -> String {
 }
 
 /// Lists artifacts of which a backup has no intact copy.
-pub(crate) fn lost(total: u64, paths: &[String]) -> String {
+fn lost(total: u64, paths: &[String]) -> String {
     let lines: String = paths.iter().map(|path| format!("  {path}\n")).collect();
     let more = total.saturating_sub(paths.len() as u64);
     let more = if more > 0 { format!("  and {more} more\n") } else { String::new() };

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use afd_proto::daemon::{DaemonMethods, DaemonMetrics, DaemonShutdown, MethodList, MethodLoad, MethodSummary, Metrics};
 
+use super::parts::table;
 use super::render::human;
-use crate::human::table;
 
 human! {
     DaemonMethods => methods;
@@ -13,7 +13,7 @@ human! {
     DaemonShutdown => |_| "stopped\n".to_owned();
 }
 
-pub(crate) fn methods(list: &MethodList) -> String {
+fn methods(list: &MethodList) -> String {
     let row = |m: &MethodSummary| [m.name.clone(), m.effect.to_string(), m.summary.clone()];
     table(["method", "effect", "summary"], list.methods.iter().map(row))
 }

@@ -17,7 +17,7 @@ human! {
     MemoryVacuum => |v: &Vacuumed| format!("{} {} before, {} now\n", paint(parts::GOOD, "rewritten:"), bytes(v.before_bytes), bytes(v.after_bytes));
 }
 
-pub(crate) fn imported(done: &Imported) -> String {
+fn imported(done: &Imported) -> String {
     let row = |(name, c): (&String, &ImportCounts)| {
         let [added, renewed, present, left_out] = [c.added, c.renewed, c.present, c.left_out].map(|n| n.to_string());
         [name.clone(), added, renewed, present, left_out]
@@ -30,7 +30,7 @@ pub(crate) fn imported(done: &Imported) -> String {
     out
 }
 
-pub(crate) fn pruned(pruned: &Pruned) -> String {
+fn pruned(pruned: &Pruned) -> String {
     let verb = if pruned.dry_run { paint(parts::WARN, "would delete") } else { paint(parts::GOOD, "deleted") };
     format!(
         "{verb} {} events and {} observations from before {}; {} in use\n",

@@ -12,8 +12,7 @@ use afd_proto::recall_upkeep::{
     RecallUpkeep, RecallUpkeepRun, SimilarPatterns, UpkeepChange,
 };
 
-use super::parts::{BAD, BOLD, DIM, GOOD, WARN, missing, time};
-use super::parts::{bytes, count, paint, table};
+use super::parts::{BAD, BOLD, DIM, GOOD, WARN, bytes, count, missing, paint, table, time};
 use super::render::human;
 
 human! {
@@ -68,7 +67,7 @@ pub(crate) fn entry_lines(entry: &RecallEntry) -> String {
     out
 }
 
-pub(crate) fn reasons(why: &Why) -> String {
+fn reasons(why: &Why) -> String {
     let place = |name: &str, rank: Option<u32>, measure: Option<f64>| {
         rank.map(|rank| format!("{name} {rank}{}", measure.map_or(String::new(), |m| format!(" ({m:.2})"))))
     };
@@ -87,7 +86,7 @@ pub(crate) fn reasons(why: &Why) -> String {
     format!("why: {}", parts.join("; "))
 }
 
-pub(crate) fn found(found: &RecallFound) -> String {
+fn found(found: &RecallFound) -> String {
     let mut out: String = found.entries.iter().map(entry_lines).collect();
     if found.entries.is_empty() {
         out.push_str("nothing was found\n");
@@ -97,7 +96,7 @@ pub(crate) fn found(found: &RecallFound) -> String {
     out + &missing(&found.missing)
 }
 
-pub(crate) fn stored(stored: &RecallStored) -> String {
+fn stored(stored: &RecallStored) -> String {
     let mut out =
         format!("{} {}", paint(GOOD, if stored.updated { "updated" } else { "stored" }), entry_lines(&stored.entry));
     if !stored.similar.is_empty() {
@@ -107,7 +106,7 @@ pub(crate) fn stored(stored: &RecallStored) -> String {
     out + &missing(&stored.missing)
 }
 
-pub(crate) fn status(status: &RecallStatus) -> String {
+fn status(status: &RecallStatus) -> String {
     let mut out = table(["type", "entries"], status.entries.iter().map(|e| [e.kind.clone(), e.count.to_string()]));
     if status.due > 0 {
         let _ = writeln!(out, "{} entries still to be made", status.due);
@@ -138,7 +137,7 @@ pub(crate) fn status(status: &RecallStatus) -> String {
     out
 }
 
-pub(crate) fn added(added: &ModelAdded) -> String {
+fn added(added: &ModelAdded) -> String {
     let ModelAdded { identity, dimensions, sentence_ms, directory, pending } = added;
     format!(
         "{} {identity}: {dimensions} dimensions, {sentence_ms} ms for a sentence\n{directory}\n{pending} entries to embed in the background\n",
@@ -146,7 +145,7 @@ pub(crate) fn added(added: &ModelAdded) -> String {
     )
 }
 
-pub(crate) fn upkeep(upkeep: &RecallUpkeep) -> String {
+fn upkeep(upkeep: &RecallUpkeep) -> String {
     let row = |at: String, change: &UpkeepChange| {
         [at, change.change.clone(), change.count.to_string(), change.examples.join("; ")]
     };
@@ -166,7 +165,7 @@ pub(crate) fn upkeep(upkeep: &RecallUpkeep) -> String {
     out
 }
 
-pub(crate) fn evaluated(evaluated: &RecallEvaluated) -> String {
+fn evaluated(evaluated: &RecallEvaluated) -> String {
     let mut out = format!("{} entries with {}\n", evaluated.entries, evaluated.model);
     let share = |n: f64| format!("{n:.3}");
     let rows = evaluated.groups.iter().flat_map(|group: &EvaluationGroup| {

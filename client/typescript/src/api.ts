@@ -893,6 +893,9 @@ export interface Jobs {
   jobs: Job[];
 }
 
+/** A key, by name. */
+export type KeyName = "home" | "back" | "up" | "down" | "left" | "right" | "volume-up" | "volume-down" | "power" | "tab" | "space" | "enter" | "delete" | "forward-delete" | "end" | "menu" | "search" | "escape" | "recent";
+
 /** What a keyboard did. */
 export type KeyboardChange = "opened" | "closed";
 
@@ -3174,7 +3177,7 @@ export class ActMethods {
   }
 
   /** Presses a key, by its name or its number on the device. */
-  key(params: { device?: string; key?: string; keyCode?: number; requestKey?: string; session?: string; then?: Then } = {}): Promise<ActResultReply> {
+  key(params: { device?: string; key?: KeyName; keyCode?: number; requestKey?: string; session?: string; then?: Then } = {}): Promise<ActResultReply> {
     return this.#call("act.key", params, { device: true, session: true, key: true });
   }
 

@@ -385,10 +385,13 @@ impl Device {
 
     fn track_health<T>(&self, result: Result<T, DriverError>) -> Result<T, DriverError> {
         self.update_health(result.as_ref().err());
-        result.map_err(|error| {
-            let advice = self.driver.advice(&error);
-            error.advised(advice)
-        })
+        result.map_err(|error| self.advised(error))
+    }
+
+    /// Adds to an error what may help with devices of this kind.
+    pub fn advised(&self, error: DriverError) -> DriverError {
+        let advice = self.driver.advice(&error);
+        error.advised(advice)
     }
 
     /// Updates the state reported to clients; publishes it if it changed.

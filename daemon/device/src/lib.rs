@@ -5,7 +5,7 @@
 
 mod actor;
 pub mod adb;
-pub mod android;
+mod android;
 pub mod autofish;
 mod driver;
 mod error;

@@ -1,24 +1,21 @@
 //! Database rows of devices, to which other tables refer by id.
 
-use rusqlite::{Connection, OptionalExtension, named_params};
+use rusqlite::Connection;
 
-use afd_store::{Result, new_uid, now_ms};
+use afd_store::{Result, Sql as _, args, new_uid, now_ms};
 
 /// Returns the row id of a device; `None` if it has no row yet.
 pub fn find(connection: &Connection, name: &str) -> Result<Option<i64>> {
-    Ok(connection
-        .prepare_cached("SELECT id FROM devices WHERE name = :name")?
-        .query_row(named_params! {":name": name}, |row| row.get("id"))
-        .optional()?)
+    connection.first("SELECT id FROM devices WHERE name = :name", args! {name}, |row| row.get("id"))
 }
 
 /// Returns the row id of a device; inserts or undeletes the row if necessary and updates its kind.
 pub fn row_id(connection: &Connection, origin: &str, name: &str, kind: &str) -> Result<i64> {
     let now = now_ms();
-    Ok(connection
-        .prepare_cached(
-            "INSERT INTO devices (uid, origin, name, kind, created_at, updated_at) VALUES (:uid, :origin, :name, :kind, :now, :now)
+    connection.one(
+        "INSERT INTO devices (uid, origin, name, kind, created_at, updated_at) VALUES (:uid, :origin, :name, :kind, :now, :now)
              ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, deleted_at = NULL RETURNING id",
-        )?
-        .query_row(named_params! {":uid": new_uid(), ":origin": origin, ":name": name, ":kind": kind, ":now": now}, |row| row.get("id"))?)
+        args! {uid: new_uid(), origin, name, kind, now},
+        |row| row.get("id"),
+    )
 }

@@ -1,9 +1,10 @@
 //! Devices as records that another copy of the memory can take in: their names and kinds, not how they are reached.
 
-use rusqlite::{Connection, OptionalExtension, named_params};
+use rusqlite::Connection;
 use serde_json::Value;
 
 use afd_store::exchange::{self, Kind, Limits, LoadError, Loaded, Loader, Record, times};
+use afd_store::{Sql as _, args};
 
 /// The kind of devices.
 pub const KIND: Kind = Kind { name: "device", table: "devices", skipped: &[], natural: &[] };
@@ -19,10 +20,10 @@ pub fn load(connection: &Connection, loader: &mut Loader, mut record: Record) ->
         .map_err(LoadError::Invalid)?;
     let text = |field: &str| record.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
     let (uid, name) = (text("uid"), text("name"));
-    let holder: Option<i64> = connection
-        .prepare_cached("SELECT id FROM devices WHERE name = :name AND uid <> :uid")?
-        .query_row(named_params! {":name": name, ":uid": uid}, |row| row.get("id"))
-        .optional()?;
+    let holder: Option<i64> =
+        connection.first("SELECT id FROM devices WHERE name = :name AND uid <> :uid", args! {name, uid}, |row| {
+            row.get("id")
+        })?;
     if let Some(id) = holder {
         if loader.knows(connection, &KIND, &record)? || exchange::is_referenced(connection, KIND.table, id)? {
             record.insert("name".to_owned(), Value::from(exchange::another_name(&name, &uid)));

@@ -8,7 +8,6 @@ use afd_proto::act::{
     ActCall, ActResult, Amount, AppParams, DragParams, FillParams, KeyParams, PlainParams, ScrollParams,
     ScrollToParams, ScrollToResult, SwipeParams, TapParams, TextParams,
 };
-use afd_proto::keys;
 use afd_proto::vocabulary::{By, DeviceCall, Point, Reply, Verb};
 use serde::Serialize;
 use serde_json::json;
@@ -152,14 +151,11 @@ pub async fn home(core: &Arc<Core>, params: &PlainParams) -> Result<Reply<ActRes
 /// If not exactly one of `key` and `keyCode` is given and valid, `UNSUPPORTED` if the device has no key codes, or if it
 /// fails to act.
 pub async fn key(core: &Arc<Core>, params: &KeyParams) -> Result<Reply<ActResult>> {
-    let expected = || format!("the name of a key: {}", keys::NAMES);
-    let key = match (params.key.as_deref(), params.key_code) {
-        (Some(name), None) => {
-            Key::Named(keys::named(name).ok_or_else(|| Error::param("key", &expected(), format!("{name:?}")))?)
-        }
+    let key = match (params.key, params.key_code) {
+        (Some(name), None) => Key::Named(name),
         (None, Some(code)) if (0..=1000).contains(&code) => Key::Code(code),
         (None, Some(code)) => return Err(Error::param("keyCode", "a key code from 0 to 1000", code)),
-        (None, None) => return Err(Error::param("key", &expected(), "neither key nor keyCode")),
+        (None, None) => return Err(Error::param("key", "the name of a key, or its number as keyCode", "neither")),
         (Some(_), Some(_)) => return Err(Error::param("key", "either key or keyCode", "both")),
     };
     let device = core.addressed(params)?.target.device;

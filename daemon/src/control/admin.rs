@@ -94,7 +94,7 @@ async fn sizes_on_disk(core: &Arc<Core>) -> OnDisk {
 fn sizes(core: &Core) -> OnDisk {
     let size = |path: &Path| std::fs::metadata(path).map_or(0, |meta| meta.len());
     let (database, settings) = (core.database(), core.config.get());
-    let backups = rescue::of(&settings);
+    let backups = rescue::backups(&settings);
     let newest = backups.list().ok().and_then(|(list, _)| list.into_iter().next());
     OnDisk {
         database: size(&database),

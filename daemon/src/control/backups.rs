@@ -44,7 +44,7 @@ async fn make(core: &Arc<Core>, reason: BackupReason) -> Result<Backup> {
     }
     // A backup never contains a part of an import.
     let _turn = transfer::whole(core).await?;
-    let (backups, database) = (rescue::of(&core.config.get()), core.store.path().to_owned());
+    let (backups, database) = (rescue::backups(&core.config.get()), core.store.path().to_owned());
     let made = core.store.read_all(move |c| Ok(backups.create(c, &database, reason))).await?;
     if matches!(made, Err(BackupError::Damaged { .. })) {
         core.store.check().await?;
@@ -66,7 +66,7 @@ async fn on<T: Send + 'static>(
     core: &Core,
     work: impl FnOnce(&Backups) -> afd_store::backup::Result<T> + Send + 'static,
 ) -> Result<T> {
-    let backups = rescue::of(&core.config.get());
+    let backups = rescue::backups(&core.config.get());
     Ok(run_blocking(move || work(&backups)).await??)
 }
 
@@ -129,7 +129,7 @@ pub use afd_store::backup::restore::{finish as finish_restore, is_pending as is_
 
 /// Removes the files of interrupted backups and restores. The caller holds the locks of the database.
 pub fn remove_unfinished(settings: &Settings) {
-    rescue::of(settings).remove_unfinished(&settings.database);
+    rescue::backups(settings).remove_unfinished(&settings.database);
     afd_store::backup::restore::remove_unfinished(&settings.database);
 }
 
@@ -142,5 +142,5 @@ pub fn restore(
     name: Option<&str>,
     database: &Path,
 ) -> afd_store::backup::Result<afd_proto::backup::Restored> {
-    afd_store::backup::restore::restore(&rescue::of(settings), name, database)
+    afd_store::backup::restore::restore(&rescue::backups(settings), name, database)
 }

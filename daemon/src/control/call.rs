@@ -3,8 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::checks::check_new_name;
-use super::checks::check_session;
+use super::checks::{check_new_name, check_session};
 use afd_proto::Secret;
 use afd_proto::vocabulary::{DEFAULT_SESSION, DeviceCall, Echo, Reply};
 

@@ -27,7 +27,7 @@ pub(in crate::control) fn check_session(name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Checks the name of a session that is to be created.
+/// Checks the name of a new session.
 pub(in crate::control) fn check_new_name(field: &'static str, name: &str) -> Result<()> {
     if check_session(name).is_err() {
         return Err(Error::param(field, "1 to 128 printable characters", cut::brief(name, 40)));

@@ -102,7 +102,10 @@ async fn tried(device: &Arc<Device>, params: &AddParams) -> Option<Trial> {
         device.check_token(token.clone()).await?;
         Ok::<_, DriverError>(device.top(token)?.answer().await?.value)
     };
-    let late = || DriverError::Unreachable(format!("it did not respond within {} s", TRIAL.as_secs()).into());
+    let late = || {
+        let why = format!("it did not respond within {} s", TRIAL.as_secs());
+        device.advised(DriverError::Unreachable(why.into()))
+    };
     let outcome = tokio::time::timeout(TRIAL, attempt).await.unwrap_or_else(|_| Err(late()));
     let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     Some(match outcome {

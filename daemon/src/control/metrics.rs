@@ -4,7 +4,7 @@ use std::fmt::{Display, Write as _};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::calls::Load;
+use super::call_counts::Load;
 use afd_proto::daemon::{MethodLoad, Metrics};
 use afd_proto::device::DeviceState;
 

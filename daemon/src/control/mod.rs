@@ -6,7 +6,7 @@ mod after_act;
 pub mod artifacts;
 pub mod backups;
 mod call;
-mod calls;
+mod call_counts;
 mod capture;
 pub mod catching_up;
 mod checks;

@@ -1,4 +1,4 @@
-//! Backups that are made by themselves when the content of the database is at risk.
+//! Where backups are, and what makes one when the content of the database is at risk.
 
 use afd_proto::backup::{Backup, BackupReason};
 
@@ -12,14 +12,14 @@ fn files_of(connection: &Connection) -> store::Result<Vec<Stored>> {
 }
 
 /// Returns the backups of a memory.
-pub fn of(settings: &Settings) -> Backups {
+pub(super) fn backups(settings: &Settings) -> Backups {
     let artifacts = ArtifactFiles { root: settings.artifacts.dir.clone(), of: files_of, re_root: artifact::re_root };
     Backups::new(settings.backup.dir.clone(), artifacts)
 }
 
 /// Returns what saves the content of the database when it is at risk: a backup. A failure is logged.
 pub(super) fn rescue(settings: &Settings) -> impl Fn(&Connection, Risk) + Send + 'static {
-    let (backups, database) = (of(settings), settings.database.clone());
+    let (backups, database) = (backups(settings), settings.database.clone());
     move |connection, risk| {
         let reason = match risk {
             Risk::Migration => BackupReason::Migration,

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
-use super::calls::Calls;
+use super::call_counts::Calls;
 use afd_store::now_ms;
 
 /// State of the running daemon.

@@ -40,7 +40,8 @@ impl Addressed {
 /// `act.shell`. The command may contain secrets: only its length, its program and a keyed hash are recorded.
 ///
 /// # Errors
-/// `REFUSED` unless the settings of the device allow it, or if the device fails to run the command.
+/// `REFUSED` unless the settings of the device allow it, `UNSUPPORTED` if it has no shell; also if the device fails to
+/// run the command.
 pub async fn run(core: &Arc<Core>, params: &ShellParams) -> Result<Reply<ShellResult>> {
     let command = params.command.expose();
     if command.trim().is_empty() || command.contains('\0') {
@@ -105,8 +106,8 @@ fn program(command: &str) -> Option<String> {
 /// `act.intent`
 ///
 /// # Errors
-/// `REFUSED` unless the settings of the device allow it; `UNSUPPORTED` if the device takes no intents; also if a part is not acceptable, or if the device
-/// fails to act.
+/// `REFUSED` unless the settings of the device allow it, `UNSUPPORTED` if the device takes no intents; also if a part is
+/// not acceptable, or if the device fails to act.
 pub async fn intent(core: &Arc<Core>, params: &IntentParams) -> Result<Reply<ActResult>> {
     let intent = Intent {
         action: params.action.clone(),

@@ -2,10 +2,10 @@
 
 /// Sizes on disk, bytes.
 #[derive(Debug, Clone, Default)]
-pub struct OnDisk {
-    pub database: u64,
-    pub wal: u64,
-    pub artifacts: u64,
-    pub backups: u64,
-    pub last_backup_at: Option<i64>,
+pub(super) struct OnDisk {
+    pub(super) database: u64,
+    pub(super) wal: u64,
+    pub(super) artifacts: u64,
+    pub(super) backups: u64,
+    pub(super) last_backup_at: Option<i64>,
 }

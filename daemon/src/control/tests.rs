@@ -182,7 +182,7 @@ async fn what_a_kind_of_device_cannot_do_is_unsupported_and_names_something_else
         assert!(error.message.starts_with("a device of kind fake ") && error.hint.is_some(), "{error:?}");
     }
     assert_eq!(lab.driver.inputs(), []);
-    let named = KeyParams { key: Some("Enter".into()), ..KeyParams::default() };
+    let named = KeyParams { key: Some(KeyName::Enter), ..KeyParams::default() };
     act::key(&lab.core, &named).await.expect("presses");
     assert_eq!(lab.driver.inputs(), [Input::Keys(vec![Key::Named(KeyName::Enter)])]);
     let info = devices::list(&lab.core).devices.remove(0);

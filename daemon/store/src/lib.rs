@@ -48,8 +48,7 @@ use connections::{forget_statistics, prepare, prepare_writer, restrict};
 pub use copy::{copy, open_copy, open_foreign, open_scratch};
 use damage::Damage;
 pub use damage::{Failing, damage_mark};
-pub use error::Risk;
-pub use error::{Result, StoreError};
+pub use error::{Result, Risk, StoreError};
 pub use group::Follower;
 pub use migrate::{
     SCHEMA, drop_foreign, former_origins, in_memory, origin_of, origins_of, renew_origin, schema_of, start_over,

@@ -4,9 +4,10 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use include_dir::{Dir, include_dir};
-use rusqlite::{Connection, OptionalExtension, named_params};
+use rusqlite::{Connection, OptionalExtension};
 use rusqlite_migration::Migrations;
 
+use super::sql::{Sql as _, args};
 use super::{Result, StoreError, new_uid, now_ms};
 
 static DIR: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../migrations");
@@ -116,13 +117,13 @@ pub fn origin_of(connection: &Connection) -> Result<Option<String>> {
 /// # Errors
 /// When it cannot be written.
 pub fn renew_origin(connection: &Connection, former: &[String]) -> Result<()> {
-    connection.execute("UPDATE store SET origin = :origin", named_params! {":origin": new_uid()})?;
+    connection.execute("UPDATE store SET origin = :origin", args! {origin: new_uid()})?;
     // A store of an earlier schema has put nothing anywhere else.
     if schema_of(connection)? >= WITH_FORMER {
         let mut insert =
             connection.prepare("INSERT OR IGNORE INTO former_origins (origin, created_at) VALUES (:origin, :now)")?;
         for origin in former {
-            insert.execute(named_params! {":origin": origin, ":now": now_ms()})?;
+            insert.execute(args! {origin, now: now_ms()})?;
         }
     }
     Ok(())
@@ -145,9 +146,7 @@ pub fn origins_of(connection: &Connection) -> Result<Vec<String>> {
 /// # Errors
 /// When they cannot be read.
 pub fn former_origins(connection: &Connection) -> Result<Vec<String>> {
-    let mut statement = connection.prepare_cached("SELECT origin FROM former_origins")?;
-    let rows = statement.query_map([], |row| row.get("origin"))?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    connection.all("SELECT origin FROM former_origins", [], |row| row.get("origin"))
 }
 
 /// Returns the uid of this store, which is created at the first start.
@@ -158,7 +157,7 @@ pub(super) fn origin(connection: &Connection) -> Result<String> {
     let origin = new_uid();
     connection.execute(
         "INSERT INTO store (id, origin, created_at) VALUES (1, :origin, :created_at)",
-        named_params! {":origin": &origin, ":created_at": now_ms()},
+        args! {origin: &origin, created_at: now_ms()},
     )?;
     Ok(origin)
 }

@@ -3,9 +3,10 @@
 use rusqlite::Connection;
 
 use super::StoreError;
+use super::sql::Sql as _;
 
 fn execute(connection: &Connection, sql: &str) -> Result<(), StoreError> {
-    connection.prepare_cached(sql)?.execute([])?;
+    connection.run(sql, [])?;
     Ok(())
 }
 

@@ -15,6 +15,8 @@ macro_rules! args {
     };
 }
 
+pub(crate) use args;
+
 /// Statements of a connection. Each is prepared once and kept.
 pub trait Sql {
     /// Returns what is read of each row.

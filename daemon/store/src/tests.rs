@@ -12,8 +12,7 @@ fn temporary() -> (tempfile::TempDir, Store) {
 async fn failed_write_does_not_affect_others_of_its_group() {
     let (_dir, store) = temporary();
     store.write(|c| Ok(c.execute_batch("CREATE TABLE t (n INTEGER UNIQUE) STRICT")?)).await.expect("creates");
-    let insert =
-        |n: i64| store.write(move |c| Ok(c.execute("INSERT INTO t VALUES (:n)", rusqlite::named_params! {":n": n})?));
+    let insert = |n: i64| store.write(move |c| Ok(c.execute("INSERT INTO t VALUES (:n)", crate::args! {n})?));
     let (a, b, c) = tokio::join!(insert(1), insert(1), insert(2));
     assert!(a.is_ok() && matches!(b, Err(StoreError::Sql(_))) && c.is_ok());
     let count = store

@@ -184,15 +184,19 @@ pub fn scope_of(connection: &Connection, session: i64) -> Result<RecordScope> {
 /// Writes the mutable columns of a session.
 pub fn update(connection: &Connection, session: &Session) -> Result<()> {
     let text = |path: &Option<PathBuf>| path.as_ref().map(|p| p.display().to_string());
-    connection.run(// A goal that is set here is not that of the memory that the session came from.
-            "UPDATE sessions SET origin = CASE WHEN goal IS :goal THEN origin ELSE coalesce((SELECT origin FROM store), origin) END,
-                name = :name, goal = :goal, app = :app, scope = :scope, directory = :directory, progress_dir = :progress_dir,
-                next_steps = :next_steps, blockers = :blockers, summary = :summary, started_at = :started_at, ended_at = :ended_at, updated_at = :updated_at WHERE id = :id", args! {
+    // A goal that is set here is not that of the memory that the session came from.
+    connection.run(
+        "UPDATE sessions SET origin = CASE WHEN goal IS :goal THEN origin ELSE coalesce((SELECT origin FROM store), origin) END,
+            name = :name, goal = :goal, app = :app, scope = :scope, directory = :directory, progress_dir = :progress_dir,
+            next_steps = :next_steps, blockers = :blockers, summary = :summary, started_at = :started_at, ended_at = :ended_at,
+            updated_at = :updated_at WHERE id = :id",
+        args! {
             id: session.id, name: session.name, goal: session.goal, app: session.app, scope: session.scope.word(),
             directory: text(&session.directory), progress_dir: text(&session.progress_dir),
             next_steps: json(&session.next_steps), blockers: json(&session.blockers), summary: session.summary,
             started_at: session.started_at, ended_at: session.ended_at, updated_at: now_ms()
-        })?;
+        },
+    )?;
     Ok(())
 }
 

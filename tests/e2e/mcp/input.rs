@@ -70,7 +70,8 @@ fn arguments_are_read_as_models_write_them() {
     let refused = [
         ("af_recall", json!({"query": "bakery", "limit": 2.5}), "limit"),
         ("af_recall", json!({"query": "bakery", "limit": ""}), "limit"),
-        ("af_key", json!({"keyCode": "zork"}), "key: expected the name of a key"),
+        ("af_key", json!({"keyCode": "zork"}), "keyCode"),
+        ("af_key", json!({"key": "zork"}), "key"),
         ("af_scroll", json!({"direction": "sideways"}), "direction"),
         ("af_tap", json!({"value": "Display", "partial": "perhaps"}), "partial"),
         ("af_tap", json!({}), "value"),

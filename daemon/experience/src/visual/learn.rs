@@ -239,9 +239,12 @@ impl Step<'_> {
     }
 
     fn link(&self, state: i64, visit: Visit, component: i64, defining: bool) -> Result<()> {
-        self.connection.run("INSERT INTO state_components (state_id, component_id, defining, from_visit) VALUES (:state_id, :component_id, :defining,
+        self.connection.run(
+            "INSERT INTO state_components (state_id, component_id, defining, from_visit) VALUES (:state_id, :component_id, :defining,
                     :from_visit)
-                 ON CONFLICT (state_id, component_id) DO NOTHING", args! {state_id: state, component_id: component, defining, from_visit: visit.count - 1})?;
+                 ON CONFLICT (state_id, component_id) DO NOTHING",
+            args! {state_id: state, component_id: component, defining, from_visit: visit.count - 1},
+        )?;
         components::mark_attached(self.connection, component)
     }
 
@@ -296,7 +299,10 @@ impl Step<'_> {
         for other in states::others_of_page(self.connection, self.app, (&structure.place, title), state)? {
             for (key, link) in self.links(other)? {
                 if link.source == TREE && !link.scrolls && !seen.contains(key.as_str()) {
-                    self.connection.run("UPDATE state_components SET misses = misses + 1 WHERE state_id = :state_id AND component_id = :component_id", args! {state_id: other, component_id: link.component})?;
+                    self.connection.run(
+                        "UPDATE state_components SET misses = misses + 1 WHERE state_id = :state_id AND component_id = :component_id",
+                        args! {state_id: other, component_id: link.component},
+                    )?;
                     learned.missed += 1;
                 }
             }
@@ -306,22 +312,26 @@ impl Step<'_> {
 
     /// Returns the components of a state by key.
     fn links(&self, state: i64) -> Result<HashMap<String, Link>> {
-        self.connection.all("SELECT c.key, sc.component_id, sc.misses, sc.defining, c.source, c.scrolls, c.bounds_left, c.bounds_top, c.bounds_right,
+        self.connection.all(
+            "SELECT c.key, sc.component_id, sc.misses, sc.defining, c.source, c.scrolls, c.bounds_left, c.bounds_top, c.bounds_right,
                 c.bounds_bottom, c.label, c.dynamic, sc.seen_before
-             FROM state_components sc JOIN components c ON c.id = sc.component_id WHERE sc.state_id = :state_id AND c.deleted_at IS NULL", args! {state_id: state}, |row| {
-            let link = Link {
-                component: row.get("component_id")?,
-                misses: row.get("misses")?,
-                defining: row.get("defining")?,
-                source: row.get("source")?,
-                scrolls: row.get("scrolls")?,
-                bounds: components::bounds(row)?,
-                label: row.get("label")?,
-                dynamic: row.get("dynamic")?,
-                seen_before: row.get("seen_before")?,
-            };
-            Ok((row.get("key")?, link))
-        })
+             FROM state_components sc JOIN components c ON c.id = sc.component_id WHERE sc.state_id = :state_id AND c.deleted_at IS NULL",
+            args! {state_id: state},
+            |row| {
+                let link = Link {
+                    component: row.get("component_id")?,
+                    misses: row.get("misses")?,
+                    defining: row.get("defining")?,
+                    source: row.get("source")?,
+                    scrolls: row.get("scrolls")?,
+                    bounds: components::bounds(row)?,
+                    label: row.get("label")?,
+                    dynamic: row.get("dynamic")?,
+                    seen_before: row.get("seen_before")?,
+                };
+                Ok((row.get("key")?, link))
+            },
+        )
     }
 
     /// Counts a miss. Of several consecutive misses, the visit before the first is kept as the last one with the

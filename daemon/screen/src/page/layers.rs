@@ -288,10 +288,9 @@ fn extents(scene: Scene<'_>, shown: &[Rect]) -> Vec<Option<Rect>> {
 /// top, else the topmost one.
 fn front(scene: Scene<'_>, extents: &[Option<Rect>]) -> Option<usize> {
     let shows = |w: &usize| scene.windows[*w].kind == WindowKind::Page && extents[*w].is_some();
-    let app = scene.place.and_then(|p| p.split('/').next());
     (0..scene.windows.len()).filter(shows).max_by_key(|w| {
         let window = &scene.windows[*w];
-        (window.focused, app == Some(window.app.as_str()), window.layer, std::cmp::Reverse(*w))
+        (window.focused, scene.app == Some(window.app.as_str()), window.layer, std::cmp::Reverse(*w))
     })
 }
 

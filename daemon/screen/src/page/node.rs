@@ -307,8 +307,8 @@ pub struct Scene<'a> {
     pub nodes: &'a [Node],
     /// Width and height in device pixels, when known.
     pub size: Option<(i32, i32)>,
-    /// `package/activity` or a URL of the page in front, when known.
-    pub place: Option<&'a str>,
+    /// App of the page in front, when known.
+    pub app: Option<&'a str>,
 }
 
 impl Scene<'_> {

@@ -89,7 +89,7 @@ impl Snapshot {
 
     /// Returns the windows and nodes.
     pub fn scene(&self) -> Scene<'_> {
-        Scene { windows: &self.windows, nodes: &self.nodes, size: self.size, place: self.place.as_deref() }
+        Scene { windows: &self.windows, nodes: &self.nodes, size: self.size, app: self.app.as_deref() }
     }
 
     /// Returns what a window is for; `Overlay` for a node without a window.

@@ -18,8 +18,9 @@ const READ_ASIDE: i64 = 1_000;
 const FOLLOWED_ASIDE: i64 = 300;
 /// How long an answer waits for others who use the index.
 const PATIENCE: Duration = Duration::from_millis(2);
-/// Entries up to which the index is kept while nobody calls: some megabytes.
-const KEPT: usize = 25_000;
+/// Entries up to which the index is kept while nobody calls: half a megabyte. A larger one is read again in the background
+/// when somebody begins to work.
+const KEPT: usize = 2_000;
 
 /// What an answer says that was given without the index, and one without its newest changes.
 const NOT_READ: &str = "the index of what is remembered is being read, and was not searched";

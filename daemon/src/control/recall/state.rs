@@ -36,21 +36,26 @@ impl Outside {
 #[derive(Default)]
 pub struct Recall {
     pub(super) index: RwLock<Index>,
-    /// Wakes what reads the index before it is needed; who reads it; and with the vectors of which models it was read
-    /// since it was dropped.
+    /// Wakes the task that reads the index before a search needs it.
     pub(super) unread: Arc<Notify>,
+    /// Held by the task or call that reads the index.
     pub(super) reading: tokio::sync::Mutex<()>,
+    /// Models whose vectors the index has.
     pub(super) was_read: Mutex<HashSet<String>>,
     pub(super) model: tokio::sync::Mutex<Configured>,
-    /// For which model, by its identity, entries were looked at up to which version.
+    /// Identity of a model, and the version up to which entries have its vectors, as far as they can.
     pub(super) looked: Mutex<(String, i64)>,
-    /// Wakes what makes embeddings, what derives entries, and what sends them to an index outside.
+    /// Wakes the task that makes embeddings.
     pub(super) wake: Arc<Notify>,
+    /// Wakes the task that derives entries.
     pub(super) due: Arc<Notify>,
+    /// Wakes the task that sends changed entries to the index outside.
     pub(super) changed: Arc<Notify>,
+    /// The index outside.
     pub(super) outside: Mutex<Outside>,
-    /// Wakes what waits to send again, and whether it is to look whether everything is still there.
+    /// Ends the pause before changes are sent again.
     pub(super) again: Arc<Notify>,
+    /// Whether the index outside may have lost entries, so that it is compared with those here.
     pub(super) doubted: AtomicBool,
     /// Why changes could not be sent there.
     pub(super) unsent: Mutex<Option<String>>,
@@ -58,7 +63,7 @@ pub struct Recall {
     pub(super) failing: Mutex<Option<String>>,
 }
 
-/// Time after which it is tried again to use a model that could not be used.
+/// Pause before a model that failed is tried again.
 const RETRIED: Duration = Duration::from_secs(30);
 
 /// The model of the settings.

@@ -7,8 +7,7 @@ use afd_proto::session::{DeleteParams, Deleted, SessionCall, SessionInfo, Update
 use afd_proto::vocabulary::RecordScope;
 use serde_json::json;
 
-use super::super::checks::{MAX_GOAL, changed, check_change};
-use super::super::checks::{check_new_name, name_taken};
+use super::super::checks::{MAX_GOAL, changed, check_change, check_new_name, name_taken};
 use super::super::{Core, Error, Result, backups};
 use super::{known, no_session};
 use afd_base::task::run_blocking;

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use super::super::checks::absolute;
-use super::lines::NoteRecord;
-use super::lines::{LINES_FORMAT, LINES_VERSION};
+use super::lines::{LINES_FORMAT, LINES_VERSION, NoteRecord};
 use afd_proto::notes::Note;
 use afd_proto::session::SessionCall;
 use afd_proto::transfer::{Export, ExportFormat, ExportParams, ExportResult, ExportedConversation};

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use super::super::catching_up::index_messages;
 use super::super::checks::{absolute, check_new_name, check_times, name_taken};
-use super::lines::NoteRecord;
-use super::lines::{LINES_FORMAT, LINES_VERSION};
+use super::lines::{LINES_FORMAT, LINES_VERSION, NoteRecord};
 use afd_proto::ErrorCode;
 use afd_proto::transfer::{ImportParams, Imported};
 use serde::Deserialize;

@@ -11,8 +11,7 @@ use afd_proto::session::{
 };
 use serde_json::json;
 
-use super::super::checks::MAX_GOAL;
-use super::super::checks::{absolute, check_optional, check_session, check_text};
+use super::super::checks::{MAX_GOAL, absolute, check_optional, check_session, check_text};
 use super::super::paging::page;
 use super::super::{Core, Error, Result};
 use super::{active, change, check_directory, digest, known, no_session, progress, report, still_active};

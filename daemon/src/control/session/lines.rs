@@ -3,9 +3,9 @@
 use afd_proto::vocabulary::RecordScope;
 use serde::Deserialize;
 
-/// Name and version of the format of lines.
+/// Name of the format.
 pub(in crate::control) const LINES_FORMAT: &str = "afd-memory";
-
+/// Version of the format.
 pub(in crate::control) const LINES_VERSION: u32 = 1;
 
 /// A note as a record.

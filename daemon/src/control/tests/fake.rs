@@ -33,8 +33,8 @@ impl Lab {
     }
 }
 
-/// A device that shows what it is told to, and records what it is sent. It has a shell, but nothing else that is
-/// optional, and its keys have no numbers.
+/// A device whose screen a test sets, and whose inputs it can read. Of the optional traits it has only a shell; its keys
+/// have no numbers.
 #[derive(Default)]
 pub(super) struct FakeDriver {
     screen: Mutex<Snapshot>,

@@ -44,7 +44,7 @@ pub async fn export(core: &Arc<Core>, params: &ExportParams) -> Result<Exported>
 fn write(connection: &Connection, out: &mut dyn Write, records: &mut BTreeMap<String, u64>) -> io::Result<()> {
     let header = json!({"format": LINES_FORMAT, "version": LINES_VERSION, "schema": SCHEMA, "scope": SCOPE});
     writeln!(out, "{header}")?;
-    for (subject, kind) in kinds::kinds() {
+    for (subject, kind) in kinds::all() {
         let (mut count, mut failure) = (0, None);
         let each = |record: Record| {
             count += 1;

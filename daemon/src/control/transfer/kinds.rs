@@ -24,7 +24,7 @@ pub(super) enum Subject {
 }
 
 /// Returns all kinds in the order in which they are written.
-pub(super) fn kinds() -> Vec<(Subject, Kind)> {
+pub(super) fn all() -> Vec<(Subject, Kind)> {
     let of = |subject: Subject, kinds: &[Kind]| kinds.iter().map(|kind| (subject, *kind)).collect::<Vec<_>>();
     [
         of(Subject::Device, &[device::transfer::KIND]),

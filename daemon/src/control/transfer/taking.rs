@@ -40,7 +40,7 @@ impl Taking {
     /// # Errors
     /// When the database cannot be read.
     pub(super) fn new(connection: &Connection, import: Import) -> store::Result<Self> {
-        let kinds = kinds::kinds();
+        let kinds = kinds::all();
         let loader = Loader::new(connection, kinds.iter().map(|(_, kind)| kind), import)?;
         Ok(Self::of(kinds, loader, false))
     }
@@ -50,7 +50,7 @@ impl Taking {
     /// # Errors
     /// When the database cannot be read.
     pub(super) fn checking(connection: &Connection) -> store::Result<Self> {
-        let kinds = kinds::kinds();
+        let kinds = kinds::all();
         let loader = Loader::checking(connection, kinds.iter().map(|(_, kind)| kind))?;
         Ok(Self::of(kinds, loader, true))
     }

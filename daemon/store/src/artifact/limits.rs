@@ -4,8 +4,9 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use rusqlite::{Connection, named_params};
+use rusqlite::Connection;
 
+use super::super::sql::args;
 use super::files::{is_below, store_tag, tag_of};
 use super::{ArtifactError, rows};
 use crate::{Result, Store, now_ms};
@@ -36,7 +37,7 @@ fn managed_files(connection: &Connection) -> Result<Vec<RootFile>> {
             max(kept = 1 OR kind IN (:component, :page)) AS for_good FROM artifacts
          WHERE managed = 1 AND deleted_at IS NULL GROUP BY file_path ORDER BY max(created_at), max(id)",
     )?;
-    let rows = statement.query_map(named_params! {":component": component, ":page": page}, |row| {
+    let rows = statement.query_map(args! {component, page}, |row| {
         Ok(RootFile {
             path: PathBuf::from(row.get::<_, String>("file_path")?),
             size: row.get("size_bytes")?,
@@ -87,7 +88,7 @@ pub(super) async fn tidy(store: &Store, settings: &ArtifactSettings) -> std::res
                 let sql = "UPDATE artifacts SET deleted_at = :now, updated_at = :now WHERE file_path = :path AND deleted_at IS NULL";
                 let mut delete = c.prepare_cached(sql)?;
                 batch.iter().try_for_each(|path| {
-                    Ok(delete.execute(named_params! {":path": path.display().to_string(), ":now": now_ms()}).map(|_| ())?)
+                    Ok(delete.execute(args! {path: path.display().to_string(), now: now_ms()}).map(|_| ())?)
                 })
             })
             .await?;

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use afd_proto::artifact::{Artifact, Artifacts, SavedArtifact, Status};
-use rusqlite::{Connection, OptionalExtension, Row, named_params};
+use rusqlite::{Connection, OptionalExtension, Row};
 
+use super::super::sql::{Sql as _, args};
 use super::files::{File, tag_of};
 use super::{NewArtifact, Place};
 use crate::{Conditions, Page, Result, new_uid, now_ms};
@@ -87,13 +88,12 @@ pub fn re_root(connection: &Connection, root: &Path) -> Result<()> {
         if new.as_deref() == Some(&old) {
             continue;
         }
-        connection
-            .prepare_cached(
-                "UPDATE artifacts SET file_path = coalesce(:new, file_path), managed = (:new IS NOT NULL), updated_at = :now,
+        connection.run(
+            "UPDATE artifacts SET file_path = coalesce(:new, file_path), managed = (:new IS NOT NULL), updated_at = :now,
                     missing_at = CASE WHEN :new IS NULL THEN coalesce(missing_at, :now) ELSE missing_at END
                  WHERE file_path = :old AND managed = 1 AND deleted_at IS NULL",
-            )?
-            .execute(named_params! {":new": new, ":old": old, ":now": now_ms()})?;
+            args! {new, old, now: now_ms()},
+        )?;
     }
     Ok(())
 }
@@ -110,35 +110,30 @@ fn equal_picture(connection: &Connection, row: &NewRow) -> Result<Option<i64>> {
     if !row.managed || !REFERENCED_KINDS.contains(&row.kind.as_str()) {
         return Ok(None);
     }
-    Ok(connection
-        .prepare_cached(
-            "SELECT id FROM artifacts WHERE file_path = :file_path AND content_hash = :content_hash AND kind = :kind
+    connection.first(
+        "SELECT id FROM artifacts WHERE file_path = :file_path AND content_hash = :content_hash AND kind = :kind
                 AND deleted_at IS NULL AND missing_at IS NULL ORDER BY id LIMIT 1",
-        )?
-        .query_row(named_params! {":file_path": text(&row.path), ":content_hash": &row.hash, ":kind": &row.kind}, |r| {
-            r.get("id")
-        })
-        .optional()?)
+        args! {file_path: text(&row.path), content_hash: &row.hash, kind: &row.kind},
+        |r| r.get("id"),
+    )
 }
 
 /// Returns the artifacts of a kind that were created before this time (UTC milliseconds), with their uids.
 pub(super) fn of_kind(connection: &Connection, kind: &str, before: i64) -> Result<Vec<(i64, String)>> {
-    let mut statement = connection.prepare_cached(
+    connection.all(
         "SELECT id, uid FROM artifacts WHERE kind = :kind AND created_at <= :before AND managed = 1 AND kept = 0 AND deleted_at IS NULL",
-    )?;
-    let rows = statement
-        .query_map(named_params! {":kind": kind, ":before": before}, |row| Ok((row.get("id")?, row.get("uid")?)))?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+        args! {kind, before},
+        |row| Ok((row.get("id")?, row.get("uid")?)),
+    )
 }
 
 pub(super) fn insert(connection: &Connection, origin: &str, session: i64, row: &NewRow) -> Result<SavedArtifact> {
     // Earlier artifacts in this file have been overwritten.
-    connection
-        .prepare_cached(
-            "UPDATE artifacts SET missing_at = :at, updated_at = :at
+    connection.run(
+        "UPDATE artifacts SET missing_at = :at, updated_at = :at
              WHERE file_path = :file_path AND content_hash <> :content_hash AND missing_at IS NULL AND deleted_at IS NULL",
-        )?
-        .execute(named_params! {":file_path": text(&row.path), ":content_hash": &row.hash, ":at": row.at})?;
+        args! {file_path: text(&row.path), content_hash: &row.hash, at: row.at},
+    )?;
     let artifact_id = match equal_picture(connection, row)? {
         Some(id) => id,
         None => {
@@ -157,30 +152,18 @@ pub(super) fn insert(connection: &Connection, origin: &str, session: i64, row: &
 }
 
 fn insert_row(connection: &Connection, origin: &str, session: i64, row: &NewRow) -> Result<bool> {
-    let changed = connection
-        .prepare_cached(
-            "INSERT INTO artifacts (uid, origin, session_id, device_id, trace_id, op, kind, mime_type, file_path, size_bytes, content_hash,
+    let changed = connection.run(
+        "INSERT INTO artifacts (uid, origin, session_id, device_id, trace_id, op, kind, mime_type, file_path, size_bytes, content_hash,
                 managed, missing_at, created_at, updated_at)
              VALUES (:uid, :origin, :session_id, :device_id, :trace_id, :op, :kind, :mime_type, :file_path, :size_bytes, :content_hash,
              :managed, :missing_at, :created_at, :updated_at) ON CONFLICT (uid) DO NOTHING",
-        )?
-        .execute(named_params! {
-            ":uid": row.uid.clone().unwrap_or_else(new_uid),
-            ":origin": origin,
-            ":session_id": session,
-            ":device_id": row.device,
-            ":trace_id": row.trace,
-            ":op": row.op,
-            ":kind": row.kind,
-            ":mime_type": row.mime_type,
-            ":file_path": text(&row.path),
-            ":size_bytes": row.size,
-            ":content_hash": row.hash,
-            ":managed": row.managed,
-            ":missing_at": (!row.present).then_some(row.at),
-            ":created_at": row.at,
-            ":updated_at": now_ms(),
-        })?;
+        args! {
+            uid: row.uid.clone().unwrap_or_else(new_uid), origin, session_id: session, device_id: row.device,
+            trace_id: row.trace, op: row.op, kind: row.kind, mime_type: row.mime_type, file_path: text(&row.path),
+            size_bytes: row.size, content_hash: row.hash, managed: row.managed,
+            missing_at: (!row.present).then_some(row.at), created_at: row.at, updated_at: now_ms()
+        },
+    )?;
     Ok(changed > 0)
 }
 
@@ -192,35 +175,34 @@ pub fn insert_imported(connection: &Connection, origin: &str, session: i64, row:
 /// Returns the file of an artifact, by the artifact's uid; `None` when there is none or it was deleted.
 pub fn file_of(connection: &Connection, uid: &str) -> Result<Option<PathBuf>> {
     Ok(connection
-        .prepare_cached("SELECT file_path FROM artifacts WHERE uid = :uid AND deleted_at IS NULL")?
-        .query_row(named_params! {":uid": uid}, |row| row.get::<_, String>("file_path"))
-        .optional()?
+        .first("SELECT file_path FROM artifacts WHERE uid = :uid AND deleted_at IS NULL", args! {uid}, |row| {
+            row.get::<_, String>("file_path")
+        })?
         .map(PathBuf::from))
 }
 
 /// Counts the artifacts of a session, by its row id, whose files are not missing.
 pub fn count(connection: &Connection, session: i64) -> Result<i64> {
-    Ok(connection
-        .prepare_cached(
-            "SELECT count(*) AS count FROM artifacts WHERE session_id = :session_id AND deleted_at IS NULL AND missing_at IS NULL",
-        )?
-        .query_row(named_params! {":session_id": session}, |row| row.get("count"))?)
+    connection.one(
+        "SELECT count(*) AS count FROM artifacts WHERE session_id = :session_id AND deleted_at IS NULL AND missing_at IS NULL",
+        args! {session_id: session},
+        |row| row.get("count"),
+    )
 }
 
 /// Exempts an artifact, by its uid, from the limits, because a record refers to it.
 pub fn keep(connection: &Connection, uid: &str) -> Result<()> {
-    connection
-        .prepare_cached("UPDATE artifacts SET kept = 1, updated_at = :updated_at WHERE uid = :uid")?
-        .execute(named_params! {":uid": uid, ":updated_at": now_ms()})?;
+    connection.run(
+        "UPDATE artifacts SET kept = 1, updated_at = :updated_at WHERE uid = :uid",
+        args! {uid, updated_at: now_ms()},
+    )?;
     Ok(())
 }
 
 /// Returns the id of an artifact, by its uid; `None` when there is none or it was deleted.
 pub fn id_of(connection: &Connection, uid: &str) -> Result<Option<i64>> {
-    Ok(connection
-        .prepare_cached("SELECT id FROM artifacts WHERE uid = :uid AND deleted_at IS NULL")?
-        .query_row(named_params! {":uid": uid}, |row| row.get("id"))
-        .optional()?)
+    connection
+        .first("SELECT id FROM artifacts WHERE uid = :uid AND deleted_at IS NULL", args! {uid}, |row| row.get("id"))
 }
 
 /// Which artifacts to list.
@@ -289,11 +271,7 @@ pub fn only_of_messages(connection: &Connection, session: i64, uids: &[String]) 
     )?;
     let mut found = Vec::new();
     for uid in uids {
-        found.extend(
-            statement
-                .query_row(named_params! {":uid": uid, ":session_id": session}, |row| row.get::<_, i64>("id"))
-                .optional()?,
-        );
+        found.extend(statement.query_row(args! {uid, session_id: session}, |row| row.get::<_, i64>("id")).optional()?);
     }
     Ok(found)
 }
@@ -301,46 +279,47 @@ pub fn only_of_messages(connection: &Connection, session: i64, uids: &[String]) 
 /// Returns the artifacts of a session, by its row id, of some kinds: id, path, and whether the file is in the shared
 /// root.
 pub fn written(connection: &Connection, session: i64, kinds: &[&str]) -> Result<Vec<(i64, String, bool)>> {
-    let mut statement = connection.prepare_cached(
+    let rows: Vec<(String, (i64, String, bool))> = connection.all(
         "SELECT id, kind, file_path, managed FROM artifacts WHERE session_id = :session_id AND deleted_at IS NULL",
+        args! {session_id: session},
+        |row| Ok((row.get::<_, String>("kind")?, (row.get("id")?, row.get("file_path")?, row.get("managed")?))),
     )?;
-    let rows = statement.query_map(named_params! {":session_id": session}, |row| {
-        Ok((row.get::<_, String>("kind")?, (row.get("id")?, row.get("file_path")?, row.get("managed")?)))
-    })?;
-    let rows: Vec<(String, (i64, String, bool))> = rows.collect::<rusqlite::Result<_>>()?;
     Ok(rows.into_iter().filter(|(kind, _)| kinds.contains(&kind.as_str())).map(|(_, found)| found).collect())
 }
 
 /// Returns an artifact by its id.
 pub fn find(connection: &Connection, id: i64) -> Result<Option<Artifact>> {
-    Ok(connection
-        .prepare_cached(&format!("SELECT {COLUMNS} FROM {TABLES} WHERE a.id = :id AND a.deleted_at IS NULL"))?
-        .query_row(named_params! {":id": id}, artifact)
-        .optional()?)
+    connection.first(
+        &format!("SELECT {COLUMNS} FROM {TABLES} WHERE a.id = :id AND a.deleted_at IS NULL"),
+        args! {id},
+        artifact,
+    )
 }
 
 /// Returns `None` when there is no such row, `Some(None)` when another row has the same file, else the file and its
 /// hash.
 pub(super) fn file_if_unshared(connection: &Connection, id: i64) -> Result<Option<Option<(PathBuf, String)>>> {
-    let found: Option<(String, String)> = connection
-        .prepare_cached("SELECT file_path, content_hash FROM artifacts WHERE id = :id AND deleted_at IS NULL")?
-        .query_row(named_params! {":id": id}, |row| Ok((row.get("file_path")?, row.get("content_hash")?)))
-        .optional()?;
+    let found: Option<(String, String)> = connection.first(
+        "SELECT file_path, content_hash FROM artifacts WHERE id = :id AND deleted_at IS NULL",
+        args! {id},
+        |row| Ok((row.get("file_path")?, row.get("content_hash")?)),
+    )?;
     let Some((path, hash)) = found else { return Ok(None) };
-    let shared: bool = connection
-        .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM artifacts WHERE file_path = :file_path AND content_hash = :content_hash AND id <> :id
+    let shared: bool = connection.one(
+        "SELECT EXISTS (SELECT 1 FROM artifacts WHERE file_path = :file_path AND content_hash = :content_hash AND id <> :id
                 AND deleted_at IS NULL) AS found",
-        )?
-        .query_row(named_params! {":file_path": &path, ":content_hash": &hash, ":id": id}, |row| row.get("found"))?;
+        args! {file_path: &path, content_hash: &hash, id},
+        |row| row.get("found"),
+    )?;
     Ok(Some((!shared).then(|| (PathBuf::from(path), hash))))
 }
 
 /// Marks a row as deleted.
 pub(super) fn delete(connection: &Connection, id: i64) -> Result<()> {
-    connection
-        .prepare_cached("UPDATE artifacts SET deleted_at = :now, updated_at = :now, file_path = '', content_hash = '' WHERE id = :id")?
-        .execute(named_params! {":id": id, ":now": now_ms()})?;
+    connection.run(
+        "UPDATE artifacts SET deleted_at = :now, updated_at = :now, file_path = '', content_hash = '' WHERE id = :id",
+        args! {id, now: now_ms()},
+    )?;
     Ok(())
 }
 
@@ -348,9 +327,8 @@ pub(super) fn delete(connection: &Connection, id: i64) -> Result<()> {
 pub(super) fn newest_files(connection: &Connection, limit: usize) -> Result<Vec<PathBuf>> {
     let mut statement = connection
         .prepare("SELECT file_path FROM artifacts WHERE deleted_at IS NULL GROUP BY file_path ORDER BY max(id) DESC LIMIT :limit")?;
-    let paths = statement.query_map(named_params! {":limit": i64::try_from(limit).unwrap_or(i64::MAX)}, |row| {
-        row.get::<_, String>("file_path")
-    })?;
+    let paths = statement
+        .query_map(args! {limit: i64::try_from(limit).unwrap_or(i64::MAX)}, |row| row.get::<_, String>("file_path"))?;
     Ok(paths.map(|path| path.map(PathBuf::from)).collect::<rusqlite::Result<_>>()?)
 }
 
@@ -360,21 +338,18 @@ pub(super) fn update_presence(connection: &Connection, path: &Path) -> Result<()
         "SELECT DISTINCT size_bytes FROM artifacts WHERE file_path = :file_path AND deleted_at IS NULL",
     )?;
     let sizes: Vec<i64> = sizes
-        .query_map(named_params! {":file_path": text(path)}, |row| row.get("size_bytes"))?
+        .query_map(args! {file_path: text(path)}, |row| row.get("size_bytes"))?
         .collect::<rusqlite::Result<_>>()?;
     for size in sizes {
         let missing = (!is_present(path, size)).then(now_ms);
-        connection
-            .prepare_cached(
-                "UPDATE artifacts SET missing_at = :missing, updated_at = :updated_at
+        connection.run(
+            "UPDATE artifacts SET missing_at = :missing, updated_at = :updated_at
                  WHERE file_path = :text AND size_bytes = :size_bytes AND deleted_at IS NULL
                  AND (missing_at IS NULL) = (:missing IS NOT NULL)
                     -- A file that came back holds what was written last.
                     AND (:missing IS NOT NULL OR id = (SELECT max(id) FROM artifacts WHERE file_path = :text))",
-            )?
-            .execute(
-                named_params! {":text": text(path), ":size_bytes": size, ":missing": missing, ":updated_at": now_ms()},
-            )?;
+            args! {text: text(path), size_bytes: size, missing, updated_at: now_ms()},
+        )?;
     }
     Ok(())
 }

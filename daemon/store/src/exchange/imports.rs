@@ -3,8 +3,9 @@
 
 use std::collections::HashSet;
 
-use rusqlite::{Connection, named_params};
+use rusqlite::Connection;
 
+use super::super::sql::{Sql as _, args};
 use crate::{Result, now_ms};
 
 /// An import that was accepted.
@@ -23,9 +24,11 @@ pub struct Import {
 /// # Errors
 /// When the database cannot be written.
 pub fn accept(connection: &Connection, file: &str, merge: bool) -> Result<Import> {
-    let id = connection
-        .prepare_cached("INSERT INTO imports (file, merge, created_at) VALUES (:file, :merge, :now) RETURNING id")?
-        .query_row(named_params! {":file": file, ":merge": merge, ":now": now_ms()}, |row| row.get("id"))?;
+    let id = connection.one(
+        "INSERT INTO imports (file, merge, created_at) VALUES (:file, :merge, :now) RETURNING id",
+        args! {file, merge, now: now_ms()},
+        |row| row.get("id"),
+    )?;
     Ok(Import { id, file: file.to_owned(), merge })
 }
 
@@ -34,10 +37,9 @@ pub fn accept(connection: &Connection, file: &str, merge: bool) -> Result<Import
 /// # Errors
 /// When the database cannot be read.
 pub fn incomplete(connection: &Connection) -> Result<Vec<Import>> {
-    let mut statement = connection.prepare_cached("SELECT id, file, merge FROM imports ORDER BY id")?;
-    let found = statement
-        .query_map([], |row| Ok(Import { id: row.get("id")?, file: row.get("file")?, merge: row.get("merge")? }))?;
-    Ok(found.collect::<rusqlite::Result<_>>()?)
+    connection.all("SELECT id, file, merge FROM imports ORDER BY id", [], |row| {
+        Ok(Import { id: row.get("id")?, file: row.get("file")?, merge: row.get("merge")? })
+    })
 }
 
 /// Deletes a completed import and its decisions.
@@ -45,21 +47,22 @@ pub fn incomplete(connection: &Connection) -> Result<Vec<Import>> {
 /// # Errors
 /// When the database cannot be written.
 pub fn complete(connection: &Connection, import: i64) -> Result<()> {
-    connection.prepare_cached("DELETE FROM imports WHERE id = :id")?.execute(named_params! {":id": import})?;
+    connection.run("DELETE FROM imports WHERE id = :id", args! {id: import})?;
     Ok(())
 }
 
 /// Stores a decision of an import in favour of its file.
 pub(super) fn choose(connection: &Connection, import: i64, uid: &str) -> Result<()> {
-    connection
-        .prepare_cached("INSERT OR IGNORE INTO import_choices (import_id, uid) VALUES (:import_id, :uid)")?
-        .execute(named_params! {":import_id": import, ":uid": uid})?;
+    connection.run(
+        "INSERT OR IGNORE INTO import_choices (import_id, uid) VALUES (:import_id, :uid)",
+        args! {import_id: import, uid},
+    )?;
     Ok(())
 }
 
 /// Returns the decisions of an import.
 pub(super) fn choices(connection: &Connection, import: i64) -> Result<HashSet<String>> {
-    let mut statement = connection.prepare_cached("SELECT uid FROM import_choices WHERE import_id = :import_id")?;
-    let found = statement.query_map(named_params! {":import_id": import}, |row| row.get("uid"))?;
-    Ok(found.collect::<rusqlite::Result<_>>()?)
+    connection.all("SELECT uid FROM import_choices WHERE import_id = :import_id", args! {import_id: import}, |row| {
+        row.get("uid")
+    })
 }

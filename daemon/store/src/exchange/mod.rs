@@ -11,9 +11,10 @@ use std::collections::HashMap;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use rusqlite::types::{Value as Sql, ValueRef};
-use rusqlite::{Connection, OptionalExtension, named_params, params_from_iter};
+use rusqlite::{Connection, params_from_iter};
 use serde_json::{Map, Value};
 
+use super::sql::{Sql as _, args};
 use super::{Result, StoreError};
 pub use limits::{Limits, MAX_FIGURE, times};
 pub use loader::Loader;
@@ -130,19 +131,19 @@ pub struct Table {
 impl Table {
     /// Reads the columns of a table. `skipped` ones belong to this copy alone.
     pub fn of(connection: &Connection, name: &'static str, skipped: &[&str]) -> Result<Self> {
-        let mut statement = connection.prepare_cached(
+        let mut columns: Vec<Column> = connection.all(
             "SELECT c.name, c.type = 'BLOB' AS binary, c.\"notnull\" AS required, f.\"table\" AS target FROM pragma_table_info(:table) c
              LEFT JOIN pragma_foreign_key_list(:table) f ON f.\"from\" = c.name WHERE c.name <> 'id' ORDER BY c.cid",
+            args! {table: name},
+            |row| {
+                Ok(Column {
+                    name: row.get("name")?,
+                    table: row.get("target")?,
+                    required: row.get("required")?,
+                    binary: row.get("binary")?,
+                })
+            },
         )?;
-        let rows = statement.query_map(named_params! {":table": name}, |row| {
-            Ok(Column {
-                name: row.get("name")?,
-                table: row.get("target")?,
-                required: row.get("required")?,
-                binary: row.get("binary")?,
-            })
-        })?;
-        let mut columns: Vec<Column> = rows.collect::<rusqlite::Result<_>>()?;
         columns.retain(|column| !skipped.contains(&column.name.as_str()));
         Ok(Self { name, columns, natural: &[] })
     }
@@ -180,7 +181,7 @@ impl Table {
         let columns = columns.collect::<Vec<_>>().join(", ");
         let sql = format!("SELECT {columns} FROM {} t {rest}", self.name);
         let mut statement = connection.prepare(&sql)?;
-        let mut rows = statement.query(named_params! {":owner": owner})?;
+        let mut rows = statement.query(args! {owner})?;
         while let Some(row) = rows.next()? {
             let mut record = Record::new();
             for column in &self.columns {
@@ -276,7 +277,7 @@ impl Table {
         let conditions = natural.iter().map(|i| format!("{} = ?", names[*i])).collect::<Vec<_>>().join(" AND ");
         let sql = format!("SELECT id FROM {} WHERE {conditions}{alive}", self.name);
         let values = natural.iter().map(|i| &values[*i]);
-        Ok(connection.prepare_cached(&sql)?.query_row(params_from_iter(values), |row| row.get("id")).optional()?)
+        connection.first(&sql, params_from_iter(values), |row| row.get("id"))
     }
 
     /// Returns the columns that a record has, and their values.
@@ -327,7 +328,7 @@ impl Table {
         let deleted = if self.has("deleted_at") { "deleted_at IS NOT NULL" } else { "0" };
         let sql = format!("SELECT updated_at, {deleted} AS deleted FROM {} WHERE uid = :uid", self.name);
         let row = |row: &rusqlite::Row<'_>| Ok((row.get("updated_at")?, row.get("deleted")?));
-        Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":uid": uid}, row).optional()?)
+        connection.first(&sql, args! {uid}, row)
     }
 }
 
@@ -345,7 +346,7 @@ pub fn dump_kind(connection: &Connection, kind: &Kind, mut each: impl FnMut(Reco
 /// When the database cannot be written.
 pub fn become_row(connection: &Connection, kind: &Kind, id: i64, uid: &str) -> Result<()> {
     let sql = format!("UPDATE {} SET uid = :uid, updated_at = -1 WHERE id = :id", kind.table);
-    connection.prepare_cached(&sql)?.execute(named_params! {":uid": uid, ":id": id})?;
+    connection.run(&sql, args! {uid, id})?;
     Ok(())
 }
 
@@ -362,13 +363,12 @@ pub fn is_referenced(connection: &Connection, table: &str, id: i64) -> Result<bo
         "SELECT m.name AS name, f.\"from\" AS source FROM sqlite_schema m, pragma_foreign_key_list(m.name) f
          WHERE m.type = 'table' AND f.\"table\" = :table",
     )?;
-    let references = statement.query_map(named_params! {":table": table}, |row| {
-        Ok((row.get::<_, String>("name")?, row.get::<_, String>("source")?))
-    })?;
+    let references = statement
+        .query_map(args! {table}, |row| Ok((row.get::<_, String>("name")?, row.get::<_, String>("source")?)))?;
     for reference in references {
         let (name, column) = reference?;
         let sql = format!("SELECT EXISTS (SELECT 1 FROM {name} WHERE {column} = :id) AS found");
-        if connection.prepare_cached(&sql)?.query_row(named_params! {":id": id}, |row| row.get::<_, bool>("found"))? {
+        if connection.one(&sql, args! {id}, |row| row.get::<_, bool>("found"))? {
             return Ok(true);
         }
     }
@@ -377,7 +377,7 @@ pub fn is_referenced(connection: &Connection, table: &str, id: i64) -> Result<bo
 
 fn row_of(connection: &Connection, table: &str, uid: &str) -> Result<Option<i64>> {
     let sql = format!("SELECT id FROM {table} WHERE uid = :uid");
-    Ok(connection.prepare_cached(&sql)?.query_row(named_params! {":uid": uid}, |row| row.get("id")).optional()?)
+    connection.first(&sql, args! {uid}, |row| row.get("id"))
 }
 
 /// Tells a value that a column refuses, and a place that is taken, from a failure of the database.

@@ -108,12 +108,15 @@ impl Step<'_> {
         if meta.get("app").and_then(Value::as_str) == Some(known.scope.app.as_str()) {
             meta.remove("app");
         }
-        self.connection.run("UPDATE apps SET learn_count = max(learn_count, :count), forget_threshold = coalesce(:threshold, forget_threshold),
+        self.connection.run(
+            "UPDATE apps SET learn_count = max(learn_count, :count), forget_threshold = coalesce(:threshold, forget_threshold),
                     learned_at = nullif(max(coalesce(learned_at, 0), coalesce(:learned_at, 0)), 0), image_width = coalesce(image_width, :width),
-                    image_height = coalesce(image_height, :height), extra = coalesce(extra, :extra), updated_at = :now WHERE id = :app", args! {
+                    image_height = coalesce(image_height, :height), extra = coalesce(extra, :extra), updated_at = :now WHERE id = :app",
+            args! {
                 app: self.app, count, threshold, learned_at: learned, width: size.map(|s| s.0),
                 height: size.map(|s| s.1), extra: rest(meta), now: self.at
-            })?;
+            },
+        )?;
         Ok(())
     }
 

@@ -65,17 +65,20 @@ impl Step<'_> {
             ("visit_count", visits.is_some()),
         ];
         note_absent(&mut row, &given);
-        self.connection.run("INSERT INTO states (uid, origin, app_id, position, code, name, description, kind, place, title, visit_count, visible_texts,
+        self.connection.run(
+            "INSERT INTO states (uid, origin, app_id, position, code, name, description, kind, place, title, visit_count, visible_texts,
                     first_seen, last_seen, extra, updated_at)
                  VALUES (:uid, :origin, :app_id, :position, :code, :name, :description, :kind, :place, :title, :visit_count,
-                 :visible_texts, :first_seen, :last_seen, :extra, :updated_at)", args! {
+                 :visible_texts, :first_seen, :last_seen, :extra, :updated_at)",
+            args! {
                 uid: self.uid("states", ours.get("uid"))?, origin: self.origin, app_id: self.app,
                 position: next_position(self.connection, "states", self.app)?, code, name, description,
                 kind: kind.word(), place: text(&mut ours, "place").unwrap_or_default(),
                 title: text(&mut ours, "title"), visit_count: visits.unwrap_or_default(),
                 visible_texts: json!(texts).to_string(), first_seen: first.or(last).unwrap_or(self.at),
                 last_seen: last.or(first).unwrap_or(self.at), extra: rest(row), updated_at: self.at
-            })?;
+            },
+        )?;
         let state = self.connection.last_insert_rowid();
         for component in known {
             self.link(state, visits.unwrap_or_default(), component)?;
@@ -86,10 +89,13 @@ impl Step<'_> {
 
     /// Links a component to a state, without adding to the activity that the row of the component already counts.
     fn link(&self, state: i64, visits: i64, component: i64) -> Result<()> {
-        self.connection.run("INSERT INTO state_components (state_id, component_id, defining, from_visit, misses, seen_before)
+        self.connection.run(
+            "INSERT INTO state_components (state_id, component_id, defining, from_visit, misses, seen_before)
                  SELECT :state_id, c.id, 1, :from_visit, a.detector_looks - c.loose_since, coalesce(c.base_last_seen, c.learned_at)
                  FROM components c JOIN apps a ON a.id = c.app_id WHERE c.id = :id
-                 ON CONFLICT DO NOTHING", args! {state_id: state, from_visit: visits, id: component})?;
+                 ON CONFLICT DO NOTHING",
+            args! {state_id: state, from_visit: visits, id: component},
+        )?;
         self.connection.run("UPDATE components SET loose = 0 WHERE id = :id", args! {id: component})?;
         Ok(())
     }
@@ -101,14 +107,17 @@ impl Step<'_> {
             let (Some(key), Some(features)) = (word("key"), word("features")) else { continue };
             let byte = |i: usize| features.get(i..i + 2).and_then(|b| u8::from_str_radix(b, 16).ok());
             let features: Vec<u8> = (0..features.len()).step_by(2).filter_map(byte).collect();
-            self.connection.run("INSERT INTO state_variants (key, origin, app_id, state_id, place, title, dialog, features, defines, seen, updated_at)
+            self.connection.run(
+                "INSERT INTO state_variants (key, origin, app_id, state_id, place, title, dialog, features, defines, seen, updated_at)
                      VALUES (:key, :origin, :app_id, :state_id, :place, :title, :dialog, :features, :defines, :seen, :updated_at)
-                     ON CONFLICT DO NOTHING", args! {
+                     ON CONFLICT DO NOTHING",
+                args! {
                     key, origin: self.origin, app_id: self.app, state_id: state,
                     place: word("place").unwrap_or_default(), title: word("title"),
                     dialog: variant["dialog"] == true, features, defines: variant["defines"] == true,
                     seen: variant["seen"].as_i64().unwrap_or(1), updated_at: self.at
-                })?;
+                },
+            )?;
         }
         Ok(())
     }

@@ -60,11 +60,14 @@ impl Step<'_> {
         if let Some(state) = states.get(code) {
             return Ok(*state);
         }
-        self.connection.run("INSERT INTO states (uid, origin, app_id, position, code, name, kind, place, first_seen, last_seen, extra, updated_at)
-                 VALUES (:uid, :origin, :app, :position, :code, :code, 'opaque', '', :at, :at, '{\"_named_only\":true}', :at)", args! {
+        self.connection.run(
+            "INSERT INTO states (uid, origin, app_id, position, code, name, kind, place, first_seen, last_seen, extra, updated_at)
+                 VALUES (:uid, :origin, :app, :position, :code, :code, 'opaque', '', :at, :at, '{\"_named_only\":true}', :at)",
+            args! {
                 uid: new_uid(), origin: self.origin, app: self.app,
                 position: next_position(self.connection, "states", self.app)?, code, at: self.at
-            })?;
+            },
+        )?;
         let state = self.connection.last_insert_rowid();
         states.insert(code.to_owned(), state);
         Ok(state)

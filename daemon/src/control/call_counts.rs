@@ -11,12 +11,13 @@ use parking_lot::Mutex;
 #[derive(Default)]
 pub struct Calls(Mutex<BTreeMap<&'static str, Load>>);
 
+/// Number and times of the calls of a method.
 #[derive(Clone, Copy, Default)]
-pub struct Load {
-    pub calls: u64,
-    pub errors: u64,
-    pub total: Duration,
-    pub longest: Duration,
+pub(super) struct Load {
+    pub(super) calls: u64,
+    pub(super) errors: u64,
+    pub(super) total: Duration,
+    pub(super) longest: Duration,
 }
 
 impl Calls {
