@@ -127,6 +127,45 @@ struct Blocks {
     others: Vec<Value>,
 }
 
+fn text_of(fields: &Map<String, Value>, name: &str) -> Option<String> {
+    fields.get(name).and_then(Value::as_str).map(str::to_owned)
+}
+
+fn tool_use(fields: &Map<String, Value>) -> ToolCall {
+    let known = ["type", "id", "name", "input"];
+    let mut extra: Map<String, Value> = fields
+        .iter()
+        .filter(|(name, _)| !known.contains(&name.as_str()))
+        .map(|(n, v)| (n.clone(), v.clone()))
+        .collect();
+    if !extra.is_empty() {
+        extra.insert("type".to_owned(), "tool_use".into());
+    }
+    ToolCall {
+        id: text_of(fields, "id").unwrap_or_default(),
+        name: text_of(fields, "name").unwrap_or_default(),
+        arguments: fields.get("input").and_then(Value::as_object).cloned().unwrap_or_default(),
+        extra,
+    }
+}
+
+fn tool_result(fields: &Map<String, Value>) -> Result<Message, String> {
+    let content: Blocks =
+        serde_json::from_value(fields.get("content").cloned().unwrap_or_default()).map_err(|e| e.to_string())?;
+    let mut extra = Map::new();
+    if !content.others.is_empty() {
+        extra.insert("blocks".to_owned(), Value::Array(content.others.clone()));
+    }
+    Ok(Message {
+        role: Role::Tool,
+        content: content.content(),
+        extra,
+        tool_call_id: text_of(fields, "tool_use_id"),
+        failed: fields.get("is_error").and_then(Value::as_bool).unwrap_or(false),
+        ..Message::default()
+    })
+}
+
 impl Blocks {
     fn content(mut self) -> Content {
         match self.parts.as_mut_slice() {
@@ -145,7 +184,7 @@ impl Blocks {
         if self.push_gemini(fields) {
             return Ok(());
         }
-        let text = |name: &str| fields.get(name).and_then(Value::as_str).map(str::to_owned);
+        let text = |name: &str| text_of(fields, name);
         match fields.get("type").and_then(Value::as_str).unwrap_or("text") {
             "text" | "input_text" | "output_text" => {
                 self.parts.push(Part::Text { text: text("text").ok_or("a block of type text needs `text`")? });
@@ -159,39 +198,8 @@ impl Blocks {
                 }
                 picture => self.parts.push(picture),
             },
-            "tool_use" => {
-                let known = ["type", "id", "name", "input"];
-                let mut extra: Map<String, Value> = fields
-                    .iter()
-                    .filter(|(name, _)| !known.contains(&name.as_str()))
-                    .map(|(n, v)| (n.clone(), v.clone()))
-                    .collect();
-                if !extra.is_empty() {
-                    extra.insert("type".to_owned(), "tool_use".into());
-                }
-                self.calls.push(ToolCall {
-                    id: text("id").unwrap_or_default(),
-                    name: text("name").unwrap_or_default(),
-                    arguments: fields.get("input").and_then(Value::as_object).cloned().unwrap_or_default(),
-                    extra,
-                });
-            }
-            "tool_result" => {
-                let content: Self = serde_json::from_value(fields.get("content").cloned().unwrap_or_default())
-                    .map_err(|e| e.to_string())?;
-                let mut extra = Map::new();
-                if !content.others.is_empty() {
-                    extra.insert("blocks".to_owned(), Value::Array(content.others.clone()));
-                }
-                self.results.push(Message {
-                    role: Role::Tool,
-                    content: content.content(),
-                    extra,
-                    tool_call_id: text("tool_use_id"),
-                    failed: fields.get("is_error").and_then(Value::as_bool).unwrap_or(false),
-                    ..Message::default()
-                });
-            }
+            "tool_use" => self.calls.push(tool_use(fields)),
+            "tool_result" => self.results.push(tool_result(fields)?),
             "thinking" | "redacted_thinking" | "reasoning" => self.others.push(block),
             _ => {
                 let said = said(&block);

@@ -57,7 +57,17 @@ fn typed_text_is_in_no_response_log_or_database() {
     let lengths: Vec<_> = texts.map(|e| e["evidence"]["length"].clone()).collect();
     assert_eq!(lengths, [json!(8), json!(7), json!(7), json!(5)], "the length is kept");
     world.daemon.stop();
-    for entry in std::fs::read_dir(world.dir()).expect("lists").flatten() {
+    assert_files_are_without_secrets(world.dir());
+    let mode = |name: &str| {
+        std::os::unix::fs::PermissionsExt::mode(
+            &std::fs::metadata(world.dir().join(name)).expect("exists").permissions(),
+        ) & 0o777
+    };
+    assert_eq!((mode("memory.db"), mode("memory.db.key")), (0o600, 0o600));
+}
+
+fn assert_files_are_without_secrets(directory: &std::path::Path) {
+    for entry in std::fs::read_dir(directory).expect("lists").flatten() {
         if entry.path().is_file() {
             let bytes = std::fs::read(entry.path()).expect("reads");
             let found = |needle: &str| bytes.windows(needle.len()).any(|w| w == needle.as_bytes());
@@ -67,12 +77,6 @@ fn typed_text_is_in_no_response_log_or_database() {
             }
         }
     }
-    let mode = |name: &str| {
-        std::os::unix::fs::PermissionsExt::mode(
-            &std::fs::metadata(world.dir().join(name)).expect("exists").permissions(),
-        ) & 0o777
-    };
-    assert_eq!((mode("memory.db"), mode("memory.db.key")), (0o600, 0o600));
 }
 
 #[test]

@@ -56,97 +56,125 @@ fn command_at(words: &[String]) -> Option<usize> {
 
 fn command(words: &[String]) -> Vec<String> {
     let first = kebab(&words[0]);
-    let rest = &words[1..];
-    let texts: Vec<&str> = rest.iter().map(String::as_str).collect();
-    let owned =
-        |parts: &[&str], rest: &[&str]| parts.iter().chain(rest).map(|word| (*word).to_owned()).collect::<Vec<_>>();
-    if let ("result", [verdict @ ("pass" | "passed" | "ok" | "fail" | "failed"), name, more @ ..]) =
-        (first.as_str(), texts.as_slice())
+    let texts: Vec<&str> = words[1..].iter().map(String::as_str).collect();
+    if let Some(found) = of_group(&first, &texts)
+        .or_else(|| groups::rewrite(&first, &texts))
+        .or_else(|| of_setup(&first, &texts))
+        .or_else(|| of_screen(&first, &texts))
     {
-        let status = if verdict.starts_with('f') { "failed" } else { "passed" };
-        return owned(&["session", "result", "add", name, "--status", status], more);
-    }
-    if let Some(found) = groups::rewrite(&first, &texts) {
         return found;
     }
-    match (first.as_str(), texts.as_slice()) {
-        ("init", [host, more @ ..]) if is_host(host) => owned(&["init", "url", "--url", &address(host)], more),
+    if TARGETED.contains(&first.as_str()) {
+        return std::iter::once(first).chain(targets::rewrite(&texts)).collect();
+    }
+    if is_command(&first) {
+        return words.to_vec();
+    }
+    of_table(&first, &texts).unwrap_or_else(|| words.to_vec())
+}
+
+/// Joins the words of a command with those that follow them.
+fn joined(parts: &[&str], rest: &[&str]) -> Vec<String> {
+    parts.iter().chain(rest).map(|word| (*word).to_owned()).collect()
+}
+
+/// Returns the words without some of them.
+fn without<'a>(words: &[&'a str], left_out: &[&str]) -> Vec<&'a str> {
+    words.iter().copied().filter(|word| !left_out.contains(word)).collect()
+}
+
+/// Rewrites commands that set up phones, programs and the daemon.
+fn of_setup(first: &str, texts: &[&str]) -> Option<Vec<String>> {
+    Some(match (first, texts) {
+        ("init", [host, more @ ..]) if is_host(host) => joined(&["init", "url", "--url", &address(host)], more),
         ("connect", [host, more @ ..]) if is_host(host) || host.contains("://") => {
-            owned(&["init", "url", "--url", &address(host)], more)
+            joined(&["init", "url", "--url", &address(host)], more)
+        }
+        ("init" | "install" | "setup-mcp", [program, more @ ..]) if is_program(program) => {
+            joined(&["setup", program], more)
+        }
+        ("start", []) => joined(&["daemon", "start"], &[]),
+        ("practice" | "emulator", ["start" | "up" | "run", more @ ..]) => joined(&["init", "practice"], more),
+        ("mcp", ["serve" | "start" | "run" | "stdio", more @ ..]) => joined(&["mcp"], more),
+        ("lease" | "lock", ["acquire" | "take" | "get", name, more @ ..]) if !name.starts_with('-') => {
+            joined(&["--device", name, "device", "lease"], more)
+        }
+        ("lease" | "lock", ["acquire" | "take" | "get", more @ ..]) => joined(&["device", "lease"], more),
+        ("lease" | "unlock" | "release", ["release" | "drop" | "free" | "--all", "--all", ..]) => {
+            joined(&["device", "release"], &[])
+        }
+        ("lease" | "lock", ["release" | "drop" | "free", more @ ..]) => joined(&["device", "release"], more),
+        _ => return None,
+    })
+}
+
+/// Rewrites commands that look at the screen and act on it.
+fn of_screen(first: &str, texts: &[&str]) -> Option<Vec<String>> {
+    Some(match (first, texts) {
+        ("clear" | "clear-text" | "erase", [field, more @ ..]) => joined(&["fill", field, ""], more),
+        ("type", [field, text, more @ ..]) if !field.starts_with('-') && !text.starts_with('-') => {
+            joined(&["fill", field, text], more)
+        }
+        ("scroll", ["--until" | "--to" | "--to-text", text, more @ ..]) => joined(&["scroll-to", text], more),
+        (verb, words) if TARGETED.contains(&verb) && words.contains(&"--double") => {
+            joined(&["act", "double-tap"], &without(words, &["--double"]))
+        }
+        ("wait" | "sleep" | "pause", [time, more @ ..]) if is_duration(time) => {
+            joined(&["wait", "--for", &milliseconds(time).unwrap_or_default().to_string()], more)
+        }
+        ("wait", words) if words.contains(&"--gone") => {
+            let text = without(words, &["--gone"]);
+            let flags = text.first().filter(|word| !word.starts_with('-')).map_or(&[][..], |_| &["--text"][..]);
+            joined(&[&["wait", "--until", "gone"], flags].concat(), &text)
+        }
+        // `fill` clears the field anyway.
+        (verb @ ("fill" | "type"), words) if words.contains(&"--clear") => {
+            command(&joined(&[verb], &without(words, &["--clear"])))
+        }
+        ("screenshot", words) if words.iter().any(|word| WHOLE.contains(word)) => {
+            joined(&["screenshot"], &without(words, WHOLE))
+        }
+        ("swipe" | "fling" | "flick", [way, more @ ..]) => joined(&["scroll", opposite(way)?], more),
+        _ => return None,
+    })
+}
+
+/// Rewrites commands of groups: lists, the goal and results of a session, its report.
+fn of_group(first: &str, texts: &[&str]) -> Option<Vec<String>> {
+    Some(match (first, texts) {
+        ("result", [verdict @ ("pass" | "passed" | "ok" | "fail" | "failed"), name, more @ ..]) => {
+            let status = if verdict.starts_with('f') { "failed" } else { "passed" };
+            joined(&["session", "result", "add", name, "--status", status], more)
         }
         (
             "apps" | "packages" | "states" | "pages" | "notes" | "screenshots" | "files",
             ["list" | "ls" | "all", more @ ..],
-        ) => command(&owned(&[first.as_str()], more)),
-        ("goal", ["add" | "set", text, more @ ..]) => owned(&["session", "update", "--goal", text], more),
-        ("init" | "install" | "setup-mcp", [program, more @ ..]) if is_program(program) => {
-            owned(&["setup", program], more)
-        }
-        ("clear" | "clear-text" | "erase", [field, more @ ..]) => owned(&["fill", field, ""], more),
-        ("type", [field, text, more @ ..]) if !field.starts_with('-') && !text.starts_with('-') => {
-            owned(&["fill", field, text], more)
-        }
-        ("scroll", ["--until" | "--to" | "--to-text", text, more @ ..]) => owned(&["scroll-to", text], more),
-        (verb, words) if TARGETED.contains(&verb) && words.contains(&"--double") => {
-            owned(&["act", "double-tap"], &words.iter().copied().filter(|word| *word != "--double").collect::<Vec<_>>())
-        }
-        ("start", []) => owned(&["daemon", "start"], &[]),
-        ("wait" | "sleep" | "pause", [time, more @ ..]) if is_duration(time) => {
-            owned(&["wait", "--for", &milliseconds(time).unwrap_or_default().to_string()], more)
-        }
-        ("wait", words) if words.contains(&"--gone") => {
-            let text: Vec<&str> = words.iter().copied().filter(|word| *word != "--gone").collect();
-            let flags = text.first().filter(|word| !word.starts_with('-')).map_or(&[][..], |_| &["--text"][..]);
-            owned(&[&["wait", "--until", "gone"], flags].concat(), &text)
-        }
-        (verb @ ("fill" | "type"), words) if words.contains(&"--clear") => {
-            // `fill` clears the field anyway.
-            command(&owned(&[verb], &words.iter().copied().filter(|word| *word != "--clear").collect::<Vec<_>>()))
-        }
-        ("screenshot", words) if words.iter().any(|word| WHOLE.contains(word)) => {
-            owned(&["screenshot"], &words.iter().copied().filter(|word| !WHOLE.contains(word)).collect::<Vec<_>>())
-        }
-        ("practice" | "emulator", ["start" | "up" | "run", more @ ..]) => owned(&["init", "practice"], more),
-        ("mcp", ["serve" | "start" | "run" | "stdio", more @ ..]) => owned(&["mcp"], more),
-        ("lease" | "lock", ["acquire" | "take" | "get", name, more @ ..]) if !name.starts_with('-') => {
-            owned(&["--device", name, "device", "lease"], more)
-        }
-        ("lease" | "lock", ["acquire" | "take" | "get", more @ ..]) => owned(&["device", "lease"], more),
-        ("lease" | "unlock" | "release", ["release" | "drop" | "free" | "--all", "--all", ..]) => {
-            owned(&["device", "release"], &[])
-        }
-        ("lease" | "lock", ["release" | "drop" | "free", more @ ..]) => owned(&["device", "release"], more),
-        ("swipe" | "fling" | "flick", [way, more @ ..]) if opposite(way).is_some() => {
-            owned(&["scroll", opposite(way).unwrap_or_default()], more)
-        }
+        ) => command(&joined(&[first], more)),
+        ("goal", ["add" | "set", text, more @ ..]) => joined(&["session", "update", "--goal", text], more),
         ("report", [file, more @ ..]) if !file.starts_with('-') => {
             let flag = if file.contains(['.', '/']) { "--file" } else { "--session" };
-            owned(&["session", "report", flag, file], more)
+            joined(&["session", "report", flag, file], more)
         }
-        (verb, _) if TARGETED.contains(&verb) => {
-            std::iter::once(verb.to_owned()).chain(targets::rewrite(&texts)).collect()
+        _ => return None,
+    })
+}
+
+/// Rewrites a command by the table of those that are only another name.
+fn of_table(first: &str, texts: &[&str]) -> Option<Vec<String>> {
+    let follows = !texts.is_empty();
+    let (_, _, command, rest) =
+        COMMANDS.iter().find(|(names, wants, ..)| names.contains(&first) && wants.is_none_or(|w| w == follows))?;
+    Some(match rest {
+        Rest::First(flag) if !texts[0].starts_with('-') => {
+            joined(&[command, &[*flag, texts[0]][..]].concat(), &texts[1..])
         }
-        _ if is_command(&first) => words.to_vec(),
-        _ => {
-            let follows = !texts.is_empty();
-            let found = COMMANDS
-                .iter()
-                .find(|(names, wants, ..)| names.contains(&first.as_str()) && wants.is_none_or(|w| w == follows));
-            match found {
-                Some((_, _, stands_for, Rest::Stay)) => owned(stands_for, &texts),
-                Some((_, _, stands_for, Rest::First(flag))) if !texts[0].starts_with('-') => {
-                    owned(&[stands_for, &[*flag, texts[0]][..]].concat(), &texts[1..])
-                }
-                Some((_, _, stands_for, Rest::Joined(flag))) if !texts[0].starts_with('-') => {
-                    let count = texts.iter().take_while(|word| !is_option(word)).count();
-                    let joined = texts[..count].join(" ");
-                    owned(&[stands_for, &[*flag, joined.as_str()][..]].concat(), &texts[count..])
-                }
-                Some((_, _, stands_for, _)) => owned(stands_for, &texts),
-                None => words.to_vec(),
-            }
+        Rest::Joined(flag) if !texts[0].starts_with('-') => {
+            let count = texts.iter().take_while(|word| !is_option(word)).count();
+            let text = texts[..count].join(" ");
+            joined(&[command, &[*flag, text.as_str()][..]].concat(), &texts[count..])
         }
-    }
+        _ => joined(command, texts),
+    })
 }
 
 /// Returns a name such as `tapOn` or `tap_on` as `tap-on`.

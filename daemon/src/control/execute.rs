@@ -169,11 +169,8 @@ impl Call {
                 return self.fail(event, started, error).await;
             }
         };
-        if let (Some(resolved), Some(action)) = (&resolved, &mut event.action) {
-            // The name may be text typed into a field; memory recognises the element by its other properties.
-            action.target = resolved.target.clone().map(|target| Target { name: None, ..target });
-            action.point = Some(resolved.point);
-            event.evidence = Some(resolved.evidence.clone());
+        if let Some(resolved) = &resolved {
+            note_target(&mut event, resolved);
         }
         // From here on the action is sent, even if the caller disconnects.
         scope.commit()?;
@@ -186,41 +183,32 @@ impl Call {
         self.core.views.note_action(self.device_id, &event.before, scrolls, inputs);
         // Release the device before the event is committed.
         drop(guard);
-        match outcome {
-            Ok(SearchOutcome { result, resolved, scrolls }) => {
-                let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-                let mut body = body(ActionOutcome {
-                    event: event.uid.clone(),
-                    result,
-                    resolved,
-                    scrolls,
-                    duration_ms,
-                    recovers_from,
-                });
-                event.status = EventStatus::Ok;
-                // Only a repeated call with its key is answered from the record.
-                event.result = event.request.as_ref().and_then(|_| serde_json::to_value(&body).ok());
-                if let Some(recorded) = event.result.as_mut().and_then(Value::as_object_mut).filter(|_| plan.private) {
-                    recorded.remove("output");
-                }
-                let (action, before) = (event.action.clone(), event.before.clone());
-                self.commit(event, started).await.map_err(unrecorded)?;
-                let look = match then {
-                    Some(then) => {
-                        shielded("look-after-act", self.look_then(then, action.as_ref(), &before, inputs)).await
-                    }
-                    None => None,
-                };
-                // A look that saw the outcome needs no other one.
-                if look.as_ref().is_none_or(|look| look.changed != Some(true)) {
-                    self.look_after(content, inputs);
-                }
-                look.into_iter().for_each(|look| body.set_look(look));
-                Ok(body)
-            }
-            Err(error) if plan.private => self.fail_redacted(event, started, error).await,
-            Err(error) => self.fail(event, started, error).await,
+        let SearchOutcome { result, resolved, scrolls } = match outcome {
+            Ok(outcome) => outcome,
+            Err(error) if plan.private => return self.fail_redacted(event, started, error).await,
+            Err(error) => return self.fail(event, started, error).await,
+        };
+        let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let uid = event.uid.clone();
+        let mut body = body(ActionOutcome { event: uid, result, resolved, scrolls, duration_ms, recovers_from });
+        event.status = EventStatus::Ok;
+        // Only a repeated call with its key is answered from the record.
+        event.result = event.request.as_ref().and_then(|_| serde_json::to_value(&body).ok());
+        if let Some(recorded) = event.result.as_mut().and_then(Value::as_object_mut).filter(|_| plan.private) {
+            recorded.remove("output");
         }
+        let (action, before) = (event.action.clone(), event.before.clone());
+        self.commit(event, started).await.map_err(unrecorded)?;
+        let look = match then {
+            Some(then) => shielded("look-after-act", self.look_then(then, action.as_ref(), &before, inputs)).await,
+            None => None,
+        };
+        // A look that saw the outcome needs no other one.
+        if look.as_ref().is_none_or(|look| look.changed != Some(true)) {
+            self.look_after(content, inputs);
+        }
+        look.into_iter().for_each(|look| body.set_look(look));
+        Ok(body)
     }
 
     /// Reads the screen and resolves the target on it. Updates `event` with the page that was found and, on failure,
@@ -236,14 +224,9 @@ impl Call {
             (Ok(reading), _) => reading,
             // A point needs no tree: a phone whose tree cannot be read can still be tapped.
             (Err(DriverError::Refused { .. }), TargetSpec::Point(point)) => {
-                return Ok(Some(ResolvedTarget {
-                    point: *point,
-                    target: None,
-                    moved: false,
-                    fit: None,
-                    unmarked: false,
-                    evidence: json!({"x": point.x, "y": point.y}),
-                }));
+                let evidence = json!({"x": point.x, "y": point.y});
+                let (point, target, moved, fit, unmarked) = (*point, None, false, None, false);
+                return Ok(Some(ResolvedTarget { point, target, moved, fit, unmarked, evidence }));
             }
             (Err(error), _) => return Err(error.into()),
         };
@@ -291,6 +274,15 @@ impl Call {
         }
         resolved.map(Some)
     }
+}
+
+/// Notes in the event which element the action is for.
+fn note_target(event: &mut Event, resolved: &ResolvedTarget) {
+    let Some(action) = &mut event.action else { return };
+    // The name may be text typed into a field; memory recognises the element by its other properties.
+    action.target = resolved.target.clone().map(|target| Target { name: None, ..target });
+    action.point = Some(resolved.point);
+    event.evidence = Some(resolved.evidence.clone());
 }
 
 /// Describes what was looked for, as evidence for the event.

@@ -92,20 +92,13 @@ pub async fn take(core: &Arc<Core>, params: &ScreenshotParams) -> Result<Reply<S
     let inline = params.inline && bytes.len() <= core.config.get().limits.inline_bytes;
     let screenshot_base64 = if inline { Some(as_base64(bytes.clone()).await?) } else { None };
     let size_bytes = bytes.len() as u64;
-    let content = Content {
-        kind: KIND,
-        mime_type: format.mime_type(),
-        extension: format.extension(),
-        op: "observe.screenshot",
-        bytes,
-    };
-    let destination = Destination {
-        path: params.save_file.as_deref().map(|p| ("saveFile", p)),
-        root: params.artifact_dir.as_deref(),
-    };
+    let (mime_type, extension) = (format.mime_type(), format.extension());
+    let content = Content { kind: KIND, mime_type, extension, op: "observe.screenshot", bytes };
+    let path = params.save_file.as_deref().map(|p| ("saveFile", p));
+    let destination = Destination { path, root: params.artifact_dir.as_deref() };
     let artifact = call.save_artifact(content, destination).await?;
     let mut body = Screenshot {
-        mime_type: format.mime_type().to_owned(),
+        mime_type: mime_type.to_owned(),
         width,
         height,
         scale,

@@ -232,6 +232,20 @@ fn failure_hint(capture: &ScreenCapture) -> &'static str {
     }
 }
 
+fn shows_text(snapshot: &Snapshot, element: usize, text: &str, compare: Compare) -> bool {
+    // A field that is empty shows nothing, if that is what is expected.
+    let own = snapshot.nodes[element].text.as_deref().unwrap_or_default();
+    if text.trim().is_empty() && own.trim().is_empty() {
+        return true;
+    }
+    let wanted = Wanted::new(text);
+    let has = |shown: &String| match compare {
+        Compare::Exact => shown.trim() == text.trim(),
+        _ => wanted.is_words_of(shown),
+    };
+    element_state::texts(snapshot, element).iter().any(has)
+}
+
 impl Call {
     fn judge_element(&self, params: &ElementParams, capture: &ScreenCapture) -> Result<Verdict> {
         let snapshot = capture.snapshot();
@@ -259,25 +273,20 @@ impl Call {
             (Some(ElementState::Gone), _) => {
                 let nodes = saying();
                 // An unreliable capture may lack what is still there.
-                let holds = nodes.is_empty() && capture.reliable();
-                verdict(
-                    holds,
-                    nodes,
-                    if capture.reliable() { "it is still on the page" } else { "the page could not be read reliably" },
-                )
+                let (holds, message) = match capture.reliable() {
+                    true => (nodes.is_empty(), "it is still on the page"),
+                    false => (false, "the page could not be read reliably"),
+                };
+                verdict(holds, nodes, message)
             }
             (Some(state @ (ElementState::Enabled | ElementState::Disabled)), _) => {
                 let nodes = saying();
-                let holds = !nodes.is_empty()
-                    && nodes
-                        .iter()
-                        .all(|i| element_state::is_enabled(snapshot, *i) == (state == ElementState::Enabled));
-                let message = if nodes.is_empty() {
-                    "nothing on the page says it in these words"
-                } else {
-                    "its state is another one"
-                };
-                verdict(holds, nodes, message)
+                if nodes.is_empty() {
+                    return verdict(false, nodes, "nothing on the page says it in these words");
+                }
+                let wanted = state == ElementState::Enabled;
+                let holds = nodes.iter().all(|i| element_state::is_enabled(snapshot, *i) == wanted);
+                verdict(holds, nodes, "its state is another one")
             }
             (Some(state), _) => {
                 let element = self.checked_element(&params.text, params.exact_match, alias, capture)?;
@@ -285,25 +294,15 @@ impl Call {
                     Error::new(ErrorCode::Unsupported, "the screen does not say whether it is on")
                         .hint("look at a screenshot, or check a text that depends on it")
                 })?;
-                verdict(
-                    is_on == (state == ElementState::On),
-                    vec![element],
-                    if is_on { "it is on" } else { "it is off" },
-                )
+                let message = if is_on { "it is on" } else { "it is off" };
+                verdict(is_on == (state == ElementState::On), vec![element], message)
             }
             (None, Some(shows)) => {
                 let element = self.checked_element(&params.text, params.exact_match, alias, capture)?;
                 if snapshot.nodes[element].password {
                     return Err(Error::new(ErrorCode::Unsupported, "a password field hides what it shows"));
                 }
-                let wanted = Wanted::new(shows);
-                let has =
-                    |t: &String| if params.exact_match { t.trim() == shows.trim() } else { wanted.is_words_of(t) };
-                let texts = element_state::texts(snapshot, element);
-                // A field that is empty shows nothing, if that is what is expected.
-                let empty = shows.trim().is_empty()
-                    && snapshot.nodes[element].text.as_deref().unwrap_or_default().trim().is_empty();
-                verdict(empty || texts.iter().any(has), vec![element], "it shows another text")
+                verdict(shows_text(snapshot, element, shows, compare), vec![element], "it shows another text")
             }
         }
     }

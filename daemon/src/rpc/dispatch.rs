@@ -223,17 +223,12 @@ async fn call(caller: &Caller, request: Request<'_>) -> Option<MethodResponse> {
             let Some((sink, subscription_limit)) = &caller.sink else {
                 return Some(error_response(id.into_owned(), calls::needs_connection()));
             };
-            let Some(permit) = subscription_limit.acquire() else {
-                return Some(error_response(
-                    id.into_owned(),
-                    limit_error("this connection has too many subscriptions".to_owned()),
-                ));
+            let Some(subscription_permit) = subscription_limit.acquire() else {
+                let error = limit_error("this connection has too many subscriptions".to_owned());
+                return Some(error_response(id.into_owned(), error));
             };
-            let state = SubscriptionState {
-                conn_id: caller.connection,
-                id_provider: &RandomIntegerIdProvider,
-                subscription_permit: permit,
-            };
+            let id_provider = &RandomIntegerIdProvider;
+            let state = SubscriptionState { conn_id: caller.connection, id_provider, subscription_permit };
             let response = run(id, params, sink.clone(), state, extensions).await;
             let accepted = response.is_success();
             if accepted {

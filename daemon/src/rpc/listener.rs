@@ -93,13 +93,8 @@ pub async fn serve(
         next_id += 1;
         let limits = core.config.get().limits.clone();
         let Some(slot) = slots.admit(limits.connections, Duration::from_millis(limits.idle_ms)) else { continue };
-        let context = Context {
-            methods: methods.clone(),
-            limits,
-            stopping: core.runtime.stopping(),
-            id: ConnectionId(next_id),
-            slot,
-        };
+        let (stopping, id) = (core.runtime.stopping(), ConnectionId(next_id));
+        let context = Context { methods: methods.clone(), limits, stopping, id, slot };
         let open = OpenConnection::new(core.clone());
         connections.spawn(async move {
             let _open = open;

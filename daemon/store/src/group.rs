@@ -113,19 +113,7 @@ pub(super) fn commit_group(
     let committed = begun.and_then(|()| connection.execute_batch("COMMIT").map_err(StoreError::from));
     // What went into a deleted file is not acknowledged.
     let committed = committed.and_then(|()| watch.check_files(connection));
-    match &committed {
-        Ok(()) if connection.total_changes() > changes => damage.set_failing(None),
-        Err(error) if damage.get().is_none() => damage.set_failing(Some(error)),
-        _ => {}
-    }
-    if let Err(error) = &committed {
-        damage.count_rollback();
-        if !connection.is_autocommit() {
-            let _ = connection.execute_batch("ROLLBACK");
-        }
-        damage.set_if_damaged(error);
-        tracing::warn!(%error, "a group of writes was not committed");
-    }
+    note_commit(connection, damage, &committed, connection.total_changes() > changes);
     if started.elapsed() > LONG_GROUP {
         tracing::debug!(
             ms = started.elapsed().as_millis() as u64,
@@ -135,6 +123,23 @@ pub(super) fn commit_group(
         );
     }
     Group { acknowledgements, permits, committed }
+}
+
+/// Keeps whether writing works, and takes back a group that was not committed.
+fn note_commit(connection: &Connection, damage: &Damage, committed: &Result<()>, has_changes: bool) {
+    match committed {
+        Ok(()) if has_changes => damage.set_failing(None),
+        Err(error) if damage.get().is_none() => damage.set_failing(Some(error)),
+        _ => {}
+    }
+    if let Err(error) = committed {
+        damage.count_rollback();
+        if !connection.is_autocommit() {
+            let _ = connection.execute_batch("ROLLBACK");
+        }
+        damage.set_if_damaged(error);
+        tracing::warn!(%error, "a group of writes was not committed");
+    }
 }
 
 fn execute(connection: &Connection, sql: &str) -> rusqlite::Result<()> {

@@ -21,42 +21,6 @@ pub struct GitState {
 
 /// Builds the progress document of a session.
 pub fn of(digest: &Digest, git: GitState) -> Progress {
-    let done = digest.done.iter().map(|t| CompletedTask {
-        id: t.uid.clone(),
-        description: t.description.clone(),
-        status: t.status,
-        summary: t.summary.clone().unwrap_or_default(),
-        completed_at: rfc3339(t.finished_at.unwrap_or(t.created_at)),
-        scope: t.scope,
-    });
-    let uid_of = |id: &i64| {
-        digest.queue.iter().chain(&digest.done).chain(&digest.current).find(|t| t.id == *id).map(|t| t.uid.clone())
-    };
-    let pending = digest.queue.iter().map(|t| PendingTask {
-        id: t.uid.clone(),
-        description: t.description.clone(),
-        priority: t.priority,
-        blocked_by: t.blocked_by.iter().filter_map(uid_of).collect(),
-        scope: t.scope,
-    });
-    let bugs = digest.bugs.iter().map(|b| BugSummary {
-        id: b.uid.clone(),
-        title: b.title.clone(),
-        severity: b.severity,
-        status: b.status,
-        page: b.page.clone(),
-        actual: b.actual.clone(),
-        scope: b.scope,
-    });
-    let results = digest.results.iter().rev().map(|r| ResultSummary {
-        id: r.uid.clone(),
-        name: r.name.clone(),
-        status: r.status,
-        page: r.page.clone(),
-        summary: r.summary.clone(),
-        duration_ms: r.duration_ms,
-        scope: r.scope,
-    });
     let number = |list: &[String]| u32::try_from(list.len()).unwrap_or(u32::MAX);
     let critical = digest.open_bugs().filter(|b| b.severity == Severity::Critical).map(|b| match &b.actual {
         Some(actual) => format!("{}: {actual}", b.title),
@@ -71,10 +35,10 @@ pub fn of(digest: &Digest, git: GitState) -> Progress {
         scope: digest.session.scope.narrowed(),
         started_at: Some(rfc3339(digest.session.began())),
         summary: digest.summary(true),
-        completed_tasks: done.collect(),
+        completed_tasks: completed(digest),
         current_task: current(digest),
-        pending_tasks: pending.collect(),
-        bugs: bugs.collect(),
+        pending_tasks: pending(digest),
+        bugs: bugs(digest),
         critical_findings: critical.collect(),
         coverage: ProgressCoverage {
             pages_visited: digest.pages.iter().map(page_name).collect(),
@@ -91,11 +55,64 @@ pub fn of(digest: &Digest, git: GitState) -> Progress {
         uncommitted_changes: git.changes,
         statistics: digest.statistics.clone(),
         context: digest.context.clone(),
-        results: results.collect(),
+        results: results(digest),
         // The uid of a component means nothing in another database.
         tested: digest.tested.iter().cloned().map(|element| TestedElement { component: None, ..element }).collect(),
         pages: digest.pages.clone(),
     }
+}
+
+fn completed(digest: &Digest) -> Vec<CompletedTask> {
+    let done = digest.done.iter().map(|t| CompletedTask {
+        id: t.uid.clone(),
+        description: t.description.clone(),
+        status: t.status,
+        summary: t.summary.clone().unwrap_or_default(),
+        completed_at: rfc3339(t.finished_at.unwrap_or(t.created_at)),
+        scope: t.scope,
+    });
+    done.collect()
+}
+
+fn pending(digest: &Digest) -> Vec<PendingTask> {
+    let uid_of = |id: &i64| {
+        digest.queue.iter().chain(&digest.done).chain(&digest.current).find(|t| t.id == *id).map(|t| t.uid.clone())
+    };
+    let pending = digest.queue.iter().map(|t| PendingTask {
+        id: t.uid.clone(),
+        description: t.description.clone(),
+        priority: t.priority,
+        blocked_by: t.blocked_by.iter().filter_map(uid_of).collect(),
+        scope: t.scope,
+    });
+    pending.collect()
+}
+
+fn bugs(digest: &Digest) -> Vec<BugSummary> {
+    let bugs = digest.bugs.iter().map(|b| BugSummary {
+        id: b.uid.clone(),
+        title: b.title.clone(),
+        severity: b.severity,
+        status: b.status,
+        page: b.page.clone(),
+        actual: b.actual.clone(),
+        scope: b.scope,
+    });
+    bugs.collect()
+}
+
+/// Returns the results of the session, the newest first.
+fn results(digest: &Digest) -> Vec<ResultSummary> {
+    let results = digest.results.iter().rev().map(|r| ResultSummary {
+        id: r.uid.clone(),
+        name: r.name.clone(),
+        status: r.status,
+        page: r.page.clone(),
+        summary: r.summary.clone(),
+        duration_ms: r.duration_ms,
+        scope: r.scope,
+    });
+    results.collect()
 }
 
 /// Returns the active task with its progress and the last action.

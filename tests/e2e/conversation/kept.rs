@@ -54,41 +54,38 @@ fn newest_result_survives_a_long_run_of_tools() {
     }
 }
 
+/// What the user says first and later, and the words that only one of the two has.
+const CHANGES: &[(&str, &str, &str, &str)] = &[
+    ("We deploy the service to Frankfurt.", "No, we deploy the service to Dublin instead.", "Frankfurt", "Dublin"),
+    (
+        "Let's use PostgreSQL for the storage layer.",
+        "Actually, let's use SQLite for the storage layer.",
+        "PostgreSQL",
+        "SQLite",
+    ),
+    (
+        "The kickoff meeting is on Tuesday.",
+        "Change of plan: the kickoff meeting is on Thursday.",
+        "Tuesday",
+        "Thursday",
+    ),
+    ("The total budget is 500 euros.", "The total budget is 800 euros.", "500", "800"),
+    ("We take the blue paint for the hallway.", "No, we take the green paint for the hallway.", "blue", "green"),
+    (
+        "Wir nehmen Hetzner als Anbieter.",
+        "Doch lieber anders: wir nehmen Scaleway als Anbieter.",
+        "Hetzner",
+        "Scaleway",
+    ),
+    ("Quedamos el lunes para la entrega.", "Mejor quedamos el jueves para la entrega.", "lunes", "jueves"),
+    ("The release manager must be Otto.", "Sorry, that was wrong: the release manager must be Frida.", "Otto", "Frida"),
+];
+
 #[test]
 fn newer_decisions_replace_older_ones() {
     let world = World::new();
     let mut client = world.client_for("plan");
-    let changes = [
-        ("We deploy the service to Frankfurt.", "No, we deploy the service to Dublin instead.", "Frankfurt", "Dublin"),
-        (
-            "Let's use PostgreSQL for the storage layer.",
-            "Actually, let's use SQLite for the storage layer.",
-            "PostgreSQL",
-            "SQLite",
-        ),
-        (
-            "The kickoff meeting is on Tuesday.",
-            "Change of plan: the kickoff meeting is on Thursday.",
-            "Tuesday",
-            "Thursday",
-        ),
-        ("The total budget is 500 euros.", "The total budget is 800 euros.", "500", "800"),
-        ("We take the blue paint for the hallway.", "No, we take the green paint for the hallway.", "blue", "green"),
-        (
-            "Wir nehmen Hetzner als Anbieter.",
-            "Doch lieber anders: wir nehmen Scaleway als Anbieter.",
-            "Hetzner",
-            "Scaleway",
-        ),
-        ("Quedamos el lunes para la entrega.", "Mejor quedamos el jueves para la entrega.", "lunes", "jueves"),
-        (
-            "The release manager must be Otto.",
-            "Sorry, that was wrong: the release manager must be Frida.",
-            "Otto",
-            "Frida",
-        ),
-    ];
-    for (first, _, _, _) in changes {
+    for (first, _, _, _) in CHANGES {
         append(&mut client, vec![user(first), assistant("All right.")]);
     }
     for i in 0..40 {
@@ -100,7 +97,7 @@ fn newer_decisions_replace_older_ones() {
             ],
         );
     }
-    for (_, second, _, _) in changes {
+    for (_, second, _, _) in CHANGES {
         append(&mut client, vec![user(second), assistant("All right.")]);
     }
     for i in 40..90 {
@@ -113,7 +110,7 @@ fn newer_decisions_replace_older_ones() {
         );
     }
     let text = text_of(&client.ok("conversation.context", json!({"budget": 1500})));
-    for (_, _, old, new) in changes {
+    for (_, _, old, new) in CHANGES {
         assert!(text.contains(new), "{new} is missing: {text}");
         let stale = text.lines().find(|line| line.contains(old) && !line.contains("was:"));
         assert_eq!(stale, None, "{old} was overturned");

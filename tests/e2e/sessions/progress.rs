@@ -95,21 +95,30 @@ fn progress_files_are_updated_on_every_change_if_requested() {
     client.fails("session.progress", json!({"dir": "/proc/nowhere"}), "INVALID_PARAMS");
 }
 
+/// Runs git in the working directory `repo` of a world.
+fn git(world: &World, arguments: &[&str]) {
+    let mut command = Command::new("git");
+    command.arg("-C").arg(world.dir().join("repo")).env("HOME", world.dir()).args(arguments);
+    let done = command.output().expect("git");
+    assert!(done.status.success(), "{done:?}");
+}
+
+/// Makes a repository with one commit and one file that git does not track.
+fn repository(world: &World) -> std::path::PathBuf {
+    let repo = world.dir().join("repo");
+    std::fs::create_dir(&repo).expect("creates the directory");
+    git(world, &["init", "-q"]);
+    std::fs::write(repo.join("a.txt"), "a").expect("writes");
+    git(world, &["add", "."]);
+    git(world, &["-c", "user.name=T", "-c", "user.email=t@example.org", "commit", "-q", "-m", "Begin the work"]);
+    std::fs::write(repo.join("b.txt"), "b").expect("writes");
+    repo
+}
+
 #[test]
 fn progress_includes_the_git_state_of_the_working_directory() {
     let world = World::new();
-    let repo = world.dir().join("repo");
-    std::fs::create_dir(&repo).expect("creates the directory");
-    let git = |arguments: &[&str]| {
-        let done =
-            Command::new("git").arg("-C").arg(&repo).env("HOME", world.dir()).args(arguments).output().expect("git");
-        assert!(done.status.success(), "{done:?}");
-    };
-    git(&["init", "-q"]);
-    std::fs::write(repo.join("a.txt"), "a").expect("writes");
-    git(&["add", "."]);
-    git(&["-c", "user.name=T", "-c", "user.email=t@example.org", "commit", "-q", "-m", "Begin the work"]);
-    std::fs::write(repo.join("b.txt"), "b").expect("writes");
+    let repo = repository(&world);
     let mut client = world.client_for("g");
     client.ok("session.start", json!({"directory": repo}));
     let result = client.ok("session.progress", json!({}));
@@ -120,6 +129,19 @@ fn progress_includes_the_git_state_of_the_working_directory() {
             .as_str()
             .is_some_and(|p| p.contains("Begin the work"))
     );
+    // A directory that is not a repository only causes a warning.
+    let result = client.ok("session.progress", json!({"directory": "/"}));
+    assert!(result["warnings"][0].as_str().is_some_and(|w| w.contains("the git state of /")), "{result}");
+    assert_eq!(result["progress"]["lastCommit"], Value::Null);
+}
+
+#[test]
+fn programs_that_the_configuration_of_a_repository_names_do_not_run() {
+    let world = World::new();
+    let repo = repository(&world);
+    let git = |arguments: &[&str]| git(&world, arguments);
+    let mut client = world.client_for("g");
+    client.ok("session.start", json!({"directory": repo}));
     // A repository whose configuration names a program that git would run is not read.
     git(&["config", "filter.x.clean", "touch ran"]);
     let result = client.ok("session.progress", json!({}));
@@ -161,10 +183,6 @@ fn progress_includes_the_git_state_of_the_working_directory() {
     std::fs::remove_file(repo.join(".git/objects").join(&head[..2]).join(head[2..].trim())).expect("removes");
     client.ok("session.progress", json!({}));
     assert!(!repo.join("ran").exists());
-    // A directory that is not a repository only causes a warning.
-    let result = client.ok("session.progress", json!({"directory": "/"}));
-    assert!(result["warnings"][0].as_str().is_some_and(|w| w.contains("the git state of /")), "{result}");
-    assert_eq!(result["progress"]["lastCommit"], Value::Null);
 }
 
 #[test]

@@ -306,12 +306,32 @@ impl Picture<'_> {
 }
 
 fn draw_line(out: &mut String, line: &Line<'_>, layout: &Layout, labelled: bool) {
+    let (path, mx, my) = path_of(line, layout);
+    let thick = 1.0 + (line.count() as f64).ln_1p() * 0.5;
+    let _ = writeln!(
+        out,
+        "<g><title>{}</title><path d=\"{path}\" fill=\"none\" stroke=\"#889\" stroke-opacity=\"0.7\" stroke-width=\"{thick:.1}\" marker-end=\"url(#arrow)\"/>",
+        xml(&line.tooltip())
+    );
+    if labelled {
+        let _ = writeln!(
+            out,
+            "<text x=\"{mx:.0}\" y=\"{my:.0}\" text-anchor=\"middle\" font-size=\"9\" fill=\"#445\" stroke=\"#fff\" stroke-width=\"3\" \
+             paint-order=\"stroke\">{}</text>",
+            xml(&line.label())
+        );
+    }
+    out.push_str("</g>\n");
+}
+
+/// Returns the path of a line, and where its label is.
+fn path_of(line: &Line<'_>, layout: &Layout) -> (String, f64, f64) {
     let ((ax, ay), (bx, by)) = (layout.nodes[line.from], layout.nodes[line.to]);
     let (aw, bw) = (ax + NODE_WIDTH, bx + NODE_WIDTH);
     let (ac, bc) = (ay + NODE_HEIGHT / 2.0, by + NODE_HEIGHT / 2.0);
     // Lines go from the right side to the left side of a node, or back. Within a column they go around the right side
     // downwards and around the left side upwards. Loops are drawn over the corner.
-    let (path, mx, my) = if line.from == line.to {
+    if line.from == line.to {
         (
             format!(
                 "M{:.0},{ay:.0} C{:.0},{:.0} {:.0},{:.0} {aw:.0},{:.0}",
@@ -353,22 +373,7 @@ fn draw_line(out: &mut String, line: &Line<'_>, layout: &Layout, labelled: bool)
             ax.min(bx) - 38.0,
             (ac + bc) / 2.0,
         )
-    };
-    let thick = 1.0 + (line.count() as f64).ln_1p() * 0.5;
-    let _ = writeln!(
-        out,
-        "<g><title>{}</title><path d=\"{path}\" fill=\"none\" stroke=\"#889\" stroke-opacity=\"0.7\" stroke-width=\"{thick:.1}\" marker-end=\"url(#arrow)\"/>",
-        xml(&line.tooltip())
-    );
-    if labelled {
-        let _ = writeln!(
-            out,
-            "<text x=\"{mx:.0}\" y=\"{my:.0}\" text-anchor=\"middle\" font-size=\"9\" fill=\"#445\" stroke=\"#fff\" stroke-width=\"3\" \
-             paint-order=\"stroke\">{}</text>",
-            xml(&line.label())
-        );
     }
-    out.push_str("</g>\n");
 }
 
 /// Escapes text for XML.

@@ -12,7 +12,7 @@ use super::{SUMMARIES_JOB, as_i64, counter};
 use afd_base::config::LanguageModelSettings;
 use afd_base::model::{Endpoint, LanguageModel, ModelError, Request};
 use afd_base::text::cut;
-use afd_store::now_ms;
+use afd_store::{Connection, now_ms};
 use afd_workspace::conversation::summaries::StoredSummary;
 use afd_workspace::conversation::{self, messages, summaries};
 use afd_workspace::{self as session, patterns};
@@ -134,23 +134,25 @@ async fn improve(
             conversation.used += tokens - row.info.tokens;
             conversation::save(c, &origin, &conversation)?;
         }
-        for fact in &facts {
-            let new = patterns::New {
-                kind: PatternKind::KeyFact,
-                text: fact,
-                app: app.as_deref().unwrap_or(""),
-                page: "",
-                scope: PatternScope::Session,
-                data: None,
-                prior: Some(0.6),
-                session: Some(conversation.session),
-                source: Some("model"),
-            };
-            patterns::save(c, &origin, &new)?;
-        }
-        Ok(())
+        facts.iter().try_for_each(|text| save_fact(c, &origin, text, app.as_deref(), conversation.session))
     });
     stored.await.map_err(later)
+}
+
+/// Keeps a fact that a model extracted, for its session.
+fn save_fact(c: &Connection, origin: &str, text: &str, app: Option<&str>, session: i64) -> afd_store::Result<()> {
+    let new = patterns::New {
+        kind: PatternKind::KeyFact,
+        text,
+        app: app.unwrap_or(""),
+        page: "",
+        scope: PatternScope::Session,
+        data: None,
+        prior: Some(0.6),
+        session: Some(session),
+        source: Some("model"),
+    };
+    patterns::save(c, origin, &new).map(|_| ())
 }
 
 /// Renders the earlier summary and as many messages as fit into `most` bytes, but at least one. Also returns the

@@ -131,19 +131,7 @@ impl Embedded {
 /// # Errors
 /// If a parameter is invalid, or `NOT_FOUND` if there is no such session.
 pub async fn search(core: &Arc<Core>, params: &RecallSearchParams) -> Result<RecallFound> {
-    check_text("query", &params.query, MAX_QUERY)?;
-    for (field, text) in [("app", &params.app), ("site", &params.site), ("tag", &params.tag)] {
-        check_optional(field, text.as_deref(), 255)?;
-    }
-    let limit = params.limit.unwrap_or(10);
-    if !(1..=MAX_LIMIT).contains(&limit) {
-        return Err(Error::param("limit", "1 to 100", limit));
-    }
-    if let Some((since, until)) = params.since.zip(params.until).filter(|(since, until)| since > until) {
-        return Err(Error::param("since", &format!("a time before until ({until})"), since));
-    }
-    let session = params.session.clone().unwrap_or_else(|| DEFAULT_SESSION.to_owned());
-    check_session(&session)?;
+    let (limit, session) = check(params)?;
     let of_session = match &params.of_session {
         Some(name) => Some(known(core, name).await?.id),
         None => None,
@@ -162,30 +150,79 @@ pub async fn search(core: &Arc<Core>, params: &RecallSearchParams) -> Result<Rec
     let mut answer = None;
     if usable && settings.qdrant_url.is_some() {
         let filters = filters(core, params, of_session).await?;
-        let (answered, without) = qdrant::ask(core, &settings, embedded.searched(), &filters, limit as usize).await;
+        let (answered, without) = qdrant::ask(core, &settings, embedded.searched(), &filters, limit).await;
         answer = answered;
         missing.extend(without);
     }
     Recall::read_first(core, embedded.identity()).await?;
-    let (own, p) = (core.clone(), params.clone());
-    let found = core.store.read_all(move |c| {
-        let asking = session::find(c, &session)?;
-        let resolved = answer.map(|answer| answer.resolve(c, own.store.origin(), p.tag.as_deref())).transpose()?;
-        let scope = Scope {
-            session: asking,
-            types: p.types.clone(),
-            app: p.app.as_deref().map(name_hash),
-            site: p.site.as_deref().map(|site| name_hash(&site_name(site))),
-            of_session,
-            only: p.tag.as_deref().map(|tag| entries::tagged(c, tag)).transpose()?.map(HashSet::from_iter),
-            since: p.since,
-            until: p.until,
-            expires_until: p.expires_until,
-            now: now_ms(),
-            archived: p.archived.unwrap_or(false),
-        };
-        let (embedded, unusable) = embedded.checked(c)?;
-        let (ranked, pending) = own.recall.with_index(c, embedded.identity(), |index, builtin, other| {
+    let half_life_days = settings.half_life_days as f64;
+    let search = Search { params: params.clone(), limit, session, of_session, mode, half_life_days, embedded, answer };
+    let own = core.clone();
+    let found = core.store.read_all(move |c| search.run(&own, c)).await?;
+    missing.extend(found.unusable);
+    if found.pending > 0 {
+        missing.push(format!("vectors of {model} for {} entries, which are still being made", found.pending));
+    }
+    let (own, ids) = (core.clone(), found.used);
+    // Vectors that went stale are made again.
+    core.store.try_write_behind("what was recalled", move |c| entries::used(c, &ids), move |()| own.recall.nudge());
+    Ok(RecallFound { entries: found.entries, model, missing })
+}
+
+/// Checks the parameters of a search, and returns the number of results and the session that asks.
+fn check(params: &RecallSearchParams) -> Result<(usize, String)> {
+    check_text("query", &params.query, MAX_QUERY)?;
+    for (field, text) in [("app", &params.app), ("site", &params.site), ("tag", &params.tag)] {
+        check_optional(field, text.as_deref(), 255)?;
+    }
+    let limit = params.limit.unwrap_or(10);
+    if !(1..=MAX_LIMIT).contains(&limit) {
+        return Err(Error::param("limit", "1 to 100", limit));
+    }
+    if let Some((since, until)) = params.since.zip(params.until).filter(|(since, until)| since > until) {
+        return Err(Error::param("since", &format!("a time before until ({until})"), since));
+    }
+    let session = params.session.clone().unwrap_or_else(|| DEFAULT_SESSION.to_owned());
+    check_session(&session)?;
+    Ok((limit as usize, session))
+}
+
+/// A search of which all that waits is done: what remains reads the database.
+struct Search {
+    params: RecallSearchParams,
+    /// Maximum number of results.
+    limit: usize,
+    /// Name of the session that asks.
+    session: String,
+    /// Row id of the session whose entries are searched.
+    of_session: Option<i64>,
+    mode: SearchMode,
+    half_life_days: f64,
+    embedded: Embedded,
+    /// What an index outside answered.
+    answer: Option<qdrant::Answer>,
+}
+
+/// What a search found.
+struct Found {
+    entries: Vec<RecallEntry>,
+    /// Row ids of the entries found.
+    used: Vec<i64>,
+    /// Number of entries whose vectors are still being made.
+    pending: usize,
+    /// Why the vector of the query was left out.
+    unusable: Option<String>,
+}
+
+impl Search {
+    fn run(self, core: &Core, c: &Connection) -> Stored<Found> {
+        let asking = session::find(c, &self.session)?;
+        let scope = self.scope(c, asking)?;
+        let Self { params, limit, mode, half_life_days, .. } = self;
+        let resolved = self.answer.map(|answer| answer.resolve(c, core.store.origin(), params.tag.as_deref()));
+        let resolved = resolved.transpose()?;
+        let (embedded, unusable) = self.embedded.checked(c)?;
+        let (ranked, pending) = core.recall.with_index(c, embedded.identity(), |index, builtin, other| {
             // Where the model has made no vectors of its own entries there are those of others.
             let unused = resolved.as_ref().map(|resolved| resolved.model).filter(|model| *model < 0);
             let (builtin, other) = match embedded.identity() {
@@ -193,45 +230,55 @@ pub async fn search(core: &Arc<Core>, params: &RecallSearchParams) -> Result<Rec
                 Some(_) => (builtin, other.or(unused)),
             };
             let ask = Ask {
-                text: p.query.clone(),
+                text: params.query.clone(),
                 vectors: embedded.lists(builtin, other),
                 fluency: embedded.fluency(),
                 knows_script: embedded.knows_script(),
                 mode,
                 scope,
                 effort: Effort::SEARCH,
-                half_life_days: settings.half_life_days as f64,
-                limit: limit as usize,
+                half_life_days,
+                limit,
                 fold: true,
             };
             let answered = resolved.as_ref().map(|resolved| resolved.beside(index));
             let vectors: &dyn VectorIndex = answered.as_ref().map_or(index, |answered| answered);
-            let complete = embedded.identity().is_none_or(|identity| own.recall.is_complete(identity, index.version()));
+            let complete =
+                embedded.identity().is_none_or(|identity| core.recall.is_complete(identity, index.version()));
             // A model that has made no vector yet lacks all.
             let lacking = || other.map_or(index.corpus().entries, |model| index.without_sketch(model));
             let pending = if complete { 0 } else { lacking() };
             Ok((search::run(c, vectors, index.corpus(), &ask)?, pending))
         })?;
-        let asked = Asked { query: &p.query, session: asking, explain: p.explain.unwrap_or(false) };
+        let asked = Asked { query: &params.query, session: asking, explain: params.explain.unwrap_or(false) };
         let foreign = resolved.map(|resolved| resolved.entries).unwrap_or_default();
-        let mut hits = show::found(c, &ranked, &asked, &foreign)?;
-        if let Some(asking) = asking.filter(|_| wants_messages(&p, mode)) {
-            hits.extend(said(c, asking, &p, limit as usize)?);
-            hits.sort_by(|a, b| b.score.unwrap_or(0.0).total_cmp(&a.score.unwrap_or(0.0)));
-            hits.truncate(limit as usize);
+        let mut entries = show::found(c, &ranked, &asked, &foreign)?;
+        if let Some(asking) = asking.filter(|_| wants_messages(&params, mode)) {
+            entries.extend(said(c, asking, &params, limit)?);
+            entries.sort_by(|a, b| b.score.unwrap_or(0.0).total_cmp(&a.score.unwrap_or(0.0)));
+            entries.truncate(limit);
         }
-        Ok((hits, ranked, pending, unusable))
-    });
-    let (entries, ranked, pending, unusable) = found.await?;
-    missing.extend(unusable);
-    if pending > 0 {
-        missing.push(format!("vectors of {model} for {pending} entries, which are still being made"));
+        let used = ranked.iter().map(|hit| hit.entry).filter(|id| *id > 0).collect();
+        Ok(Found { entries, used, pending, unusable })
     }
-    let ids: Vec<i64> = ranked.iter().map(|hit| hit.entry).filter(|id| *id > 0).collect();
-    let own = core.clone();
-    // Vectors that went stale are made again.
-    core.store.try_write_behind("what was recalled", move |c| entries::used(c, &ids), move |()| own.recall.nudge());
-    Ok(RecallFound { entries, model, missing })
+
+    /// Returns which entries are searched, given the row id of the session that asks.
+    fn scope(&self, c: &Connection, asking: Option<i64>) -> Stored<Scope> {
+        let params = &self.params;
+        Ok(Scope {
+            session: asking,
+            types: params.types.clone(),
+            app: params.app.as_deref().map(name_hash),
+            site: params.site.as_deref().map(|site| name_hash(&site_name(site))),
+            of_session: self.of_session,
+            only: params.tag.as_deref().map(|tag| entries::tagged(c, tag)).transpose()?.map(HashSet::from_iter),
+            since: params.since,
+            until: params.until,
+            expires_until: params.expires_until,
+            now: now_ms(),
+            archived: params.archived.unwrap_or(false),
+        })
+    }
 }
 
 /// Returns the model of the settings, if that does not take longer than `wait`.

@@ -133,34 +133,20 @@ async fn document(core: &Arc<Core>, session: afd_workspace::Session) -> Result<E
         let main = exported(c, conversation::of(c, id)?)?;
         let others = conversation::all(c, id)?.into_iter().filter(|other| other.name != conversation::MAIN);
         let others = others.map(|other| exported(c, other)).collect::<afd_store::Result<Vec<_>>>()?;
-        let filter = log::Filter {
-            session: Some(name.clone()),
-            after: Some(0),
-            page: Page::first(MAX_ROWS),
-            ..log::Filter::default()
-        };
-        let artifacts = artifact::Filter { session: Some(name.clone()), page: Page::first(MAX_ROWS), kind: None };
+        let page = Page::first(MAX_ROWS);
+        let filter = log::Filter { session: Some(name.clone()), after: Some(0), page, ..log::Filter::default() };
+        let artifacts = artifact::Filter { session: Some(name.clone()), page, kind: None };
         // Components are exported by name, as their uids mean nothing in another database.
         let mut names = std::collections::HashMap::new();
         for app in tested.iter().map(|t| t.app.clone()).collect::<std::collections::BTreeSet<_>>() {
             names.extend(visual::elements(c, &app)?.into_iter().map(|e| (e.uid, e.name)));
         }
         tested.iter_mut().for_each(|t| t.component = t.component.as_ref().and_then(|uid| names.get(uid).cloned()));
-        let patterns = patterns::Filter {
-            session: Some(id),
-            reader: Reader::Keeper,
-            limit: MAX_ROWS,
-            ..patterns::Filter::default()
-        };
-        Ok((
-            main,
-            others,
-            patterns::find(c, &patterns)?,
-            log::read(c, &filter)?.events,
-            notes::of_session(c, id)?,
-            artifact::list(c, &artifacts)?.artifacts,
-            tested,
-        ))
+        let reader = Reader::Keeper;
+        let patterns = patterns::Filter { session: Some(id), reader, limit: MAX_ROWS, ..patterns::Filter::default() };
+        let patterns = patterns::find(c, &patterns)?;
+        let (events, notes) = (log::read(c, &filter)?.events, notes::of_session(c, id)?);
+        Ok((main, others, patterns, events, notes, artifact::list(c, &artifacts)?.artifacts, tested))
     });
     let (main, conversations, patterns, events, notes, artifacts, tested) = gathered.await?;
     let (next_steps, blockers, summary) = (digest.next_steps(), digest.blockers(), digest.summary(true));

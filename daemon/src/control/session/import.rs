@@ -61,26 +61,17 @@ pub async fn import(core: &Arc<Core>, params: &ImportParams) -> Result<Imported>
     let work = move |c: &Connection| {
         let before = afd_workspace::by_uid(c, &content.session.uid)?;
         if let Some(here) = before.as_ref().filter(|here| asked.as_ref().is_some_and(|asked| *asked != here.name)) {
-            return Err(Error::param(
-                "name",
-                &format!("{:?}, as the session is here already", here.name),
-                format!("{wanted:?}"),
-            )
-            .hint("`session update --name` renames it"));
+            let expected = format!("{:?}, as the session is here already", here.name);
+            return Err(
+                Error::param("name", &expected, format!("{wanted:?}")).hint("`session update --name` renames it")
+            );
         }
         let (id, new) = content.session.load(c, &wanted).map_err(|error| refused(2, error, &wanted))?;
         if new && sessions::totals(c, id)?.last_at.is_none() {
             elsewhere::set(c, id, &content.session.elsewhere.clone().bounded())?;
         }
-        let session = before.map_or(wanted.clone(), |here| here.name);
-        let mut done = Imported {
-            session,
-            uid: content.session.uid.clone(),
-            inserted: BTreeMap::new(),
-            renewed: 0,
-            present: 0,
-            left_out: 0,
-        };
+        let (session, uid) = (before.map_or(wanted.clone(), |here| here.name), content.session.uid.clone());
+        let mut done = Imported { session, uid, inserted: BTreeMap::new(), renewed: 0, present: 0, left_out: 0 };
         let loader = Loader::new(c, &content.session.uid)?;
         count(&mut done, "session", if new { Loaded::Inserted } else { Loaded::Present });
         let ours = origins_of(c)?;

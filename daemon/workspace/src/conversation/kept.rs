@@ -50,19 +50,9 @@ const ASKED: f64 = 0.6;
 /// Maximum number of statements of one message that may replace older ones.
 const MAX_CORRECTIONS: usize = 6;
 
-/// Scores and stores the statements of a message, with their token counts. A sentence that was stored before moves to
-/// this message if the user says it; one that others repeat is kept where it was before, so that a context changes only
-/// when the repetition leaves its turns.
-pub fn keep(
-    connection: &Connection,
-    origin: &str,
-    said: Said<'_>,
-    statements: &[(Candidate, i64)],
-    seen: &mut TermCounts,
-) -> Result<()> {
-    let (conversation, now) = (said.conversation, now_ms());
-    let mut insert = connection.prepare_cached(
-        "INSERT INTO message_facts (uid, origin, conversation_id, position, place, role, source, kind, text, about, about_by, was, tokens,
+/// Stores a statement, or moves the sentence that was stored before.
+const INSERT: &str =
+    "INSERT INTO message_facts (uid, origin, conversation_id, position, place, role, source, kind, text, about, about_by, was, tokens,
             score, rank, sentence, template, at, updated_at)
          VALUES (:uid, :origin, :conversation_id, :position, :place, :role, :source, :kind, :text, :about, :about_by, :was, :tokens,
             :score, :rank, :sentence, :template, :at, :now)
@@ -78,8 +68,20 @@ pub fn keep(
             source = iif(excluded.role = 'user', NULL, source), superseded_by = iif(excluded.role = 'user', NULL, superseded_by),
             role = iif(excluded.role = 'user', 'user', role),
             updated_at = excluded.updated_at
-         RETURNING id",
-    )?;
+         RETURNING id";
+
+/// Scores and stores the statements of a message, with their token counts. A sentence that was stored before moves to
+/// this message if the user says it; one that others repeat is kept where it was before, so that a context changes only
+/// when the repetition leaves its turns.
+pub fn keep(
+    connection: &Connection,
+    origin: &str,
+    said: Said<'_>,
+    statements: &[(Candidate, i64)],
+    seen: &mut TermCounts,
+) -> Result<()> {
+    let (conversation, now) = (said.conversation, now_ms());
+    let mut insert = connection.prepare_cached(INSERT)?;
     let mut about = connection.prepare_cached(
         "INSERT OR IGNORE INTO message_subjects (conversation_id, hash, fact_id) VALUES (:conversation_id, :hash, :fact_id)",
     )?;

@@ -18,7 +18,7 @@ use afd_base::model::embed::BUILTIN;
 use afd_recall::{outbox, vectors};
 use afd_store::Result;
 
-pub use ask::{ask, get};
+pub use ask::{Answer, ask, get};
 pub use send::start;
 
 /// Returns the identity of the model whose vectors an index outside has: that of the settings, or the built-in one.

@@ -202,14 +202,19 @@ impl<'a> Memory<'a> {
         if taken.is_empty() {
             return None;
         }
-        let mut day = String::new();
-        let mut text = RECALLED.to_owned();
-        for (position, sentences) in taken {
-            let (who, at) = who.remove(&position).unwrap_or_default();
-            push_line(&mut text, &mut day, at, &format!("{position} {who}: {}", sentences.join(" \u{2026} ")));
-        }
-        Some(text)
+        Some(recalled_text(taken, who))
     }
+}
+
+/// Writes sentences by their message: one line each, with who said it when.
+fn recalled_text(taken: BTreeMap<i64, Vec<String>>, mut who: BTreeMap<i64, (String, i64)>) -> String {
+    let mut day = String::new();
+    let mut text = RECALLED.to_owned();
+    for (position, sentences) in taken {
+        let (who, at) = who.remove(&position).unwrap_or_default();
+        push_line(&mut text, &mut day, at, &format!("{position} {who}: {}", sentences.join(" \u{2026} ")));
+    }
+    text
 }
 
 /// Statements being chosen, best first.
