@@ -30,6 +30,9 @@ pub struct Source {
     pub used: (i64, Option<i64>),
 }
 
+/// Table of the entries.
+pub const TABLE: &str = "entries";
+
 const SOURCE: &str =
     "SELECT id, uid, kind, row_id, gone, archived_at IS NOT NULL AS archived, use_count, used_at FROM entries";
 

@@ -1,8 +1,8 @@
 //! Recall: finding again what is worth remembering.
 //!
 //! Notes, bugs, results, page models, patterns, sessions, states, and what callers stored have an *entry* each.
-//! Triggers of the database make it and mark it as due when its row changes; the writer derives the rest of it in the
-//! same transaction (`entries`): terms for full-text search (`terms`), and the vector of the built-in model
+//! Triggers of the database make it and mark it as due when its row changes; the rest of it is derived after the commit
+//! (`entries`): terms for full-text search (`terms`), and the vector of the built-in model
 //! (`vectors`). Vectors of another model are made behind. An index in memory (`index`) has what a search filters by,
 //! and sketches of the vectors; it follows the versions of entries, and can be dropped and read again at any time. An
 //! index outside (`qdrant`) follows them through an `outbox`. `search` fuses what is found by words and by vectors,

@@ -71,6 +71,7 @@ pub async fn save(core: &Arc<Core>, params: &SaveParams) -> Result<SavedNote> {
     };
     let (app, content) = (new.app.clone(), new.content.clone());
     let own = core.clone();
+    core.recall.catch_up().await;
     let similar = core.store.read(move |c| {
         let mut similar = notes::similar(c, &app, &content, Reader::Session(session))?;
         let near = recall::near_rows(&own.recall, c, &content, EntryType::Note, &app, session)?;

@@ -1,9 +1,11 @@
 //! Runs a group of writes and commits them together.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
+use rusqlite::hooks::Action;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::damage::{Damage, Files};
@@ -24,31 +26,54 @@ const LONG_GROUP: Duration = Duration::from_millis(20);
 /// Called with the connection when the content of the database is at risk.
 pub(super) type Rescue = Box<dyn Fn(&Connection, Risk) + Send>;
 
-/// Derives rows from those that a group of writes changed, before it is committed.
-pub type Follower = Box<dyn Fn(&Connection) -> Result<()> + Send + Sync>;
+/// A table, and what is called after each commit that changed rows of it.
+pub(super) struct Watched {
+    pub(super) table: &'static str,
+    pub(super) changed: Box<dyn Fn() + Send + Sync>,
+}
+
+/// Whether the transaction that is open changed rows of a table that somebody watches.
+#[derive(Default)]
+pub(super) struct Changes {
+    watched: OnceLock<Watched>,
+    are_seen: AtomicBool,
+}
+
+impl Changes {
+    /// Lets a connection note changes.
+    pub(super) fn note(self: &Arc<Self>, connection: &Connection) -> Result<()> {
+        let changes = self.clone();
+        let note = move |_: Action, _: &str, table: &str, _: i64| {
+            if changes.watched.get().is_some_and(|watched| watched.table == table) {
+                changes.are_seen.store(true, Ordering::Relaxed);
+            }
+        };
+        Ok(connection.update_hook(Some(note))?)
+    }
+
+    pub(super) fn watch(&self, watched: Watched) {
+        let _ = self.watched.set(watched);
+    }
+
+    /// Tells of changes of a transaction that has ended. Those of one that was rolled back are told too.
+    pub(super) fn tell(&self) {
+        if self.are_seen.swap(false, Ordering::Relaxed)
+            && let Some(watched) = self.watched.get()
+        {
+            (watched.changed)();
+        }
+    }
+}
 
 /// What the writer watches while it works.
 pub(super) struct Watch {
     pub(super) files: Files,
     pub(super) damage: Damage,
     pub(super) rescue: Rescue,
-    pub(super) follower: Arc<OnceLock<Follower>>,
+    pub(super) changes: Arc<Changes>,
 }
 
 impl Watch {
-    /// Derives rows. A failure is logged and leaves the group as it is: what is derived can be derived later.
-    fn follow(&self, connection: &Connection) {
-        let Some(follower) = self.follower.get() else { return };
-        let followed = execute(connection, "SAVEPOINT follow").map_err(StoreError::from).and_then(|()| {
-            let done = catch_panic(|| follower(connection));
-            let ended = if done.is_ok() { Ok(()) } else { execute(connection, "ROLLBACK TO follow") };
-            done.and(ended.and_then(|()| execute(connection, "RELEASE follow")).map_err(StoreError::from))
-        });
-        if let Err(error) = followed {
-            tracing::warn!(%error, "cannot derive rows from what was written");
-        }
-    }
-
     /// Checks after a commit that it went into the files that the next start will read.
     fn check_files(&mut self, connection: &Connection) -> Result<()> {
         let Err(what) = self.files.check() else { return Ok(()) };
@@ -106,14 +131,11 @@ pub(super) fn commit_group(
             break;
         }
     }
-    // Long writes are indexed in the background.
-    if begun.is_ok() && !has_long && connection.total_changes() > changes {
-        watch.follow(connection);
-    }
     let committed = begun.and_then(|()| connection.execute_batch("COMMIT").map_err(StoreError::from));
     // What went into a deleted file is not acknowledged.
     let committed = committed.and_then(|()| watch.check_files(connection));
     note_commit(connection, damage, &committed, connection.total_changes() > changes);
+    watch.changes.tell();
     if started.elapsed() > LONG_GROUP {
         tracing::debug!(
             ms = started.elapsed().as_millis() as u64,

@@ -49,7 +49,7 @@ pub use copy::{copy, open_copy, open_foreign, open_scratch};
 use damage::Damage;
 pub use damage::{Failing, damage_mark};
 pub use error::{Result, Risk, StoreError};
-pub use group::Follower;
+use group::Watched;
 pub use migrate::{
     SCHEMA, drop_foreign, former_origins, in_memory, origin_of, origins_of, renew_origin, schema_of, start_over,
     unchecked_in_memory,
@@ -168,10 +168,10 @@ impl Store {
         self.damage.rollback_count()
     }
 
-    /// Sets what derives rows from those that a group of writes changed, within the same transaction. It must be quick,
-    /// as all writes wait for it.
-    pub fn set_follower(&self, follower: Follower) {
-        self.writer.set_follower(follower);
+    /// Sets what is called after each commit that changed rows of a table, before those who wrote get their answers. It
+    /// must be quick, as all writes wait for it.
+    pub fn watch(&self, table: &'static str, changed: impl Fn() + Send + Sync + 'static) {
+        self.writer.watch(Watched { table, changed: Box::new(changed) });
     }
 
     /// Returns the number of writes that are waiting for their commit.
@@ -196,7 +196,7 @@ impl Store {
     }
 
     /// Like [`Store::write_or_refuse`], for a piece of long work, which says when to end: other writes do not wait for
-    /// its commit, and its entries are indexed in the background.
+    /// its commit.
     ///
     /// # Errors
     /// The error of the work or of the commit; nothing of it is in the database then.

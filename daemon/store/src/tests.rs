@@ -326,3 +326,30 @@ async fn opening_is_written_with_the_first_write_that_is_committed_and_only_then
         (true, Some("begun one two of another call"))
     );
 }
+
+#[tokio::test]
+async fn changes_of_a_watched_table_are_told_before_the_writer_is_answered() {
+    let (_dir, store) = temporary();
+    store
+        .write(|c| Ok(c.execute_batch("CREATE TABLE t (n INTEGER) STRICT; CREATE TABLE other (n INTEGER) STRICT")?))
+        .await
+        .expect("creates");
+    let told = Arc::new(AtomicU64::new(0));
+    let count = told.clone();
+    store.watch("t", move || {
+        count.fetch_add(1, Ordering::SeqCst);
+    });
+    let insert = |sql: &'static str| store.write(move |c| Ok(c.execute(sql, [])?));
+    insert("INSERT INTO other VALUES (1)").await.expect("inserts");
+    assert_eq!(told.load(Ordering::SeqCst), 0, "another table");
+    insert("INSERT INTO t VALUES (1)").await.expect("inserts");
+    assert_eq!(told.load(Ordering::SeqCst), 1);
+    store
+        .write(|c| {
+            Ok(c.execute_batch("CREATE TRIGGER copied AFTER INSERT ON other BEGIN INSERT INTO t VALUES (NEW.n); END")?)
+        })
+        .await
+        .expect("creates");
+    insert("INSERT INTO other VALUES (2)").await.expect("inserts");
+    assert_eq!(told.load(Ordering::SeqCst), 2, "by a trigger");
+}

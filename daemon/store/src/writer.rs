@@ -2,9 +2,9 @@
 
 use std::any::Any;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use super::checkpoints::Checkpoints;
 use super::damage::{Damage, Files};
 use super::error::catch_panic;
-use super::group::{Follower, MAX_GROUP, Rescue, Watch, commit_group};
+use super::group::{Changes, MAX_GROUP, Rescue, Watch, Watched, commit_group};
 use super::queue::{self, Opening, Queue, Turn, lane};
 use super::work::{Done, Queued, Report, Work};
 use super::{Result, StoreError};
@@ -59,7 +59,7 @@ pub(super) struct Writer {
     slots: Arc<Slots>,
     thread: Mutex<Option<JoinHandle<()>>>,
     ending: Arc<Ending>,
-    follower: Arc<OnceLock<Follower>>,
+    changes: Arc<Changes>,
 }
 
 /// The places of the queue.
@@ -98,13 +98,14 @@ impl Writer {
         rescue: Rescue,
         tasks: &Tasks,
     ) -> Result<Self> {
-        let follower = Arc::new(OnceLock::new());
+        let changes = Arc::<Changes>::default();
+        changes.note(&connection)?;
         let (sender, receiver) = channel();
         let ending = Arc::new(Ending { interrupt: connection.get_interrupt_handle(), is_late: AtomicBool::new(false) });
         let own = ending.clone();
         let mut checkpoints = Checkpoints::start(path, tasks)?;
         let (tasks, mut watch) =
-            (tasks.clone(), Watch { files: Files::of(path), damage, rescue, follower: follower.clone() });
+            (tasks.clone(), Watch { files: Files::of(path), damage, rescue, changes: changes.clone() });
         let thread = std::thread::Builder::new()
             .name("store-writer".into())
             .spawn(move || {
@@ -119,13 +120,13 @@ impl Writer {
             slots: Arc::default(),
             thread: Mutex::new(Some(thread)),
             ending,
-            follower,
+            changes,
         })
     }
 
-    /// Sets what derives rows from those that a group of writes changed.
-    pub(super) fn set_follower(&self, follower: Follower) {
-        let _ = self.follower.set(follower);
+    /// Sets what is called after commits that changed a table.
+    pub(super) fn watch(&self, watched: Watched) {
+        self.changes.watch(watched);
     }
 
     pub(super) fn slots(&self) -> &Arc<Slots> {
@@ -367,6 +368,7 @@ fn run(
         waiting.answer_flushes(group.committed.as_ref().err());
         log.committed(connection);
         std::mem::take(&mut waiting.alone).into_iter().for_each(|(work, _permit)| work(connection));
+        watch.changes.tell();
     }
     if let Err(error) = connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE);") {
         tracing::debug!(%error, "cannot empty the write-ahead log on closing");

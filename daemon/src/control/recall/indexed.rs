@@ -125,12 +125,13 @@ impl Recall {
         index.map_or_else(|| Ok(not_read()), |index| found(&index, Some(NOT_FOLLOWED)))
     }
 
-    /// Waits until the index was read, if it was dropped, with the vectors of a model: not on the threads that read, of
-    /// which there are few. `identity` is that of the model, if it is not the built-in one.
+    /// Waits until what was committed before can be found, and until the index was read, if it was dropped, with the
+    /// vectors of a model: not on the threads that read, of which there are few. `identity` is that of the model, if it is not the built-in one.
     ///
     /// # Errors
     /// If the database cannot be read.
     pub async fn read_first(core: &Arc<Core>, identity: Option<&str>) -> Result<()> {
+        core.recall.catch_up().await;
         let name = identity.unwrap_or(BUILTIN).to_owned();
         if core.recall.was_read.lock().contains(&name) {
             return Ok(());

@@ -1,26 +1,25 @@
 //! Keeps entries in step with their rows.
 //!
-//! The writer derives the entries of the rows that a group of writes changed before it commits them, so that what was
-//! answered with success is found at once. More than a few, as after an import or an upgrade, are derived behind, some
-//! at a time.
+//! Triggers mark the entries of rows that a write changed. After its commit a task derives them, the newest first: a few
+//! at once, for who waits to read them, and then the others, as after an import or an upgrade.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
 use super::super::Core;
 use super::describe::describe;
 use afd_recall::entries::{self, Source};
 use afd_store::{Connection, Piece, Result, all_or_nothing};
 
-/// Maximum number of entries that are derived within the group of writes that changed their rows, while many others are
-/// due, and within a write of their own.
-const WITH_WRITES: i64 = 32;
+/// Maximum number of entries that are derived at once, while many others are due, and in a write that others do not wait
+/// for.
+const AT_ONCE: i64 = 32;
 const WHILE_BEHIND: i64 = 8;
 const BEHIND: i64 = 200;
-/// How long entries are derived within a group of writes, which wait for it.
+/// How long entries are derived at once, while other writes wait.
 const MAX_TIME: Duration = Duration::from_millis(10);
 /// Entries that are checked in one write.
 const CHECKED: i64 = 300;
@@ -55,69 +54,85 @@ fn derive(c: &Connection, source: &Source) -> Result<()> {
     }
 }
 
-/// Lets the writer derive entries, and a background task those that it leaves.
+/// Starts the tasks that derive entries after each commit that marked some.
 pub fn start(core: &Arc<Core>) {
-    let more = core.recall.due.clone();
-    let (wake, embed, send) = (more.clone(), core.recall.wake.clone(), core.recall.changed.clone());
-    // The newest come first, so what a group changed is derived with it although others are due.
-    let is_behind = Arc::new(AtomicBool::new(false));
-    let behind = is_behind.clone();
-    core.store.set_follower(Box::new(move |c| {
-        let limit = if behind.load(Ordering::Relaxed) { WHILE_BEHIND } else { WITH_WRITES };
-        let done = some(c, limit, &Piece::lasting(MAX_TIME))?;
-        if done == limit {
-            behind.store(true, Ordering::Relaxed);
-            wake.notify_one();
-        }
-        if done > 0 {
-            embed.notify_one();
-            send.notify_one();
-        }
-        Ok(())
-    }));
-    // Rows may have been written by another version, or by an import that was cut off.
-    more.notify_one();
     let weak = Arc::downgrade(core);
-    let found = more.clone();
-    core.tasks.spawn("check-entries", move || check(weak.clone(), found.clone()));
+    core.store.watch(entries::TABLE, move || {
+        if let Some(core) = weak.upgrade() {
+            core.recall.progress.mark();
+        }
+    });
     let weak = Arc::downgrade(core);
-    core.tasks.spawn("entries", move || {
-        let (weak, more, is_behind) = (weak.clone(), more.clone(), is_behind.clone());
-        async move {
-            loop {
-                more.notified().await;
-                while let Some(core) = weak.upgrade() {
-                    match core.store.write_long(|c, piece| some(c, BEHIND, piece)).await {
-                        Ok(BEHIND) => {
-                            is_behind.store(true, Ordering::Relaxed);
-                            tokio::task::yield_now().await;
-                        }
-                        Ok(_) => {
-                            is_behind.store(false, Ordering::Relaxed);
-                            core.recall.nudge();
-                            break;
-                        }
-                        Err(error) => {
-                            tracing::warn!(%error, "cannot derive entries; it is tried again with the next write");
-                            break;
-                        }
-                    }
+    core.tasks.spawn("check-entries", move || check(weak.clone()));
+    let (more, is_behind) = (Arc::<Notify>::default(), Arc::<AtomicBool>::default());
+    let (weak, marked) = (Arc::downgrade(core), core.recall.progress.follow());
+    let (notify, behind) = (more.clone(), is_behind.clone());
+    core.tasks.spawn("entries", move || derive_newest(weak.clone(), marked.clone(), notify.clone(), behind.clone()));
+    let weak = Arc::downgrade(core);
+    core.tasks.spawn("entries-behind", move || derive_others(weak.clone(), more.clone(), is_behind.clone()));
+}
+
+/// Derives the newest entries that are due after each commit that marked some; wakes who derives the others.
+async fn derive_newest(
+    core: Weak<Core>,
+    mut marked: watch::Receiver<u64>,
+    more: Arc<Notify>,
+    is_behind: Arc<AtomicBool>,
+) {
+    // A task that panicked and is started again begins with what is due.
+    marked.mark_changed();
+    while marked.changed().await.is_ok() {
+        let Some(core) = core.upgrade() else { return };
+        let upto = *marked.borrow_and_update();
+        let limit = if is_behind.load(Ordering::Relaxed) { WHILE_BEHIND } else { AT_ONCE };
+        let derived = match core.store.read_all(|c| entries::due(c, 1)).await {
+            Ok(due) if due.is_empty() => Ok(0),
+            Ok(_) => core.store.write(move |c| some(c, limit, &Piece::lasting(MAX_TIME))).await,
+            Err(error) => Err(error),
+        };
+        core.recall.progress.advance(upto);
+        match derived {
+            Ok(0) => {}
+            Ok(done) => {
+                core.recall.nudge();
+                if done == limit {
+                    more.notify_one();
+                }
+            }
+            Err(error) => tracing::warn!(%error, "cannot derive entries; it is tried again after the next write"),
+        }
+    }
+}
+
+/// Derives entries piece by piece, until none are due.
+async fn derive_others(core: Weak<Core>, more: Arc<Notify>, is_behind: Arc<AtomicBool>) {
+    loop {
+        more.notified().await;
+        while let Some(core) = core.upgrade() {
+            is_behind.store(true, Ordering::Relaxed);
+            match core.store.write_long(|c, piece| some(c, BEHIND, piece)).await {
+                Ok(BEHIND) => tokio::task::yield_now().await,
+                Ok(_) => {
+                    core.recall.nudge();
+                    break;
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "cannot derive entries; it is tried again after the next write");
+                    break;
                 }
             }
         }
-    });
+        is_behind.store(false, Ordering::Relaxed);
+    }
 }
 
 /// Looks once for entries that are lost or whose index is damaged, and lets them be derived again.
-async fn check(core: Weak<Core>, more: Arc<Notify>) {
+async fn check(core: Weak<Core>) {
     let (mut after, mut damaged) = (0, 0);
     while let Some(core) = core.upgrade() {
         match check_some(&core, after).await {
             Ok(Some((last, found))) => {
                 (after, damaged) = (last, damaged + found);
-                if found > 0 {
-                    more.notify_one();
-                }
                 tokio::task::yield_now().await;
             }
             Ok(None) => break,

@@ -117,6 +117,7 @@ pub fn for_request(recall: &Recall, c: &Connection, text: &str, app: &str, sessi
 
 /// Returns what is known about a task that begins, and what could not be looked at, and why.
 pub async fn for_task(core: &Arc<Core>, task: &Task) -> (Vec<RecallEntry>, Vec<String>) {
+    core.recall.catch_up().await;
     let (own, text, name) = (core.clone(), task.description.clone(), task.session.clone());
     let found = core.store.read(move |c| {
         let Some(session) = session::by_name(c, &name)? else { return Ok(AtHand::default()) };
@@ -167,6 +168,7 @@ pub async fn with_remembered(core: &Arc<Core>, mut error: Error, app: Option<Str
     if text.is_empty() {
         return error;
     }
+    core.recall.catch_up().await;
     let found = core.store.read(move |c| {
         let types = [EntryType::Pattern, EntryType::Note, EntryType::Procedure, EntryType::Fact, EntryType::Bug];
         about(

@@ -10,6 +10,7 @@ mod indexed;
 mod indexer;
 mod injection;
 mod models;
+mod progress;
 pub mod qdrant;
 mod search;
 mod show;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::Notify;
 
+use super::progress::Progress;
 use afd_base::config::RecallSettings;
 use afd_base::model::embed::{Embedder, EmbeddingEndpoint, SentenceModel};
 use afd_base::task::run_blocking;
@@ -47,8 +48,8 @@ pub struct Recall {
     pub(super) looked: Mutex<(String, i64)>,
     /// Wakes the task that makes embeddings.
     pub(super) wake: Arc<Notify>,
-    /// Wakes the task that derives entries.
-    pub(super) due: Arc<Notify>,
+    /// How far the entries are in step with their rows.
+    pub(super) progress: Progress,
     /// Wakes the task that sends changed entries to the index outside.
     pub(super) changed: Arc<Notify>,
     /// The index outside.
@@ -143,9 +144,9 @@ impl Recall {
         }
     }
 
-    /// Wakes what derives entries that the writer has left.
-    pub fn catch_up(&self) {
-        self.due.notify_one();
+    /// Waits until what was committed before can be found.
+    pub async fn catch_up(&self) {
+        self.progress.catch_up().await;
     }
 
     /// Returns whether all entries up to a version of the index have vectors of a model, as far as they can.

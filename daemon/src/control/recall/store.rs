@@ -68,7 +68,8 @@ pub async fn store(core: &Arc<Core>, params: &RecallStoreParams) -> Result<Recal
     };
     let (origin, session) = (core.store.origin().to_owned(), new.session);
     let (uid, updated) = core.store.write(move |c| memories::store(c, &origin, &new)).await?;
-    core.recall.nudge();
+    // What is similar is told by vectors, its own among them.
+    core.recall.catch_up().await;
     let own = core.clone();
     let stored = core.store.read_all(move |c| {
         let Some(source) = entries::find(c, &uid)? else { return Ok(None) };

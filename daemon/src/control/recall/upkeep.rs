@@ -42,6 +42,7 @@ const BRIEF: usize = 80;
 /// If the database cannot be written.
 pub async fn upkeep(core: &Arc<Core>, params: &RecallUpkeepParams) -> Result<RecallUpkeep> {
     let dry_run = params.dry_run.unwrap_or(false);
+    core.recall.catch_up().await;
     let changes = run(core, dry_run).await?;
     let runs = core.store.read_all(|c| log::newest(c, RUNS)).await?;
     let runs = runs.into_iter().map(|(at, changes)| UpkeepRun { at, changes }).collect();

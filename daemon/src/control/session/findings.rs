@@ -108,6 +108,7 @@ pub async fn add_bug(core: &Arc<Core>, params: &BugAddParams) -> Result<BugAddRe
         core.clone(),
         [Some(p.title.as_str()), p.description.as_deref()].into_iter().flatten().collect::<Vec<_>>().join("\n"),
     );
+    core.recall.catch_up().await;
     let similar = core.store.read_all(move |c| {
         let mut similar = bugs::similar(c, &title, app.as_deref(), Reader::Session(id))?;
         let about = recall::rows_about(&own.recall, c, &described, EntryType::Bug, app.as_deref(), id)?;

@@ -106,7 +106,6 @@ pub(super) async fn apply(core: &Arc<Core>, import: Import, path: &Path, is_resu
             };
             (taking, waiting) = core.store.write_long(work).await?;
         }
-        core.recall.catch_up();
         scope::report(bytes, Some(size), "imported");
     }
     let counts_again = taking.counts_again || is_resumed;
@@ -114,7 +113,6 @@ pub(super) async fn apply(core: &Arc<Core>, import: Import, path: &Path, is_resu
     core.store.raise_seq(last_seq);
     core.visual.reload_all();
     core.forget_session_rows();
-    core.recall.catch_up();
     index_messages(core);
     rebuild_experience(core);
     Ok(taking.done)
