@@ -4,7 +4,7 @@ use std::io::{BufRead, IsTerminal, Write};
 
 use afd_proto::Secret;
 
-use crate::outcome::{Failure, USAGE};
+use afd_link::outcome::{Failure, USAGE};
 
 /// Asks for a word; `None` if nobody can be asked.
 ///

@@ -13,8 +13,9 @@ use crate::commands::{
     Call, Group, act, app, artifact, backup, config, connect, conversation, daemon, device, doctor, import, job, mcp,
     memory, observe, pattern, recall, recover, service, session, uninstall, verify, visual,
 };
-use crate::options::{Context, Global};
 use crate::{demo, examples, follow, init, man, setup};
+use afd_link::bridge::Mcp;
+use afd_link::options::{Context, Global};
 
 /// One-line description of the program.
 const ABOUT: &str = "Let AI agents operate phones, and remember what they did there";
@@ -195,7 +196,7 @@ pub const ENTRIES: &[Entry] = &[
         "Add the first device: a practice phone, a phone on the network, or on USB",
         init::run,
     ),
-    program::<mcp::Mcp>("mcp", "Serve MCP clients such as Claude Code on standard input and output", mcp::run),
+    program::<Mcp>("mcp", "Serve MCP clients such as Claude Code on standard input and output", mcp::run),
     program::<setup::Setup>("setup", "Add afd to Claude Code, Codex, Cursor, VS Code and other programs", setup::run),
     program::<follow::Follow>("events", "Follow events live", follow::run),
     Entry {

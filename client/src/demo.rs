@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::{ArgMatches, Args, FromArgMatches};
 
-use crate::options::Context;
+use afd_link::options::Context;
 use story::Story;
 use world::{DemoError, World};
 
@@ -36,7 +36,7 @@ fn play(options: &Demo) -> u8 {
         Ok(()) => 0,
         Err(DemoError(message)) => {
             eprintln!("afctl demo: {message}");
-            crate::outcome::FAILED
+            afd_link::outcome::FAILED
         }
     }
 }

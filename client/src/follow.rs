@@ -6,12 +6,12 @@ use afd_proto::Method;
 use afd_proto::events::{EventsSubscribe, SubscribeParams};
 use clap::{ArgMatches, Args, FromArgMatches};
 
-use crate::dial::{Purpose, connect, failure};
-use crate::human;
-use crate::options::{Context, Format};
-use crate::outcome::{Failure, Outcome};
 use crate::output::{effective, print};
-use crate::safe;
+use afd_link::dial::{Purpose, connect, failure};
+use afd_link::human;
+use afd_link::options::{Context, Format};
+use afd_link::outcome::{Failure, Outcome};
+use afd_link::safe;
 
 /// Options of `events`.
 #[derive(Debug, Args)]

@@ -15,11 +15,12 @@ use afd_proto::{Method, Secret};
 use clap::{ArgMatches, Args, FromArgMatches, ValueEnum};
 use serde_json::{Value, json};
 
-use crate::dial::{self, Purpose, Retry};
-use crate::options::Context;
-use crate::outcome::{FAILED, Failure, Outcome, USAGE};
+use crate::ask;
 use crate::output::print;
-use crate::{ask, request_key, spawn};
+use afd_link::dial::{self, Purpose, Retry};
+use afd_link::options::Context;
+use afd_link::outcome::{FAILED, Failure, Outcome, USAGE};
+use afd_link::{request_key, spawn};
 
 /// Token of the practice phone, which guards nothing.
 const PRACTICE_TOKEN: &str = "practice";

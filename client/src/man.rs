@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use serde_json::json;
 
-use crate::options::Context;
-use crate::outcome::{FAILED, Failure, Outcome};
 use crate::output::print;
+use afd_link::options::Context;
+use afd_link::outcome::{FAILED, Failure, Outcome};
 
 /// Options of `man`.
 #[derive(Debug, Args)]

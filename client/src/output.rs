@@ -4,10 +4,10 @@ use std::io::{IsTerminal, Write};
 
 use serde_json::Value;
 
-use crate::options::Format;
-use crate::outcome::Outcome;
-use crate::safe;
-use crate::{agent, human};
+use afd_link::options::Format;
+use afd_link::outcome::Outcome;
+use afd_link::safe;
+use afd_link::{agent, human};
 
 /// Resolves `auto` by whether standard output is a terminal.
 pub fn effective(format: Format) -> Format {

@@ -11,19 +11,19 @@ use clap::{ArgMatches, FromArgMatches};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use crate::agent;
 use crate::cli::{self, Run};
 use crate::commands::Call;
-use crate::connection::Connection;
-use crate::dial::{self, Purpose, Retry};
 use crate::guess::{self, Guess};
-use crate::human;
-use crate::options::{Address, Context, Format, Global, af_database, is_typed, typed_config};
-use crate::outcome::{FAILED, Failure, INTERRUPTED, Outcome, USAGE};
 use crate::output::{effective, print};
-use crate::own_settings;
-use crate::request_key::request_key;
 use crate::rewrite;
+use afd_link::agent;
+use afd_link::connection::Connection;
+use afd_link::dial::{self, Purpose, Retry};
+use afd_link::human;
+use afd_link::options::{Address, Context, Format, Global, af_database, is_typed, typed_config};
+use afd_link::outcome::{FAILED, Failure, INTERRUPTED, Outcome, USAGE};
+use afd_link::own_settings;
+use afd_link::request_key::request_key;
 
 /// Runs a command line and returns the exit code.
 pub fn run(args: impl IntoIterator<Item = std::ffi::OsString>) -> u8 {

@@ -4,8 +4,9 @@
 
 use std::fmt::Write as _;
 
-use afctl::human::render::render;
-use afctl::{cli, human, output};
+use afctl::{cli, output};
+use afd_link::human;
+use afd_link::human::render::render;
 use serde_json::Value;
 
 /// Real results by method; lists are cut to three items.

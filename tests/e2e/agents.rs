@@ -2,10 +2,10 @@
 //! with `then: "outline"`. It decides by what it was told only. Counted are its calls and the tokens of all that passes
 //! through its context: the commands, and what they print.
 
-use afctl::agent;
-use afctl::human::{kebab, render_of};
-use afctl::outcome::{Failure, Outcome};
 use afd_base::model::Tokenizers;
+use afd_link::agent;
+use afd_link::human::{kebab, render_of};
+use afd_link::outcome::{Failure, Outcome};
 use afd_tests::{CallError, Client, World};
 use serde_json::{Value, json};
 

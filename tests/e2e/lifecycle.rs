@@ -210,7 +210,7 @@ fn inherited_socket_is_used_and_not_removed() {
     let mut child =
         command.stdin(Stdio::from(std::os::fd::OwnedFd::from(listener))).stderr(Stdio::null()).spawn().expect("runs");
     let mut connection =
-        afctl::connection::Connection::open(&path).expect("the backlog accepts it before the daemon is ready");
+        afd_link::connection::Connection::open(&path).expect("the backlog accepts it before the daemon is ready");
     let version = connection.call("daemon.version", json!({})).expect("succeeds");
     assert_eq!(version["pid"], json!(child.id()));
     connection.call("daemon.shutdown", json!({})).expect("succeeds");

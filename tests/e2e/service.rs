@@ -150,7 +150,7 @@ fn socket_activation_with_the_tool_of_systemd() {
         return;
     };
     afd_tests::wait::until("the socket", || path.exists().then_some(()));
-    let mut connection = afctl::connection::Connection::open(&path).expect("connects");
+    let mut connection = afd_link::connection::Connection::open(&path).expect("connects");
     let status = connection.call("daemon.status", json!({})).expect("answers");
     assert_eq!(status["socket"], json!(path), "the socket that clients use, not the one of the settings");
     connection.call("daemon.shutdown", json!({})).expect("answers");

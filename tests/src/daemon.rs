@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-use afctl::connection::Connection;
 use afd::lifecycle::Hosted;
 use afd_base::config::{Override, Overrides};
+use afd_link::connection::Connection;
 
 use crate::programs;
 

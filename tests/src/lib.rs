@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 use afd_proto::MethodInfo;
 use serde_json::{Value, json};
 
-pub use afctl::connection::{CallError, Connection};
+pub use afd_link::connection::{CallError, Connection};
 pub use daemon::Daemon;
 pub use phone::TestPhone;
 

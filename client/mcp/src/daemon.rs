@@ -3,11 +3,11 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use afctl::connection::{CallError, Connection};
-use afctl::dial::{self, Purpose, Retry};
-use afctl::options::{Address, Global};
-use afctl::outcome::{FAILED, Failure, Outcome};
-use afctl::{human, request_key};
+use afd_link::connection::{CallError, Connection};
+use afd_link::dial::{self, Purpose, Retry};
+use afd_link::options::{Address, Global};
+use afd_link::outcome::{FAILED, Failure, Outcome};
+use afd_link::{human, request_key};
 use afd_proto::device::{DeviceLease, DeviceRelease};
 use afd_proto::rpc::Progress;
 use afd_proto::session::SessionShow;

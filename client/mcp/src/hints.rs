@@ -1,7 +1,7 @@
 //! Hints as an MCP client can follow them: they name tools and their arguments. The daemon's hints name commands and
 //! methods; where there is no tool for one of them, that part of a hint is left out.
 
-use afctl::outcome::Failure;
+use afd_link::outcome::Failure;
 use afd_proto::MethodInfo;
 use afd_proto::tool::Tool;
 use serde_json::{Map, Value};

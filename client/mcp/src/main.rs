@@ -27,8 +27,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use afctl::commands::mcp::Mcp;
-use afctl::options::{Address, Global};
+use afd_link::bridge::Mcp;
+use afd_link::options::{Address, Global};
 use afd_proto::tool::Toolset;
 use clap::{Args, Command, FromArgMatches};
 use rmcp::ServiceExt;

@@ -4,7 +4,7 @@
 use std::fs::{File, TryLockError};
 use std::path::Path;
 
-use afctl::fnv;
+use afd_link::fnv;
 
 /// Maximum number of clients of one name.
 const MAX_CLIENTS: usize = 100;

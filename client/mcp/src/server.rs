@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use afctl::outcome::Outcome;
-use afctl::{agent, safe};
+use afd_link::outcome::Outcome;
+use afd_link::{agent, safe};
 use afd_proto::artifact::ArtifactGet;
 use afd_proto::findings::{BugList, BugShow, ResultList};
 use afd_proto::memory::MemoryLog;

@@ -12,7 +12,7 @@ use afd_proto::vocabulary::By;
 use clap::{Args, Subcommand};
 
 use super::{Call, Expected, Group, point};
-use crate::options::Context;
+use afd_link::options::Context;
 
 /// Actions on the device.
 #[derive(Debug, Subcommand)]

@@ -3,8 +3,8 @@
 use clap::{Args, Subcommand};
 
 use super::{Call, Group};
-use crate::options::Context;
-use crate::outcome::Failure;
+use afd_link::options::Context;
+use afd_link::outcome::Failure;
 
 /// Instructions for installing and uninstalling the phone's app with `adb`.
 #[derive(Debug, Subcommand)]

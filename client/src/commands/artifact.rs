@@ -4,7 +4,7 @@ use afd_proto::artifact::{ArtifactDelete, ArtifactGet, ArtifactList, DeleteParam
 use clap::{Args, Subcommand};
 
 use super::{Call, Group};
-use crate::options::Context;
+use afd_link::options::Context;
 
 /// Stored files: screenshots, full-screen dumps, large results.
 #[derive(Debug, Subcommand)]

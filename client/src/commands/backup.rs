@@ -6,10 +6,10 @@ use clap::Subcommand;
 use serde_json::Value;
 
 use super::{Call, Group};
-use crate::dial::{self, Purpose};
-use crate::human::backup::restored;
-use crate::options::Context;
-use crate::outcome::Failure;
+use afd_link::dial::{self, Purpose};
+use afd_link::human::backup::restored;
+use afd_link::options::Context;
+use afd_link::outcome::Failure;
 
 /// Backups of the memory.
 #[derive(Debug, Subcommand)]

@@ -7,10 +7,10 @@ use clap::Subcommand;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::human::kebab;
-use crate::human::render::{Human, render};
-use crate::options::Context;
-use crate::outcome::{Failure, Render, USAGE};
+use afd_link::human::kebab;
+use afd_link::human::render::{Human, render};
+use afd_link::options::Context;
+use afd_link::outcome::{Failure, Render, USAGE};
 
 /// A group of subcommands, each of which makes one call.
 pub trait Group: Subcommand {

@@ -6,7 +6,7 @@ use afd_proto::vocabulary::NoParams;
 use clap::Subcommand;
 
 use super::{Call, Group};
-use crate::options::Context;
+use afd_link::options::Context;
 
 /// Settings, and where each value comes from.
 #[derive(Debug, Subcommand)]

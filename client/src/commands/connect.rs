@@ -4,7 +4,7 @@ use afd_proto::device::{ConnectUsbParams, DeviceConnectUsb};
 use clap::{Args, Subcommand};
 
 use super::{Call, Group};
-use crate::options::Context;
+use afd_link::options::Context;
 
 /// Connect a phone and add it to the configuration.
 #[derive(Debug, Subcommand)]

@@ -14,8 +14,8 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::{Call, Group, map, pair, read_list};
-use crate::options::Context;
-use crate::outcome::{Failure, USAGE};
+use afd_link::options::Context;
+use afd_link::outcome::{Failure, USAGE};
 
 /// Which conversation of the session is meant.
 #[derive(Debug, Args)]

@@ -14,11 +14,11 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::{Call, Group, service};
-use crate::dial::{self, Purpose};
-use crate::human;
-use crate::options::Context;
-use crate::outcome::{FAILED, Failure};
-use crate::safe;
+use afd_link::dial::{self, Purpose};
+use afd_link::human;
+use afd_link::options::Context;
+use afd_link::outcome::{FAILED, Failure};
+use afd_link::safe;
 
 /// Start, stop and inspect the daemon.
 #[derive(Debug, Subcommand)]

@@ -10,8 +10,8 @@ use clap::{Args, Subcommand};
 
 use super::{Call, Group, false_if};
 use crate::ask;
-use crate::options::Context;
-use crate::outcome::{Failure, USAGE};
+use afd_link::options::Context;
+use afd_link::outcome::{Failure, USAGE};
 
 /// Add, list and lease devices.
 #[derive(Debug, Subcommand)]

@@ -9,12 +9,12 @@ use clap::{ArgMatches, Args};
 use serde_json::Value;
 
 use super::service;
-use crate::dial::{self, Purpose};
-use crate::human::{paint, parts};
-use crate::options::Context;
-use crate::outcome::{FAILED, Outcome};
 use crate::output::print;
-use crate::{spawn, trust};
+use afd_link::dial::{self, Purpose};
+use afd_link::human::{paint, parts};
+use afd_link::options::Context;
+use afd_link::outcome::{FAILED, Outcome};
+use afd_link::{spawn, trust};
 
 /// Options of `doctor`.
 #[derive(Debug, Args)]

@@ -13,7 +13,7 @@ use afd_proto::vocabulary::RecordScope;
 use clap::{Args, Subcommand};
 
 use super::{Call, Group, non_empty};
-use crate::options::Context;
+use afd_link::options::Context;
 
 /// Page and app of a finding; by default those the session observed last.
 #[derive(Debug, Args)]

@@ -7,7 +7,7 @@ use afd_proto::memory::MemoryImportAf;
 use clap::{Args, Subcommand};
 
 use super::{Call, Group, absolute};
-use crate::options::{Context, typed_config};
+use afd_link::options::{Context, typed_config};
 
 /// Import data from another tool.
 #[derive(Debug, Subcommand)]

@@ -5,7 +5,7 @@ use afd_proto::vocabulary::NoParams;
 use clap::Subcommand;
 
 use super::{Call, Group};
-use crate::options::Context;
+use afd_link::options::Context;
 
 /// Background jobs of the daemon.
 #[derive(Debug, Subcommand)]

@@ -4,26 +4,12 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
 
-use afd_proto::tool::Toolset;
-use clap::{ArgMatches, Args, FromArgMatches};
+use clap::{ArgMatches, FromArgMatches};
 
-use crate::options::Context;
-use crate::outcome::{FAILED, Failure, Outcome};
 use crate::output::print;
-
-/// Options of `mcp`, and of the bridge that it executes.
-#[derive(Debug, Args)]
-pub struct Mcp {
-    /// Sets of tools to offer beside core, separated by commas
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "SET")]
-    pub toolsets: Vec<Toolset>,
-    /// Serve HTTP on this port of 127.0.0.1 instead of standard input and output; 0 takes a free one
-    #[arg(long, value_name = "PORT")]
-    pub http: Option<u16>,
-    /// File with the token that HTTP clients must send; created with a new token if it does not exist
-    #[arg(long, value_name = "FILE", requires = "http")]
-    pub token_file: Option<PathBuf>,
-}
+use afd_link::bridge::Mcp;
+use afd_link::options::Context;
+use afd_link::outcome::{FAILED, Failure, Outcome};
 
 /// Replaces this program by the bridge; returns only if that fails.
 ///

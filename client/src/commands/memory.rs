@@ -12,7 +12,7 @@ use afd_proto::vocabulary::{NoParams, RecordScope};
 use clap::{Args, Subcommand};
 
 use super::{Call, Group, absolute};
-use crate::options::Context;
+use afd_link::options::Context;
 
 /// Notes, event log, and what was learned about pages.
 #[derive(Debug, Subcommand)]

@@ -12,7 +12,7 @@ use afd_proto::vocabulary::{AllHints, HintsWanted};
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::{Call, Group, absolute, false_if, non_empty, true_if};
-use crate::options::Context;
+use afd_link::options::Context;
 
 /// Read the screen.
 #[derive(Debug, Subcommand)]

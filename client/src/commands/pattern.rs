@@ -9,8 +9,8 @@ use afd_proto::pattern::{
 use clap::{Args, Subcommand};
 
 use super::{Call, Group, read_list};
-use crate::options::Context;
-use crate::outcome::{Failure, USAGE};
+use afd_link::options::Context;
+use afd_link::outcome::{Failure, USAGE};
 
 /// Patterns learned across sessions.
 #[derive(Debug, Subcommand)]

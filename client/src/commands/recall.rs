@@ -13,7 +13,7 @@ use afd_proto::recall_upkeep::{
 use clap::{Args, Subcommand};
 
 use super::{Call, Group, absolute, true_if};
-use crate::options::Context;
+use afd_link::options::Context;
 
 /// Find again what is worth remembering: notes, bugs, results, patterns, pages, sessions.
 #[derive(Debug, Subcommand)]

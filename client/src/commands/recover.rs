@@ -6,7 +6,7 @@ use clap::Subcommand;
 
 use super::act::Key;
 use super::{Call, Group};
-use crate::options::Context;
+use afd_link::options::Context;
 
 /// Recover from a failure; afd remembers which recovery fixed it.
 #[derive(Debug, Subcommand)]

@@ -9,11 +9,11 @@ use clap::Subcommand;
 use serde_json::{Value, json};
 
 use super::{Call, Group, units};
-use crate::dial;
-use crate::human::{paint, parts};
-use crate::options::Context;
-use crate::outcome::{FAILED, Failure};
-use crate::spawn;
+use afd_link::dial;
+use afd_link::human::{paint, parts};
+use afd_link::options::Context;
+use afd_link::outcome::{FAILED, Failure};
+use afd_link::spawn;
 
 /// Run the daemon under systemd.
 #[derive(Debug, Subcommand)]

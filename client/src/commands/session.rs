@@ -13,7 +13,7 @@ use clap::{Args, Subcommand};
 
 use super::findings::{Bug, Place, Task, TestResult};
 use super::{Call, Group, absolute, map, non_empty, pair};
-use crate::options::Context;
+use afd_link::options::Context;
 
 /// Test sessions: goal, tasks, findings, progress, resume. --session selects the session.
 #[derive(Debug, Subcommand)]

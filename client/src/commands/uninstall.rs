@@ -6,10 +6,11 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::{Call, service};
-use crate::human::{bytes, count, paint, parts};
-use crate::options::Context;
-use crate::outcome::{FAILED, Failure, USAGE};
-use crate::{ask, dial, spawn};
+use crate::ask;
+use afd_link::human::{bytes, count, paint, parts};
+use afd_link::options::Context;
+use afd_link::outcome::{FAILED, Failure, USAGE};
+use afd_link::{dial, spawn};
 
 /// Options of `uninstall`.
 #[derive(Debug, Args)]

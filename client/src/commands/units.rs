@@ -4,8 +4,8 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use crate::fnv;
-use crate::outcome::{FAILED, Failure};
+use afd_link::fnv;
+use afd_link::outcome::{FAILED, Failure};
 
 /// The units, by name, as they are in the repository.
 const UNITS: [(&str, &str); 2] = [

@@ -8,7 +8,7 @@ use afd_proto::vocabulary::By;
 use clap::{Args, Subcommand};
 
 use super::{Call, Group};
-use crate::options::Context;
+use afd_link::options::Context;
 
 /// Check that the screen is as expected; the exit code is 1 if it is not.
 #[derive(Debug, Subcommand)]

@@ -13,8 +13,8 @@ use afd_proto::visual::{
 use clap::{Args, Subcommand};
 
 use super::{Call, Group, absolute, non_empty, read_list};
-use crate::options::Context;
-use crate::outcome::Failure;
+use afd_link::options::Context;
+use afd_link::outcome::Failure;
 
 /// Learned components and states of screens, and paths between them.
 #[derive(Debug, Subcommand)]

@@ -17,8 +17,8 @@ use anstyle::{AnsiColor, Style};
 use serde_json::json;
 
 use super::world::{DemoError, World};
-use crate::human::{self, paint};
-use crate::outcome::Failure;
+use afd_link::human::{self, paint};
+use afd_link::outcome::Failure;
 
 const SETTINGS: &str = "com.android.settings";
 /// Session of the second round.

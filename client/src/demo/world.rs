@@ -13,9 +13,9 @@ use afd_proto::{Method, Secret};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::connection::{CallError, Connection};
-use crate::outcome::{FAILED, Failure};
-use crate::spawn::{self, Start};
+use afd_link::connection::{CallError, Connection};
+use afd_link::outcome::{FAILED, Failure};
+use afd_link::spawn::{self, Start};
 
 /// Message of the error that ended the tour early.
 pub(super) struct DemoError(pub String);

@@ -15,9 +15,9 @@ use clap::{ArgMatches, Args, FromArgMatches};
 use serde_json::Value;
 
 use crate::ask;
-use crate::options::Context;
-use crate::outcome::{FAILED, Failure, Outcome, USAGE};
 use crate::output::print;
+use afd_link::options::Context;
+use afd_link::outcome::{FAILED, Failure, Outcome, USAGE};
 use programs::{Directories, Form, Place, Program, Scope};
 use record::{Record, Splice};
 

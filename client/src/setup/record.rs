@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::files;
-use crate::fnv;
+use afd_link::fnv;
 
 /// The changes of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -36,7 +36,7 @@ human! {
     ModelRemove => |removed: &ModelRemoved| format!("{}; {} deleted\n", paint(GOOD, "the built-in model is used"), count(removed.deleted, "vector"));
 }
 
-pub(crate) fn entry_lines(entry: &RecallEntry) -> String {
+pub(super) fn entry_lines(entry: &RecallEntry) -> String {
     let mut out = String::new();
     let title = entry.title.as_deref().map_or(String::new(), |title| format!(" {title}"));
     let id = entry.id.map_or(String::new(), |id| format!(" {id}"));

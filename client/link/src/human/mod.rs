@@ -1,13 +1,13 @@
 //! Output for people: headlines, tables, and colours if the terminal supports them.
 
-pub(crate) mod backup;
+pub mod backup;
 mod conversation;
-pub(crate) mod daemon;
+pub mod daemon;
 mod devices;
 mod memory;
 mod observe;
-pub(crate) mod parts;
-pub(crate) mod recall;
+pub mod parts;
+pub mod recall;
 mod records;
 pub mod render;
 mod session;

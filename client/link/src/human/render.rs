@@ -19,7 +19,7 @@ pub fn render<M: Human>(data: &Value) -> Option<String> {
 macro_rules! human {
     ($($method:path => $function:expr;)*) => {
         /// How the results of these methods are rendered.
-        pub(crate) const RENDERS: &[(&str, $crate::outcome::Render)] =
+        pub const RENDERS: &[(&str, $crate::outcome::Render)] =
             &[$((<$method as afd_proto::Method>::INFO.name, $crate::human::render::render::<$method>)),*];
         $(
         impl $crate::human::render::Human for $method {

@@ -19,7 +19,7 @@ fn methods(list: &MethodList) -> String {
 }
 
 /// Renders calls per second since the look before, and their times, for the methods that were called.
-pub(crate) fn rates(before: &[MethodLoad], now: &[MethodLoad], since: Duration) -> String {
+pub fn rates(before: &[MethodLoad], now: &[MethodLoad], since: Duration) -> String {
     let old = |name: &str| before.iter().find(|m| m.name == name).map_or((0, 0), |m| (m.calls, m.calls * m.mean_us));
     let row = |m: &MethodLoad| {
         let (calls, total) = old(&m.name);

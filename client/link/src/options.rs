@@ -146,6 +146,6 @@ pub fn typed_config(global: &Global) -> Option<&std::path::PathBuf> {
 }
 
 /// Returns the database that `AF_DB` names.
-pub(crate) fn af_database() -> Option<PathBuf> {
+pub fn af_database() -> Option<PathBuf> {
     std::env::var_os("AF_DB").filter(|v| !v.is_empty()).map(Into::into)
 }

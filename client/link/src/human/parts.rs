@@ -5,11 +5,15 @@ use anstyle::{AnsiColor, Style};
 use comfy_table::{ContentArrangement, Row, Table, presets};
 use serde_json::Value;
 
-pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
-pub(crate) const BAD: Style = AnsiColor::Red.on_default();
-pub(crate) const WARN: Style = AnsiColor::Yellow.on_default();
-pub(crate) const DIM: Style = Style::new().dimmed();
-pub(crate) const BOLD: Style = Style::new().bold();
+/// Style of what went well.
+pub const GOOD: Style = AnsiColor::Green.on_default();
+/// Style of what failed.
+pub const BAD: Style = AnsiColor::Red.on_default();
+/// Style of what needs attention.
+pub const WARN: Style = AnsiColor::Yellow.on_default();
+/// Style of what matters less.
+pub const DIM: Style = Style::new().dimmed();
+pub(super) const BOLD: Style = Style::new().bold();
 
 /// Returns a size in the largest unit in which it is at least 1, with one decimal.
 pub fn bytes(size: u64) -> String {
@@ -39,7 +43,7 @@ pub(super) fn more(cursor: Option<i64>) -> String {
 }
 
 /// Returns a line for each thing that an answer could not use.
-pub(crate) fn missing(missing: &[String]) -> String {
+pub fn missing(missing: &[String]) -> String {
     missing.iter().map(|what| format!("{}: {what}\n", paint(WARN, "missing"))).collect()
 }
 
@@ -103,7 +107,7 @@ pub(super) fn shorten(text: &str) -> String {
 
 /// Returns a time (UTC milliseconds) in the local time zone, which it names: today's by the clock, that of another year
 /// with the year.
-pub(crate) fn time(ms: i64) -> String {
+pub fn time(ms: i64) -> String {
     let zone = jiff::tz::TimeZone::system();
     let now = jiff::Timestamp::now().to_zoned(zone.clone());
     let Ok(then) = jiff::Timestamp::from_millisecond(ms) else { return ms.to_string() };

@@ -60,7 +60,8 @@ fn lost(total: u64, paths: &[String]) -> String {
     }
 }
 
-pub(crate) fn restored(data: &Value) -> Option<String> {
+/// Renders what `backup restore` restored; `None` if the data is something else.
+pub fn restored(data: &Value) -> Option<String> {
     let restored: Restored = serde_json::from_value(data.clone()).ok()?;
     let mut out = format!("{} {} into {}\n", paint(parts::GOOD, "restored"), line(&restored.backup), restored.database);
     if restored.artifacts > 0 {
