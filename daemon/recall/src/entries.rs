@@ -32,6 +32,8 @@ pub struct Source {
 
 /// Table of the entries.
 pub const TABLE: &str = "entries";
+/// Finds a row if entries are due.
+pub const ARE_DUE: &str = "SELECT 1 FROM entries WHERE due = 1 LIMIT 1";
 
 const SOURCE: &str =
     "SELECT id, uid, kind, row_id, gone, archived_at IS NOT NULL AS archived, use_count, used_at FROM entries";

@@ -26,9 +26,10 @@ const LONG_GROUP: Duration = Duration::from_millis(20);
 /// Called with the connection when the content of the database is at risk.
 pub(super) type Rescue = Box<dyn Fn(&Connection, Risk) + Send>;
 
-/// A table, and what is called after each commit that changed rows of it.
+/// A table, and what is called after each commit that changed rows of it if a query finds a row then.
 pub(super) struct Watched {
     pub(super) table: &'static str,
+    pub(super) query: &'static str,
     pub(super) changed: Box<dyn Fn() + Send + Sync>,
 }
 
@@ -55,10 +56,12 @@ impl Changes {
         let _ = self.watched.set(watched);
     }
 
-    /// Tells of changes of a transaction that has ended. Those of one that was rolled back are told too.
-    pub(super) fn tell(&self) {
+    /// Tells of changes of a transaction that has ended. Those of one that was rolled back may be told too, as those
+    /// are after which the query fails.
+    pub(super) fn tell(&self, connection: &Connection) {
         if self.are_seen.swap(false, Ordering::Relaxed)
             && let Some(watched) = self.watched.get()
+            && connection.prepare_cached(watched.query).and_then(|mut query| query.exists([])).unwrap_or(true)
         {
             (watched.changed)();
         }
@@ -135,7 +138,7 @@ pub(super) fn commit_group(
     // What went into a deleted file is not acknowledged.
     let committed = committed.and_then(|()| watch.check_files(connection));
     note_commit(connection, damage, &committed, connection.total_changes() > changes);
-    watch.changes.tell();
+    watch.changes.tell(connection);
     if started.elapsed() > LONG_GROUP {
         tracing::debug!(
             ms = started.elapsed().as_millis() as u64,

@@ -168,10 +168,10 @@ impl Store {
         self.damage.rollback_count()
     }
 
-    /// Sets what is called after each commit that changed rows of a table, before those who wrote get their answers. It
-    /// must be quick, as all writes wait for it.
-    pub fn watch(&self, table: &'static str, changed: impl Fn() + Send + Sync + 'static) {
-        self.writer.watch(Watched { table, changed: Box::new(changed) });
+    /// Sets what is called after each commit that changed rows of a table, if `query` finds a row then; those who wrote
+    /// get their answers after that. Both must be quick, as all writes wait for them.
+    pub fn watch(&self, table: &'static str, query: &'static str, changed: impl Fn() + Send + Sync + 'static) {
+        self.writer.watch(Watched { table, query, changed: Box::new(changed) });
     }
 
     /// Returns the number of writes that are waiting for their commit.

@@ -336,7 +336,7 @@ async fn changes_of_a_watched_table_are_told_before_the_writer_is_answered() {
         .expect("creates");
     let told = Arc::new(AtomicU64::new(0));
     let count = told.clone();
-    store.watch("t", move || {
+    store.watch("t", "SELECT 1 FROM t WHERE n > 0", move || {
         count.fetch_add(1, Ordering::SeqCst);
     });
     let insert = |sql: &'static str| store.write(move |c| Ok(c.execute(sql, [])?));
@@ -352,4 +352,6 @@ async fn changes_of_a_watched_table_are_told_before_the_writer_is_answered() {
         .expect("creates");
     insert("INSERT INTO other VALUES (2)").await.expect("inserts");
     assert_eq!(told.load(Ordering::SeqCst), 2, "by a trigger");
+    insert("UPDATE t SET n = 0").await.expect("updates");
+    assert_eq!(told.load(Ordering::SeqCst), 2, "the query finds nothing");
 }

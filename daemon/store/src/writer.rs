@@ -368,7 +368,7 @@ fn run(
         waiting.answer_flushes(group.committed.as_ref().err());
         log.committed(connection);
         std::mem::take(&mut waiting.alone).into_iter().for_each(|(work, _permit)| work(connection));
-        watch.changes.tell();
+        watch.changes.tell(connection);
     }
     if let Err(error) = connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE);") {
         tracing::debug!(%error, "cannot empty the write-ahead log on closing");

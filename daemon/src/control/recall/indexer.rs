@@ -21,6 +21,8 @@ const WHILE_BEHIND: i64 = 8;
 const BEHIND: i64 = 200;
 /// How long entries are derived at once, while other writes wait.
 const MAX_TIME: Duration = Duration::from_millis(10);
+/// Pause after a failure.
+const PAUSE: Duration = Duration::from_secs(1);
 /// Entries that are checked in one write.
 const CHECKED: i64 = 300;
 
@@ -57,7 +59,7 @@ fn derive(c: &Connection, source: &Source) -> Result<()> {
 /// Starts the tasks that derive entries after each commit that marked some.
 pub fn start(core: &Arc<Core>) {
     let weak = Arc::downgrade(core);
-    core.store.watch(entries::TABLE, move || {
+    core.store.watch(entries::TABLE, entries::ARE_DUE, move || {
         if let Some(core) = weak.upgrade() {
             core.recall.progress.mark();
         }
@@ -85,11 +87,7 @@ async fn derive_newest(
         let Some(core) = core.upgrade() else { return };
         let upto = *marked.borrow_and_update();
         let limit = if is_behind.load(Ordering::Relaxed) { WHILE_BEHIND } else { AT_ONCE };
-        let derived = match core.store.read_all(|c| entries::due(c, 1)).await {
-            Ok(due) if due.is_empty() => Ok(0),
-            Ok(_) => core.store.write(move |c| some(c, limit, &Piece::lasting(MAX_TIME))).await,
-            Err(error) => Err(error),
-        };
+        let derived = core.store.write(move |c| some(c, limit, &Piece::lasting(MAX_TIME))).await;
         core.recall.progress.advance(upto);
         match derived {
             Ok(0) => {}
@@ -99,7 +97,11 @@ async fn derive_newest(
                     more.notify_one();
                 }
             }
-            Err(error) => tracing::warn!(%error, "cannot derive entries; it is tried again after the next write"),
+            Err(error) => {
+                tracing::warn!(%error, "cannot derive entries; it is tried again after the next write");
+                // What was rolled back may be told as well.
+                tokio::time::sleep(PAUSE).await;
+            }
         }
     }
 }
