@@ -150,6 +150,21 @@ pub(super) fn commit_group(
     Group { acknowledgements, permits, committed }
 }
 
+/// Runs work in a transaction of its own whose commit is not synced. That of the next other transaction syncs it, as the
+/// log is synced as a whole.
+pub(super) fn unsynced<T>(connection: &Connection, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+    connection.execute_batch("PRAGMA synchronous = NORMAL")?;
+    let done = connection.execute_batch("BEGIN IMMEDIATE").map_err(StoreError::from).and_then(|()| {
+        let done = catch_panic(|| work(connection));
+        done.and_then(|value| connection.execute_batch("COMMIT").map(|()| value).map_err(StoreError::from))
+    });
+    if !connection.is_autocommit() {
+        let _ = connection.execute_batch("ROLLBACK");
+    }
+    connection.execute_batch("PRAGMA synchronous = FULL")?;
+    done
+}
+
 /// Keeps whether writing works, and takes back a group that was not committed.
 fn note_commit(connection: &Connection, damage: &Damage, committed: &Result<()>, has_changes: bool) {
     match committed {

@@ -49,7 +49,7 @@ pub use copy::{copy, open_copy, open_foreign, open_scratch};
 use damage::Damage;
 pub use damage::{Failing, damage_mark};
 pub use error::{Result, Risk, StoreError};
-use group::Watched;
+use group::{Watched, unsynced};
 pub use migrate::{
     SCHEMA, drop_foreign, former_origins, in_memory, origin_of, origins_of, renew_origin, schema_of, start_over,
     unchecked_in_memory,
@@ -193,6 +193,21 @@ impl Store {
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         self.writer.submit(Turn::Lane(lane()), work, None).await
+    }
+
+    /// Like [`Store::write`], for rows that can be derived again: their commit is not awaited to be on the disk. After a
+    /// power failure they may be as before.
+    ///
+    /// # Errors
+    /// The error of the work or of the commit; nothing of it is in the database then.
+    pub async fn write_derived<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        match self.damage.get() {
+            Some(what) => Err(StoreError::Damaged(what)),
+            None => self.writer.alone(move |c| unsynced(c, work)).await,
+        }
     }
 
     /// Like [`Store::write_or_refuse`], for a piece of long work, which says when to end: other writes do not wait for

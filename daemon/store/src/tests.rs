@@ -355,3 +355,26 @@ async fn changes_of_a_watched_table_are_told_before_the_writer_is_answered() {
     insert("UPDATE t SET n = 0").await.expect("updates");
     assert_eq!(told.load(Ordering::SeqCst), 2, "the query finds nothing");
 }
+
+#[tokio::test]
+async fn failed_derivation_is_rolled_back_and_later_writes_are_synced() {
+    let (_dir, store) = temporary();
+    store.write(|c| Ok(c.execute_batch("CREATE TABLE t (n INTEGER) STRICT")?)).await.expect("creates");
+    let insert =
+        |c: &Connection, n: i64| Ok::<_, StoreError>(c.execute("INSERT INTO t VALUES (:n)", crate::args! {n})?);
+    store.write_derived(move |c| insert(c, 1)).await.expect("inserts");
+    let failed = store.write_derived(move |c| insert(c, 2).and(Err::<(), _>(StoreError::Full))).await;
+    assert!(matches!(failed, Err(StoreError::Full)), "{failed:?}");
+    let panicked: Result<()> = store
+        .write_derived(move |c| {
+            insert(c, 3)?;
+            panic!("as a bug does")
+        })
+        .await;
+    assert!(matches!(panicked, Err(StoreError::Panicked(_))), "{panicked:?}");
+    let synchronous =
+        store.write(|c| Ok(c.query_row("PRAGMA synchronous", [], |row| row.get::<_, i64>("synchronous"))?));
+    assert_eq!(synchronous.await.expect("reads"), 2, "full");
+    let sum = store.read(|c| Ok(c.query_row("SELECT sum(n) AS sum FROM t", [], |row| row.get::<_, i64>("sum"))?));
+    assert_eq!(sum.await.expect("reads"), 1);
+}

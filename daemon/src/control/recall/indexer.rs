@@ -87,7 +87,7 @@ async fn derive_newest(
         let Some(core) = core.upgrade() else { return };
         let upto = *marked.borrow_and_update();
         let limit = if is_behind.load(Ordering::Relaxed) { WHILE_BEHIND } else { AT_ONCE };
-        let derived = core.store.write(move |c| some(c, limit, &Piece::lasting(MAX_TIME))).await;
+        let derived = core.store.write_derived(move |c| some(c, limit, &Piece::lasting(MAX_TIME))).await;
         core.recall.progress.advance(upto);
         match derived {
             Ok(0) => {}
