@@ -1,5 +1,5 @@
 //! A Qdrant for tests: the one at `AFD_TEST_QDRANT_URL`, behind a gate that can be shut as if it were away.
-//! `tests/qdrant` is one.
+//! `tests/qdrant/serve.py` is one.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
