@@ -14,8 +14,7 @@ use rusqlite::Connection;
 use super::fact_rows::{COLUMNS, Fact, Places, Said, seen};
 use super::facts::{self, Candidate, Kind};
 use afd_base::text::{self, cut};
-use afd_store::args;
-use afd_store::{Result, now_ms};
+use afd_store::{Result, Sql as _, args, now_ms};
 
 /// Maximum number of words by which a statement is found.
 pub(super) const MAX_SUBJECT: usize = 16;
@@ -120,12 +119,21 @@ pub(super) fn supersede(connection: &Connection, said: Said<'_>, candidate: &Can
 /// Number of messages after a statement in which others may repeat it.
 const REPEATED_IN: i64 = 4;
 
-/// Marks a statement as replaced. Also marks the statements in which the assistant repeated its old values, so that no
-/// context shows them.
+/// Marks a statement as replaced. It is no longer found by its words: whoever counts up in the same words a thousand
+/// times would have each of them read for the next.
+fn mark(connection: &Connection, said: Said<'_>, fact: i64) -> Result<()> {
+    connection.run(
+        "UPDATE message_facts SET superseded_by = :by, updated_at = :now WHERE id = :fact",
+        args! {by: said.position, now: now_ms(), fact},
+    )?;
+    connection.run("DELETE FROM message_subjects WHERE fact_id = :fact", args! {fact})?;
+    Ok(())
+}
+
+/// Marks a statement as replaced, and the statements in which the assistant repeated its old values, so that no context
+/// shows them.
 fn retire(connection: &Connection, said: Said<'_>, candidate: &Candidate, old: &Fact) -> Result<()> {
-    let mut retire =
-        connection.prepare_cached("UPDATE message_facts SET superseded_by = :by, updated_at = :now WHERE id = :id")?;
-    retire.execute(args! {by: said.position, now: now_ms(), id: old.id})?;
+    mark(connection, said, old.id)?;
     let stays: BTreeSet<String> = text::words(&facts::folded(&candidate.text)).into_iter().collect();
     let taken_back: Vec<String> = facts::echoes(&old.text)
         .into_iter()
@@ -141,7 +149,7 @@ fn retire(connection: &Connection, said: Said<'_>, candidate: &Candidate, old: &
     for fact in repeated {
         let words: BTreeSet<String> = text::words(&facts::folded(&fact.text)).into_iter().collect();
         if taken_back.iter().any(|value| words.contains(value)) {
-            retire.execute(args! {by: said.position, now: now_ms(), id: fact.id})?;
+            mark(connection, said, fact.id)?;
         }
     }
     Ok(())
@@ -248,4 +256,69 @@ fn ends_with_value(text: &str) -> bool {
 pub fn weight(connection: &Connection, conversation: i64, word: &str) -> Result<f64> {
     let seen = seen(connection, conversation, text::hash(word))?;
     Ok(1.0 / (1.0 + (1.0 + seen as f64).ln()))
+}
+
+#[cfg(test)]
+mod tests {
+    use afd_proto::conversation::Role;
+    use rusqlite::Connection;
+
+    use super::super::kept::{TermCounts, keep};
+    use super::{Said, about_word, facts};
+    use afd_store::{Sql as _, args};
+
+    const CONVERSATION: i64 = 1;
+
+    fn conversation() -> Connection {
+        let c = afd_store::in_memory().expect("opens");
+        c.execute_batch(
+            "INSERT INTO sessions (id, uid, origin, name, created_at, updated_at) VALUES (1, 's', 'here', 's', 1, 1);
+             INSERT INTO conversations (id, session_id, name, uid, origin, updated_at) VALUES (1, 1, 'main', 'c', 'here', 1);",
+        )
+        .expect("a conversation");
+        c
+    }
+
+    fn said(position: i64) -> Said<'static> {
+        Said { conversation: CONVERSATION, position, role: Role::User, source: None, at: position }
+    }
+
+    fn say(c: &Connection, position: i64, text: &str) {
+        let statements: Vec<_> = facts::candidates(Role::User, text, None).into_iter().map(|fact| (fact, 1)).collect();
+        let mut counts = TermCounts::default();
+        keep(c, "here", said(position), &statements, &mut counts).expect("keeps");
+        counts.save(c, CONVERSATION).expect("saves");
+    }
+
+    fn holding(c: &Connection) -> Vec<String> {
+        let sql = "SELECT text FROM message_facts WHERE superseded_by IS NULL ORDER BY position";
+        c.all(sql, [], |row| row.get("text")).expect("reads")
+    }
+
+    /// Returns how many rows are read to find the statements about a word.
+    fn read_about(c: &Connection, word: &str) -> i64 {
+        let sql = "SELECT count(*) AS n FROM message_subjects WHERE conversation_id = :conversation AND hash = :hash";
+        let values = args! {conversation: CONVERSATION, hash: afd_base::text::hash(word)};
+        c.one(sql, values, |row| row.get("n")).expect("counts")
+    }
+
+    #[test]
+    fn what_was_replaced_is_not_read_for_each_later_statement() {
+        let c = conversation();
+        for n in 1..=40 {
+            say(&c, n, &format!("The budget for catering is {n} euros."));
+        }
+        assert_eq!(holding(&c), ["The budget for catering is 40 euros."]);
+        assert_eq!(read_about(&c, "catering"), 1);
+        // The user takes an old one up again: it holds, and is found by its words.
+        say(&c, 41, "The budget for catering is 7 euros.");
+        assert_eq!(holding(&c), ["The budget for catering is 7 euros."]);
+        let found = about_word(&c, said(42), "catering").expect("reads");
+        assert_eq!(
+            found.iter().map(|fact| fact.text.as_str()).collect::<Vec<_>>(),
+            ["The budget for catering is 7 euros."]
+        );
+        say(&c, 42, "The budget for catering is 8 euros.");
+        assert_eq!(holding(&c), ["The budget for catering is 8 euros."]);
+    }
 }
