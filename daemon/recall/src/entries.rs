@@ -6,7 +6,7 @@ use super::terms::{self, Terms};
 use super::{Described, vectors};
 use afd_base::model::embed::{BUILTIN, Builtin};
 use afd_base::text;
-use afd_store::{Result, Sql as _, args, now_ms, word};
+use afd_store::{Result, Sql as _, args, now_ms, read, word};
 
 /// Source of what the user said.
 const USER: &str = "user";
@@ -39,15 +39,11 @@ const SOURCE: &str =
     "SELECT id, uid, kind, row_id, gone, archived_at IS NOT NULL AS archived, use_count, used_at FROM entries";
 
 fn source(row: &Row<'_>) -> rusqlite::Result<Source> {
-    Ok(Source {
-        id: row.get("id")?,
-        uid: row.get("uid")?,
-        kind: row.get("kind")?,
+    Ok(read!(row => Source {
+        id, uid, kind, gone, archived,
         row: row.get("row_id")?,
-        gone: row.get("gone")?,
-        archived: row.get("archived")?,
         used: (row.get("use_count")?, row.get("used_at")?),
-    })
+    }))
 }
 
 /// Returns entries whose rows have changed, newest first.
@@ -308,20 +304,16 @@ pub fn changed(connection: &Connection, after: i64, limit: i64) -> Result<Vec<En
             let found_by = if words == 0 {
                 None
             } else {
-                Some(Filtered {
+                Some(read!(row => Filtered {
+                    private, archived, at, gist, by_user,
                     kind: word(row, "type")?,
                     app: name_hash(row.get_ref("app")?.as_str().unwrap_or_default()),
                     site: name_hash(row.get_ref("site")?.as_str().unwrap_or_default()),
                     session: row.get::<_, Option<i64>>("session_id")?.unwrap_or(0),
-                    private: row.get("private")?,
-                    archived: row.get("archived")?,
                     confidence: row.get::<_, f64>("confidence")? as f32,
-                    at: row.get("at")?,
                     expires_at: row.get::<_, Option<i64>>("expires_at")?.unwrap_or(i64::MAX),
-                    words,
-                    gist: row.get("gist")?,
-                    by_user: row.get("by_user")?,
-                })
+                    words: words,
+                }))
             };
             Ok(Entry { id: row.get("id")?, version: row.get("version")?, found_by })
         },

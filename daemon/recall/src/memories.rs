@@ -6,7 +6,7 @@ use rusqlite::{Connection, Row};
 
 use afd_base::belief::{self, Evidence};
 use afd_store::exchange::{Kind, LoadError, Loaded, Loader, Record};
-use afd_store::{Result, Sql as _, args, elsewhere, json, new_uid, now_ms, said_elsewhere, word};
+use afd_store::{Result, Sql as _, args, elsewhere, json, new_uid, now_ms, read, said_elsewhere, word};
 
 /// A stored memory.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,22 +43,15 @@ pub struct Memory {
 
 fn memory(row: &Row<'_>) -> rusqlite::Result<Memory> {
     let (origin, source) = (row.get::<_, Option<String>>("elsewhere")?, row.get::<_, String>("source")?);
-    Ok(Memory {
-        uid: row.get("uid")?,
+    Ok(read!(row => Memory {
+        uid, title, text, app, site, confidence, expires_at, created_at,
         session: row.get("session_id")?,
         kind: word(row, "kind")?,
-        title: row.get("title")?,
-        text: row.get("text")?,
-        app: row.get("app")?,
-        site: row.get("site")?,
         scope: word(row, "scope")?,
         source: if origin.is_some() { said_elsewhere(Some(&source)) } else { source },
-        confidence: row.get("confidence")?,
         tags: json(row, "tags")?,
         related: json(row, "related")?,
-        expires_at: row.get("expires_at")?,
-        created_at: row.get("created_at")?,
-    })
+    }))
 }
 
 /// Maximum number of uses that a record may claim.
@@ -178,12 +171,10 @@ pub fn store(connection: &Connection, origin: &str, new: &Memory) -> Result<(Str
 }
 
 fn evidence(row: &Row<'_>) -> rusqlite::Result<Evidence> {
-    Ok(Evidence {
-        prior: row.get("prior")?,
-        held: row.get("held")?,
-        failed: row.get("failed")?,
+    Ok(read!(row => Evidence {
+        prior, held, failed,
         at: row.get("last_used_at")?,
-    })
+    }))
 }
 
 fn evidence_of(connection: &Connection, uid: &str) -> Result<Option<Evidence>> {

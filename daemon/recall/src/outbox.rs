@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, Row};
 
-use afd_store::{Result, Sql as _, args, now_ms};
+use afd_store::{Result, Sql as _, args, now_ms, read};
 
 /// Position of an index outside.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,16 +33,9 @@ impl Outbox {
 }
 
 fn outbox(row: &Row<'_>) -> rusqlite::Result<Outbox> {
-    Ok(Outbox {
-        id: row.get("id")?,
-        origin: row.get("origin")?,
-        collection: row.get("collection")?,
-        position: row.get("position")?,
-        forgotten: row.get("forgotten")?,
-        round: row.get("round")?,
-        whole: row.get("whole")?,
-        reached: row.get("reached")?,
-    })
+    Ok(read!(row => Outbox {
+        id, origin, collection, position, forgotten, round, whole, reached,
+    }))
 }
 
 /// Returns the outbox of a collection, if anything was ever to be sent there.
@@ -173,12 +166,10 @@ pub fn changes(connection: &Connection, model: i64, after: i64, limit: i64) -> R
         ),
         args! {model, after, limit},
         |row| {
-            Ok(Change {
+            Ok(read!(row => Change {
+                uid, version, shared,
                 entry: row.get("id")?,
-                uid: row.get("uid")?,
-                version: row.get("version")?,
-                shared: row.get("shared")?,
-            })
+            }))
         },
     )
 }

@@ -15,7 +15,18 @@ macro_rules! args {
     };
 }
 
-pub(crate) use args;
+/// Returns a struct of a row: `read!(row => Task {id, title, done: word(row, "status")?})` takes `id` and `title` from the
+/// columns of these names, and the others as they are given.
+#[macro_export]
+macro_rules! read {
+    (@ $row:ident $field:ident) => { $row.get(stringify!($field))? };
+    (@ $row:ident $field:ident $value:expr) => { $value };
+    ($row:ident => $($type:ident)::+ { $($field:ident $(: $value:expr)?),* $(,)? }) => {
+        $($type)::+ { $($field: $crate::read!(@ $row $field $($value)?)),* }
+    };
+}
+
+pub(crate) use {args, read};
 
 /// Statements of a connection. Each is prepared once and kept.
 pub trait Sql {

@@ -9,7 +9,7 @@ use rusqlite::{Connection, Row};
 use super::columns::{json, parse_list};
 use super::findings::{self, Finding, Place};
 use afd_base::text;
-use afd_store::{Conditions, Page, Reader, Result, Sql as _, args, elsewhere, new_uid, now_ms, word};
+use afd_store::{Conditions, Page, Reader, Result, Sql as _, args, elsewhere, new_uid, now_ms, read, word};
 
 /// Minimum word overlap (Jaccard index) of two titles for their bugs to count as similar.
 const MIN_SIMILARITY: f64 = 0.5;
@@ -78,28 +78,17 @@ impl Finding for Bug {
     );
 
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
-        Ok(Bug {
-            id: row.get("id")?,
-            uid: row.get("uid")?,
+        Ok(read!(row => Bug {
+            id, uid, title, description, expected, actual, app, page, state, screenshot, resolution, created_at,
+            resolved_at,
             origin: row.get("elsewhere")?,
             session: row.get("name")?,
             scope: word::<RecordScope>(row, "scope")?.narrowed(),
-            title: row.get("title")?,
             severity: word(row, "severity")?,
-            description: row.get("description")?,
             steps: parse_list(&row.get::<_, String>("steps")?),
-            expected: row.get("expected")?,
-            actual: row.get("actual")?,
-            app: row.get("app")?,
-            page: row.get("page")?,
-            state: row.get("state")?,
-            screenshot: row.get("screenshot")?,
             task: row.get("task_uid")?,
             status: word(row, "status")?,
-            resolution: row.get("resolution")?,
-            created_at: row.get("created_at")?,
-            resolved_at: row.get("resolved_at")?,
-        })
+        }))
     }
 }
 

@@ -30,7 +30,7 @@ pub use columns::json;
 use columns::{parse_list, touch};
 pub use error::SessionError;
 
-use afd_store::{Conditions, Page, Result, Sql as _, args, elsewhere, new_uid, now_ms, word};
+use afd_store::{Conditions, Page, Result, Sql as _, args, elsewhere, new_uid, now_ms, read, word};
 
 /// Returns the row id of a session. Creates the session if necessary.
 pub fn row_id(connection: &Connection, origin: &str, name: &str) -> Result<i64> {
@@ -130,24 +130,15 @@ const COLUMNS: &str = concat!(
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Session> {
     let path = |name: &str| Ok::<_, rusqlite::Error>(row.get::<_, Option<String>>(name)?.map(PathBuf::from));
-    Ok(Session {
-        id: row.get("id")?,
-        uid: row.get("uid")?,
+    Ok(read!(row => Session {
+        id, uid, name, goal, app, summary, created_at, started_at, ended_at, updated_at,
         origin: row.get("elsewhere")?,
-        name: row.get("name")?,
-        goal: row.get("goal")?,
-        app: row.get("app")?,
         scope: word(row, "scope")?,
         directory: path("directory")?,
         progress_dir: path("progress_dir")?,
         next_steps: parse_list(&row.get::<_, String>("next_steps")?),
         blockers: parse_list(&row.get::<_, String>("blockers")?),
-        summary: row.get("summary")?,
-        created_at: row.get("created_at")?,
-        started_at: row.get("started_at")?,
-        ended_at: row.get("ended_at")?,
-        updated_at: row.get("updated_at")?,
-    })
+    }))
 }
 
 /// Returns a session by its name, or `None` if it is missing or deleted.

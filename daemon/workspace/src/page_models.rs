@@ -10,7 +10,7 @@ use rusqlite::{Connection, Row};
 
 use super::{json, parse_list};
 use afd_screen::page::pattern;
-use afd_store::{Result, Sql as _, args, elsewhere, new_uid, now_ms};
+use afd_store::{Result, Sql as _, args, elsewhere, new_uid, now_ms, read};
 
 /// Weight of the latest comparison in the stability score.
 const LATEST_WEIGHT: f64 = 0.3;
@@ -24,19 +24,13 @@ const COLUMNS: &str = concat!(
 
 fn read(row: &Row<'_>) -> rusqlite::Result<PageModel> {
     let app: String = row.get("app")?;
-    Ok(PageModel {
-        id: row.get("id")?,
-        uid: row.get("uid")?,
+    Ok(read!(row => PageModel {
+        id, uid, page, page_type, stability_score, seen_count, updated_at,
         origin: row.get("elsewhere")?,
         app: (!app.is_empty()).then_some(app),
-        page: row.get("page")?,
-        page_type: row.get("page_type")?,
         elements: parse_list(&row.get::<_, String>("elements")?),
-        stability_score: row.get("stability_score")?,
-        seen_count: row.get("seen_count")?,
-        updated_at: row.get("updated_at")?,
         similarity: None,
-    })
+    }))
 }
 
 /// Returns the overlap of two element lists: shared elements divided by distinct elements, 1 if both are empty.

@@ -12,7 +12,7 @@ use rusqlite::{Connection, Row};
 use super::json;
 use afd_base::belief::{self, Evidence};
 use afd_store::exchange::Record;
-use afd_store::{Reader, Result, Sql as _, args, elsewhere, new_uid, now_ms, said_elsewhere, word};
+use afd_store::{Reader, Result, Sql as _, args, elsewhere, new_uid, now_ms, read, said_elsewhere, word};
 
 /// Prior confidence of a pattern that is saved without one.
 const DEFAULT_PRIOR: f64 = 0.5;
@@ -46,12 +46,10 @@ pub struct New<'a> {
 const EVIDENCE: &str = "prior, held, failed, last_used_at";
 
 fn evidence(row: &Row<'_>) -> rusqlite::Result<Evidence> {
-    Ok(Evidence {
-        prior: row.get("prior")?,
-        held: row.get("held")?,
-        failed: row.get("failed")?,
+    Ok(read!(row => Evidence {
+        prior, held, failed,
         at: row.get("last_used_at")?,
-    })
+    }))
 }
 
 fn evidence_of(connection: &Connection, id: i64) -> Result<Option<Evidence>> {
@@ -69,25 +67,17 @@ const SELECT: &str = concat!(
 fn read(row: &Row<'_>) -> rusqlite::Result<Pattern> {
     let some = |name: &str| row.get::<_, String>(name).map(|text| (!text.is_empty()).then_some(text));
     let (origin, source) = (row.get::<_, Option<String>>("elsewhere")?, row.get::<_, Option<String>>("source")?);
-    Ok(Pattern {
-        id: row.get("id")?,
-        uid: row.get("uid")?,
+    Ok(read!(row => Pattern {
+        id, uid, text, confidence, usage_count, success_count, failure_count, last_used_at, created_at,
         source: if origin.is_some() { Some(said_elsewhere(source.as_deref())) } else { source },
-        origin,
+        origin: origin,
         kind: word(row, "kind")?,
-        text: row.get("text")?,
         scope: word(row, "scope")?,
         app: some("app")?,
         page: some("page")?,
         data: row.get::<_, Option<String>>("data")?.and_then(|text| serde_json::from_str(&text).ok()),
-        confidence: row.get("confidence")?,
-        usage_count: row.get("usage_count")?,
-        success_count: row.get("success_count")?,
-        failure_count: row.get("failure_count")?,
-        last_used_at: row.get("last_used_at")?,
         session: row.get("name")?,
-        created_at: row.get("created_at")?,
-    })
+    }))
 }
 
 /// Returns a pattern by its row id, or `None` if it is missing or deleted.

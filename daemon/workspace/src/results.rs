@@ -5,7 +5,7 @@ use afd_proto::vocabulary::RecordScope;
 use rusqlite::{Connection, Row};
 
 use super::findings::{self, Finding, Place};
-use afd_store::{Conditions, Page, Reader, Result, Sql as _, args, elsewhere, new_uid, now_ms, word};
+use afd_store::{Conditions, Page, Reader, Result, Sql as _, args, elsewhere, new_uid, now_ms, read, word};
 
 /// A new test result.
 #[derive(Debug, Clone)]
@@ -61,24 +61,14 @@ impl Finding for TestResult {
     );
 
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
-        Ok(TestResult {
-            id: row.get("id")?,
-            uid: row.get("uid")?,
+        Ok(read!(row => TestResult {
+            id, uid, session, name, app, page, state, duration_ms, summary, evidence, created_at,
             origin: row.get("elsewhere")?,
-            session: row.get("session")?,
             scope: word::<RecordScope>(row, "scope")?.narrowed(),
-            name: row.get("name")?,
             status: word(row, "status")?,
-            app: row.get("app")?,
-            page: row.get("page")?,
-            state: row.get("state")?,
-            duration_ms: row.get("duration_ms")?,
-            summary: row.get("summary")?,
-            evidence: row.get("evidence")?,
             bug: row.get("bug_uid")?,
             task: row.get("task_uid")?,
-            created_at: row.get("created_at")?,
-        })
+        }))
     }
 }
 

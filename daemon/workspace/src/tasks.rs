@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::columns::{json, parse_list};
 use super::error::SessionError;
-use afd_store::{Result, Sql as _, args, elsewhere, new_uid, now_ms, word};
+use afd_store::{Result, Sql as _, args, elsewhere, new_uid, now_ms, read, word};
 
 /// Result of an operation on a task.
 pub type Outcome<T> = Result<T, SessionError>;
@@ -23,22 +23,14 @@ const SELECT: &str = concat!(
 
 /// Maps a row to a task and the uids of all tasks it was declared to be blocked by.
 fn read(row: &Row<'_>) -> rusqlite::Result<(Task, Vec<String>)> {
-    let task = Task {
-        id: row.get("id")?,
-        uid: row.get("uid")?,
+    let task = read!(row => Task {
+        id, uid, description, priority, progress, summary, created_at, started_at, finished_at,
         origin: row.get("elsewhere")?,
         session: row.get("name")?,
         scope: word::<RecordScope>(row, "scope")?.narrowed(),
-        description: row.get("description")?,
         status: word(row, "status")?,
-        priority: row.get("priority")?,
         blocked_by: Vec::new(),
-        progress: row.get("progress")?,
-        summary: row.get("summary")?,
-        created_at: row.get("created_at")?,
-        started_at: row.get("started_at")?,
-        finished_at: row.get("finished_at")?,
-    };
+    });
     Ok((task, parse_list(&row.get::<_, String>("blocked_by")?)))
 }
 

@@ -4,7 +4,7 @@ use afd_proto::findings::TestedElement;
 use rusqlite::Connection;
 
 use afd_store::exchange::MAX_FIGURE;
-use afd_store::{Result, Sql as _, args, new_uid, now_ms};
+use afd_store::{Result, Sql as _, args, new_uid, now_ms, read};
 
 /// An element to mark as tested.
 #[derive(Debug, Clone)]
@@ -98,16 +98,10 @@ pub fn all(connection: &Connection, session: i64) -> Result<Vec<Marked>> {
             WHERE session_id = :session_id ORDER BY id",
         args! {session_id: session},
         |row| {
-            let element = TestedElement {
-                element: row.get("element")?,
-                component: row.get("component")?,
-                app: row.get("app")?,
-                page: row.get("page")?,
-                passed: row.get("passed")?,
-                failed: row.get("failed")?,
-                times: row.get("times")?,
+            let element = read!(row => TestedElement {
+                element, component, app, page, passed, failed, times,
                 last_at: row.get("updated_at")?,
-            };
+            });
             Ok(Marked { element, state: row.get("state")?, list_rows: row.get("list_rows")? })
         },
     )

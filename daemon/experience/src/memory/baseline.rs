@@ -14,7 +14,7 @@ use super::outcomes::{self, Attempt, decayed};
 use super::pages::{self, Page};
 use super::recoveries::{self, Change};
 use afd_screen::page::target::action_key;
-use afd_store::{Piece, Result, Sql as _, args, json, now_ms, skip_unreadable, word};
+use afd_store::{Piece, Result, Sql as _, args, json, now_ms, read, skip_unreadable, word};
 
 /// How far the events and observations of a store have been folded, sequence numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -202,22 +202,16 @@ struct Row {
 }
 
 fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
-    Ok(Row {
-        origin: row.get("origin")?,
+    Ok(read!(row => Row {
+        origin, cause, verify_op, count, weight, duration_ms, last_at,
         from: row.get("page_id")?,
         to: row.get("to_page_id")?,
         below: row.get("below_page_id")?,
         action: json(row, "action")?,
         text: row.get("action")?,
         kind: word(row, "kind")?,
-        cause: row.get("cause")?,
-        verify_op: row.get("verify_op")?,
-        count: row.get("count")?,
         verified: row.get("verified_count")?,
-        weight: row.get("weight")?,
-        duration_ms: row.get("duration_ms")?,
-        last_at: row.get("last_at")?,
-    })
+    }))
 }
 
 /// Adds an outcome of a baseline to the counters, unless it cannot be read.

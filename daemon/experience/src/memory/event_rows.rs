@@ -6,7 +6,7 @@ use afd_proto::vocabulary::Action;
 use rusqlite::{Connection, Row};
 
 use super::pages::{self, Page};
-use afd_store::{Result, Sql as _, args, word};
+use afd_store::{Result, Sql as _, args, read, word};
 
 /// An event with its page.
 pub(super) struct EventRow {
@@ -59,18 +59,15 @@ pub(super) fn event_row(row: &Row<'_>) -> rusqlite::Result<EventRow> {
     let action: Option<String> = row.get("action")?;
     let cause: Option<String> = row.get("failure_cause")?;
     let outcome: Option<String> = row.get("outcome")?;
-    Ok(EventRow {
-        uid: row.get("uid")?,
+    Ok(read!(row => EventRow {
+        uid, seq, op, evidence, verified, refuted, cured, folded, at, duration_ms,
         store: row.get("origin")?,
-        seq: row.get("seq")?,
         session: row.get("session_id")?,
         device: row.get("device_id")?,
         category: word(row, "category")?,
-        op: row.get("op")?,
         status: word(row, "status")?,
         cause: cause.and_then(|c| ErrorCode::from_name(&c)),
         parent: row.get("parent_uid")?,
-        evidence: row.get("evidence")?,
         action: action.and_then(|text| serde_json::from_str(&text).ok().map(|a| (a, text))),
         page: pages::read(row)?,
         assumed: row.get::<_, i64>("inherited")? > 1,
@@ -79,13 +76,7 @@ pub(super) fn event_row(row: &Row<'_>) -> rusqlite::Result<EventRow> {
         after: row.get("after_page_id")?,
         below: row.get("after_below_id")?,
         arrived_ms: row.get::<_, Option<i64>>("arrived_ms")?.unwrap_or_default(),
-        verified: row.get("verified")?,
-        refuted: row.get("refuted")?,
-        cured: row.get("cured")?,
-        folded: row.get("folded")?,
-        at: row.get("at")?,
-        duration_ms: row.get("duration_ms")?,
-    })
+    }))
 }
 
 /// Returns an event by its uid.

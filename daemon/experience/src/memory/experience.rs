@@ -12,7 +12,7 @@ use super::outcomes::{self, Counted};
 use super::pages::{self, Page};
 use super::{Place, rebuild};
 use afd_screen::page::target;
-use afd_store::{Result, json, now_ms, skip_unreadable};
+use afd_store::{Result, json, now_ms, read, skip_unreadable};
 
 /// What to look up.
 #[derive(Debug, Clone, Default)]
@@ -178,20 +178,15 @@ struct TransitionRow {
 }
 
 fn read_transition(row: &Row<'_>) -> rusqlite::Result<TransitionRow> {
-    Ok(TransitionRow {
-        id: row.get("id")?,
-        uid: row.get("uid")?,
+    Ok(read!(row => TransitionRow {
+        id, uid, action_key, failure_cause, verify_op, last_success_at,
         page: row.get("page_id")?,
-        action_key: row.get("action_key")?,
         action: json(row, "action")?,
         success: row.get("success_count")?,
         nothing: row.get("nothing_count")?,
         verified: row.get("verified_count")?,
         failure: row.get("failure_count")?,
-        failure_cause: row.get("failure_cause")?,
-        verify_op: row.get("verify_op")?,
-        last_success_at: row.get("last_success_at")?,
-    })
+    }))
 }
 
 fn page_ref(page: &Page, name: Option<&PageName>) -> PageRef {
@@ -400,18 +395,15 @@ struct RecoveryRow {
 }
 
 fn read_recovery(row: &Row<'_>) -> rusqlite::Result<RecoveryRow> {
-    Ok(RecoveryRow {
-        uid: row.get("uid")?,
+    Ok(read!(row => RecoveryRow {
+        uid, failure_cause, action_key, last_success_at,
         page: row.get("page_id")?,
-        failure_cause: row.get("failure_cause")?,
-        action_key: row.get("action_key")?,
         action: json(row, "action")?,
         success: row.get("success_count")?,
         failure: row.get("failure_count")?,
         undecided: row.get("undecided_count")?,
         left: row.get("left_count")?,
-        last_success_at: row.get("last_success_at")?,
-    })
+    }))
 }
 
 /// Converts rows that are about the same recovery on the same page.

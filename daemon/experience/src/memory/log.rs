@@ -6,7 +6,7 @@ use afd_proto::memory::{Event, EventStatus, Log, SessionContext, Stats};
 use afd_proto::vocabulary::PageRef;
 use rusqlite::{Connection, Row};
 
-use afd_store::{Conditions, Page, Result, Sql as _, args, word};
+use afd_store::{Conditions, Page, Result, Sql as _, args, read, word};
 
 /// Which events to read.
 #[derive(Debug, Clone, Default)]
@@ -77,26 +77,16 @@ fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
     }
     let page_key: Option<String> = row.get("page_key")?;
     let fingerprint: Option<String> = row.get("fingerprint")?;
-    Ok(Event {
-        uid: row.get("uid")?,
+    Ok(read!(row => Event {
+        uid, seq, at, session, device, trace_id, op, failure_cause, duration_ms, app, activity,
         cursor: row.get("id")?,
-        seq: row.get("seq")?,
-        at: row.get("at")?,
-        session: row.get("session")?,
-        device: row.get("device")?,
-        trace_id: row.get("trace_id")?,
         category: word(row, "category")?,
-        op: row.get("op")?,
         status: word(row, "status")?,
         action: parsed(row.get("action")?),
-        failure_cause: row.get("failure_cause")?,
         evidence: parsed(row.get("evidence")?),
-        duration_ms: row.get("duration_ms")?,
-        app: row.get("app")?,
-        activity: row.get("activity")?,
         page: page_key.map(|key| PageRef { fingerprint: fingerprint.unwrap_or_else(|| key.clone()), key, state: None }),
         parent: row.get("parent_uid")?,
-    })
+    }))
 }
 
 /// Returns what a session saw last, on the given device or on the one that it used last.
@@ -108,23 +98,15 @@ pub fn context(connection: &Connection, session: &str, device: Option<&str>) -> 
              WHERE s.name = :name AND (:device IS NULL OR d.name = :device) ORDER BY c.observed_at DESC LIMIT 1",
         args! {name: session, device},
         |row| {
-            Ok(SessionContext {
+            Ok(read!(row => SessionContext {
+                app, activity, page_key, fingerprint_source, mode, has_web_view, node_reliability, observed_at, stale,
                 session: session.to_owned(),
                 found: true,
                 device: row.get("name")?,
-                app: row.get("app")?,
-                activity: row.get("activity")?,
                 page_fingerprint: row.get("fingerprint")?,
-                page_key: row.get("page_key")?,
-                fingerprint_source: row.get("fingerprint_source")?,
-                mode: row.get("mode")?,
-                has_web_view: row.get("has_web_view")?,
-                node_reliability: row.get("node_reliability")?,
                 ref_version: None,
                 observation_id: row.get("observation_uid")?,
-                observed_at: row.get("observed_at")?,
-                stale: row.get("stale")?,
-            })
+            }))
         },
     )?;
     Ok(row.unwrap_or_else(|| SessionContext {

@@ -11,7 +11,7 @@ use rusqlite::{Connection, Row};
 
 use afd_base::text::TokenKind::{App, Topic, TopicPath};
 use afd_base::text::{self, Query, cut};
-use afd_store::{Conditions, Page, Reader, Result, Sql as _, args, elsewhere, new_uid, now_ms, word};
+use afd_store::{Conditions, Page, Reader, Result, Sql as _, args, elsewhere, new_uid, now_ms, read, word};
 
 /// Maximum size of a note, bytes.
 pub const MAX_CONTENT: usize = 64 << 10;
@@ -69,20 +69,15 @@ pub struct Filter {
 
 fn note(row: &Row<'_>) -> rusqlite::Result<Note> {
     let app: String = row.get("app")?;
-    Ok(Note {
-        id: row.get("id")?,
-        uid: row.get("uid")?,
+    Ok(read!(row => Note {
+        id, uid, topic, position, content, created_at,
         origin: row.get("elsewhere")?,
         app: (!app.is_empty()).then_some(app),
-        topic: row.get("topic")?,
-        position: row.get("position")?,
-        content: row.get("content")?,
         session: row.get("name")?,
         scope: word::<RecordScope>(row, "scope")?.narrowed(),
-        created_at: row.get("created_at")?,
         snippet: None,
         score: None,
-    })
+    }))
 }
 
 /// What a note is found by.

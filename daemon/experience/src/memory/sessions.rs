@@ -7,7 +7,7 @@ use afd_proto::vocabulary::Action;
 use rusqlite::{Connection, Row};
 
 use afd_screen::page::target;
-use afd_store::{Result, Sql as _, args, word};
+use afd_store::{Result, Sql as _, args, read, word};
 
 /// Totals of a session's events and observations.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -47,14 +47,10 @@ pub(super) fn sums(row: &Row<'_>) -> rusqlite::Result<Totals> {
 /// same time for every session.
 pub fn totals(connection: &Connection, session: i64) -> Result<Totals> {
     let row = |row: &Row<'_>| {
-        Ok(Totals {
-            done: row.get("done")?,
-            passed_checks: row.get("passed_checks")?,
-            failed_checks: row.get("failed_checks")?,
-            errors: row.get("errors")?,
-            observations: row.get("observations")?,
+        Ok(read!(row => Totals {
+            done, passed_checks, failed_checks, errors, observations,
             last_at: None,
-        })
+        }))
     };
     let counted = connection.first(
         "SELECT done, passed_checks, failed_checks, errors, observations FROM session_totals WHERE session_id = :session_id",
@@ -94,13 +90,10 @@ pub fn pages(connection: &Connection, session: i64) -> Result<Vec<(VisitedPage, 
                 observations: row.get("count")?,
                 first_seen: row.get("min_observed_at")?,
                 last_seen: row.get("observed_at")?,
-                snapshot: Some(PageSnapshot {
+                snapshot: Some(read!(row => PageSnapshot {
+                    fingerprint, content_hash, node_count, ref_count,
                     observation_id: row.get("uid")?,
-                    fingerprint: row.get("fingerprint")?,
-                    content_hash: row.get("content_hash")?,
-                    node_count: row.get("node_count")?,
-                    ref_count: row.get("ref_count")?,
-                }),
+                })),
             };
             Ok((page, row.get("structure_key")?))
         },
@@ -115,17 +108,13 @@ pub fn recent(connection: &Connection, session: i64, limit: usize) -> Result<Vec
          FROM observations o JOIN devices d ON d.id = o.device_id LEFT JOIN pages p ON p.id = o.page_id WHERE o.session_id = :session_id ORDER BY o.seq DESC LIMIT :limit",
         args! {session_id: session, limit: i64::try_from(limit).unwrap_or(i64::MAX)},
         |row| {
-            Ok(RecentObservation {
+            Ok(read!(row => RecentObservation {
+                app, activity, page_key, settled, reliable,
                 observation_id: row.get("uid")?,
                 at: row.get("observed_at")?,
                 device: row.get("name")?,
                 source: word(row, "source")?,
-                app: row.get("app")?,
-                activity: row.get("activity")?,
-                page_key: row.get("page_key")?,
-                settled: row.get("settled")?,
-                reliable: row.get("reliable")?,
-            })
+            }))
         },
     )
 }

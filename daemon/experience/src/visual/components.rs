@@ -8,7 +8,7 @@ use rusqlite::{Connection, Row};
 use super::lesson::{Sighting, TREE};
 use afd_screen::page::mask;
 use afd_screen::page::snapshot::Rect;
-use afd_store::{Conditions, Page, Result, Sql as _, args, elsewhere, new_uid};
+use afd_store::{Conditions, Page, Result, Sql as _, args, elsewhere, new_uid, read};
 
 /// A component and its usage counts.
 #[derive(Debug, Clone)]
@@ -74,30 +74,14 @@ const SELECT: &str = concat!(
 );
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Component> {
-    Ok(Component {
-        id: row.get("id")?,
-        uid: row.get("uid")?,
-        position: row.get("position")?,
-        key: row.get("key")?,
-        name: row.get("name")?,
-        kind: row.get("kind")?,
-        source: row.get("source")?,
-        label: row.get("label")?,
-        dynamic: row.get("dynamic")?,
-        res_id: row.get("res_id")?,
-        class: row.get("class")?,
+    Ok(read!(row => Component {
+        id, uid, position, key, name, kind, source, label, dynamic, res_id, class, confidence, page, crop, learned_at,
+        seen_count, extra, scrolls,
         bounds: bounds(row)?,
-        confidence: row.get("confidence")?,
-        page: row.get("page")?,
-        crop: row.get("crop")?,
-        learned_at: row.get("learned_at")?,
         last_seen: row.get("seen_last")?,
-        seen_count: row.get("seen_count")?,
         consecutive_misses: row.get("missed_in_a_row")?,
-        extra: row.get("extra")?,
-        scrolls: row.get("scrolls")?,
         origin: row.get("elsewhere")?,
-    })
+    }))
 }
 
 /// Reads the columns `bounds_left` to `bounds_bottom`; `None` if one of them is null.

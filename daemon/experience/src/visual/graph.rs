@@ -17,7 +17,7 @@ use rusqlite::Connection;
 use super::states::{self, State};
 use afd_screen::page::moves::Move;
 use afd_screen::page::target;
-use afd_store::{Result, Sql as _, args};
+use afd_store::{Result, Sql as _, args, read};
 
 /// Number of pages over which a dialog must have come up, and not by one action only, to be an interrupt.
 const INTERRUPT_MIN_PAGES: usize = 3;
@@ -104,16 +104,11 @@ pub fn imported(connection: &Connection, app: i64) -> Result<Vec<Imported>> {
             ORDER BY position",
         args! {app_id: app},
         |row| {
-            Ok(Imported {
-                id: row.get("id")?,
+            Ok(read!(row => Imported {
+                id, action, count, success_rate, last_used, extra,
                 from: row.get("from_state")?,
-                action: row.get("action")?,
                 to: row.get("to_state")?,
-                count: row.get("count")?,
-                success_rate: row.get("success_rate")?,
-                last_used: row.get("last_used")?,
-                extra: row.get("extra")?,
-            })
+            }))
         },
     )
 }

@@ -19,7 +19,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use afd_store::{Conditions, Page, Result, Sql as _, StoreError, args, new_uid, word};
+use afd_store::{Conditions, Page, Result, Sql as _, StoreError, args, new_uid, read, word};
 
 /// A change in the history.
 #[derive(Debug, Clone)]
@@ -212,16 +212,11 @@ fn to_sql(value: &Value) -> Sql {
 }
 
 fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
-    Ok(Entry {
-        id: row.get("id")?,
-        uid: row.get("uid")?,
+    Ok(read!(row => Entry {
+        id, uid, what, why, undone_at, at,
         app: row.get("app_id")?,
         op: word(row, "op")?,
-        what: row.get("what")?,
-        why: row.get("why")?,
-        undone_at: row.get("undone_at")?,
-        at: row.get("at")?,
-    })
+    }))
 }
 
 const COLUMNS: &str = "id, uid, app_id, op, what, why, undone_at, at";

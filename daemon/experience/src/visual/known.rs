@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use afd_store::{Result, Sql as _, args};
+use afd_store::{Result, Sql as _, args, read};
 
 /// A known page.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,13 +50,9 @@ pub fn elements(connection: &Connection, app: &str) -> Result<Vec<Element>> {
          ORDER BY c.id",
         args! {app},
         |row| {
-            Ok(Element {
-                uid: row.get("uid")?,
-                key: row.get("key")?,
-                name: row.get("name")?,
-                label: row.get("label")?,
-                res_id: row.get("res_id")?,
-            })
+            Ok(read!(row => Element {
+                uid, key, name, label, res_id,
+            }))
         },
     )
 }

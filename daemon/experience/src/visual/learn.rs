@@ -22,7 +22,7 @@ use super::{components, states};
 use afd_screen::page::element;
 use afd_screen::page::snapshot::Rect;
 use afd_screen::page::structure::Structure;
-use afd_store::{Result, Sql as _, args};
+use afd_store::{Result, Sql as _, args, read};
 
 /// Outcome of a lesson.
 #[derive(Debug, Clone, Default)]
@@ -318,17 +318,11 @@ impl Step<'_> {
              FROM state_components sc JOIN components c ON c.id = sc.component_id WHERE sc.state_id = :state_id AND c.deleted_at IS NULL",
             args! {state_id: state},
             |row| {
-                let link = Link {
+                let link = read!(row => Link {
+                    misses, defining, source, scrolls, label, dynamic, seen_before,
                     component: row.get("component_id")?,
-                    misses: row.get("misses")?,
-                    defining: row.get("defining")?,
-                    source: row.get("source")?,
-                    scrolls: row.get("scrolls")?,
                     bounds: components::bounds(row)?,
-                    label: row.get("label")?,
-                    dynamic: row.get("dynamic")?,
-                    seen_before: row.get("seen_before")?,
-                };
+                });
                 Ok((row.get("key")?, link))
             },
         )

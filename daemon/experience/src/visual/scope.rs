@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, Row};
 
-use afd_store::{Result, Sql as _, args, new_uid, now_ms};
+use afd_store::{Result, Sql as _, args, new_uid, now_ms, read};
 
 /// An app, or a site in one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -32,13 +32,10 @@ const COLUMNS: &str = "id, app, site, learn_count, forget_threshold, learned_at"
 
 fn known(row: &Row<'_>) -> rusqlite::Result<Known> {
     let site: String = row.get("site")?;
-    Ok(Known {
-        id: row.get("id")?,
+    Ok(read!(row => Known {
+        id, learn_count, forget_threshold, learned_at,
         scope: Scope { app: row.get("app")?, site: (!site.is_empty()).then_some(site) },
-        learn_count: row.get("learn_count")?,
-        forget_threshold: row.get("forget_threshold")?,
-        learned_at: row.get("learned_at")?,
-    })
+    }))
 }
 
 /// Returns a scope, unless it is unknown or deleted.

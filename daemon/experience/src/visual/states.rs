@@ -11,7 +11,7 @@ use super::lesson::Lesson;
 use super::scope;
 use afd_screen::page::snapshot::Rect;
 use afd_screen::page::structure::Structure;
-use afd_store::{Result, Sql as _, args, elsewhere, new_uid, now_ms, word};
+use afd_store::{Result, Sql as _, args, elsewhere, new_uid, now_ms, read, word};
 
 /// Maximum number of texts kept per state.
 const MAX_TEXTS: usize = 50;
@@ -85,23 +85,13 @@ const COLUMNS: &str = concat!(
 );
 
 fn read(row: &Row<'_>) -> rusqlite::Result<State> {
-    Ok(State {
-        id: row.get("id")?,
-        uid: row.get("uid")?,
+    Ok(read!(row => State {
+        id, uid, code, name, description, place, title, visit_count, first_seen, last_seen, extra,
         origin: row.get("elsewhere")?,
         app: row.get("app_id")?,
-        code: row.get("code")?,
-        name: row.get("name")?,
-        description: row.get("description")?,
         kind: word(row, "kind")?,
-        place: row.get("place")?,
-        title: row.get("title")?,
-        visit_count: row.get("visit_count")?,
         texts: serde_json::from_str(&row.get::<_, String>("visible_texts")?).unwrap_or_default(),
-        first_seen: row.get("first_seen")?,
-        last_seen: row.get("last_seen")?,
-        extra: row.get("extra")?,
-    })
+    }))
 }
 
 /// Returns the states of a scope, in the order in which they were learned; with `undefined` also those that are not

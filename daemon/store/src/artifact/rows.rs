@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use afd_proto::artifact::{Artifact, Artifacts, SavedArtifact, Status};
 use rusqlite::{Connection, OptionalExtension, Row};
 
-use super::super::sql::{Sql as _, args};
+use super::super::sql::{Sql as _, args, read};
 use super::files::{File, tag_of};
 use super::{NewArtifact, Place};
 use crate::{Conditions, Page, Result, new_uid, now_ms};
@@ -224,21 +224,15 @@ const TABLES: &str = "artifacts a JOIN sessions s ON s.id = a.session_id LEFT JO
 fn artifact(row: &Row<'_>) -> rusqlite::Result<Artifact> {
     let (path, size): (String, i64) = (row.get("file_path")?, row.get("size_bytes")?);
     let replaced = row.get::<_, Option<i64>>("missing_at")?.is_some();
-    Ok(Artifact {
+    Ok(read!(row => Artifact {
+        uid, trace_id, op, kind, mime_type, content_hash, created_at,
         artifact_id: row.get("id")?,
-        uid: row.get("uid")?,
         session: row.get("name")?,
         device: row.get("d_name")?,
-        trace_id: row.get("trace_id")?,
-        op: row.get("op")?,
-        kind: row.get("kind")?,
-        mime_type: row.get("mime_type")?,
         status: if !replaced && is_present(Path::new(&path), size) { Status::Present } else { Status::Missing },
         file_path: path,
         size_bytes: size,
-        content_hash: row.get("content_hash")?,
-        created_at: row.get("created_at")?,
-    })
+    }))
 }
 
 /// Whether a regular file of this size exists.

@@ -14,7 +14,7 @@ use rusqlite::types::{Value as Sql, ValueRef};
 use rusqlite::{Connection, params_from_iter};
 use serde_json::{Map, Value};
 
-use super::sql::{Sql as _, args};
+use super::sql::{Sql as _, args, read};
 use super::{Result, StoreError};
 pub use limits::{Limits, MAX_FIGURE, times};
 pub use loader::Loader;
@@ -136,12 +136,10 @@ impl Table {
              LEFT JOIN pragma_foreign_key_list(:table) f ON f.\"from\" = c.name WHERE c.name <> 'id' ORDER BY c.cid",
             args! {table: name},
             |row| {
-                Ok(Column {
-                    name: row.get("name")?,
+                Ok(read!(row => Column {
+                    name, required, binary,
                     table: row.get("target")?,
-                    required: row.get("required")?,
-                    binary: row.get("binary")?,
-                })
+                }))
             },
         )?;
         columns.retain(|column| !skipped.contains(&column.name.as_str()));

@@ -13,7 +13,7 @@ use super::kept::{self, Said, TermCounts};
 use super::prepared::{Prepared, asked_by, brief_tokens, pictures, said_text, searched_text, statements};
 use super::word_index;
 use afd_base::model::Counter;
-use afd_store::{Page, Piece, Result, Sql as _, args, elsewhere, new_uid, now_ms, word};
+use afd_store::{Page, Piece, Result, Sql as _, args, elsewhere, new_uid, now_ms, read, word};
 
 /// Returns the uids of the artifacts that the messages of a conversation show.
 pub fn shown(connection: &Connection, conversation: i64) -> Result<Vec<String>> {
@@ -141,28 +141,21 @@ fn read(row: &Row<'_>) -> rusqlite::Result<RecordedMessage> {
     let content: String = row.get("content")?;
     let calls: Vec<ToolCall> =
         row.get::<_, Option<String>>("tool_calls")?.map(|text| parse_list(&text)).unwrap_or_default();
-    Ok(RecordedMessage {
-        uid: row.get("uid")?,
+    Ok(read!(row => RecordedMessage {
+        uid, position, turn, tokens, tokenizer, at,
         origin: row.get("elsewhere")?,
-        position: row.get("position")?,
-        turn: row.get("turn")?,
-        message: Message {
+        message: read!(row => Message {
+            tool_call_id, name, failed,
             role: word(row, "role")?,
             content: serde_json::from_str(&content).unwrap_or_default(),
             tool_calls: calls,
-            tool_call_id: row.get("tool_call_id")?,
-            name: row.get("name")?,
             extra: row
                 .get::<_, Option<String>>("extra")?
                 .and_then(|text| serde_json::from_str(&text).ok())
                 .unwrap_or_default(),
-            failed: row.get("failed")?,
-        },
-        tokens: row.get("tokens")?,
-        tokenizer: row.get("tokenizer")?,
+        }),
         in_context: false,
-        at: row.get("at")?,
-    })
+    }))
 }
 
 fn query(connection: &Connection, condition: &str, values: &[(&str, &dyn ToSql)]) -> Result<Vec<RecordedMessage>> {

@@ -30,7 +30,7 @@ use std::collections::BTreeMap;
 use rusqlite::{Connection, Row};
 
 use super::{json, parse_list};
-use afd_store::{Result, Sql as _, args, new_uid, now_ms};
+use afd_store::{Result, Sql as _, args, new_uid, now_ms, read};
 use keys::ContextValue;
 use rolling::Line;
 
@@ -99,25 +99,14 @@ const COLUMNS: &str =
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Conversation> {
     let text = |name: &str| row.get::<_, String>(name);
-    Ok(Conversation {
-        id: row.get("id")?,
-        uid: row.get("uid")?,
+    Ok(read!(row => Conversation {
+        id, uid, name, model, max_tokens, position, turn, cleared_to, dropped_to, compacted_to, tokens, brief_tokens,
         session: row.get("session_id")?,
-        name: row.get("name")?,
-        model: row.get("model")?,
-        max_tokens: row.get("max_tokens")?,
         tracked: parse_list(&text("tracked")?),
         context: serde_json::from_str(&text("context")?).unwrap_or_default(),
         rolling: parse_list(&text("rolling")?),
-        position: row.get("position")?,
-        turn: row.get("turn")?,
-        cleared_to: row.get("cleared_to")?,
-        dropped_to: row.get("dropped_to")?,
-        compacted_to: row.get("compacted_to")?,
-        tokens: row.get("tokens")?,
-        brief_tokens: row.get("brief_tokens")?,
         used: row.get("used_tokens")?,
-    })
+    }))
 }
 
 /// Returns a conversation of a session; empty if it has no messages yet.

@@ -14,7 +14,7 @@ use super::supersede;
 use super::word_index::key;
 use super::{messages, prepared};
 use afd_base::text::{self, cut};
-use afd_store::{Conditions, Result, Sql as _, args, word};
+use afd_store::{Conditions, Result, Sql as _, args, read, word};
 
 /// Number of messages that are ranked for each one that is returned, and minimum and maximum of that number.
 const CANDIDATES_FOR_EACH: usize = 3;
@@ -171,17 +171,12 @@ pub struct Filter {
 fn found(row: &Row<'_>) -> rusqlite::Result<FoundMessage> {
     let content: String = row.get("content")?;
     let content: afd_proto::conversation::Content = serde_json::from_str(&content).unwrap_or_default();
-    Ok(FoundMessage {
-        uid: row.get("uid")?,
-        session: row.get("session")?,
-        conversation: row.get("conversation")?,
-        position: row.get("position")?,
+    Ok(read!(row => FoundMessage {
+        uid, session, conversation, position, name, at,
         role: word(row, "role")?,
-        name: row.get("name")?,
         text: content.text(),
         score: 0.0,
-        at: row.get("at")?,
-    })
+    }))
 }
 
 /// Returns a message if it meets the conditions of a filter.

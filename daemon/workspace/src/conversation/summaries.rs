@@ -4,7 +4,7 @@ use afd_proto::conversation::SummaryInfo;
 use rusqlite::{Connection, Row};
 
 use afd_store::exchange::Record;
-use afd_store::{Result, Sql as _, args, new_uid, now_ms};
+use afd_store::{Result, Sql as _, args, new_uid, now_ms, read};
 
 /// A summary as stored.
 #[derive(Debug, Clone)]
@@ -27,17 +27,10 @@ fn read(row: &Row<'_>) -> rusqlite::Result<StoredSummary> {
         id: row.get("id")?,
         conversation: row.get("conversation_id")?,
         attempts: row.get("attempts")?,
-        info: SummaryInfo {
-            after: row.get("after")?,
-            upto: row.get("upto")?,
-            text: row.get("text")?,
-            method: row.get("method")?,
-            model: row.get("model")?,
-            tokens: row.get("tokens")?,
+        info: read!(row => SummaryInfo {
+            after, upto, text, method, model, tokens, error, created_at,
             pending: row.get::<_, Option<i64>>("due_at")?.is_some(),
-            error: row.get("error")?,
-            created_at: row.get("created_at")?,
-        },
+        }),
     })
 }
 
