@@ -1,5 +1,5 @@
 //! Device handles. A [`Device`] is a name with its own URL, token and timeout, attached to the queue of the physical
-//! device. A [`Ticket`] is a place in that queue; once granted, its [`DeviceGuard`] gives exclusive access.
+//! device.
 
 use std::sync::Arc;
 use std::sync::OnceLock;
@@ -7,39 +7,17 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use afd_proto::device::{DeviceInfo, DeviceSource, DeviceState, LeaseInfo};
-use afd_proto::picture::Overlay;
-use afd_proto::{Secret, events::Message};
+use afd_proto::events::Message;
 use parking_lot::Mutex;
-use tokio::sync::oneshot;
-use tokio::time::Instant;
 
-use super::actor::{Actor, HandlerFuture, ReadHandler, ReadRequest, Waiters, Waiting};
+use super::actor::Actor;
 use super::lease::Busy;
-use super::reading::{Reading, TreeReading};
-use super::{BadParam, Command, Driver, DriverError, ForegroundApp, Intent, Key, OverlaySetting, ScreenshotOptions};
+use super::{Driver, DriverError};
 use afd_base::live::Live;
-use afd_proto::keys::KeyName;
 use afd_store::now_ms;
 
 /// Returns the next sequence number for events, intents and readings.
 pub type NextSeq = Arc<dyn Fn() -> i64 + Send + Sync>;
-
-/// A read that is queued for a device.
-pub struct PendingRead<T> {
-    answer: oneshot::Receiver<Result<T, DriverError>>,
-    _waiting: Waiting,
-}
-
-impl<T> PendingRead<T> {
-    /// Waits for the result of the read.
-    ///
-    /// # Errors
-    /// [`DriverError`]
-    pub async fn answer(self) -> Result<T, DriverError> {
-        let failed = |_| DriverError::Failed("the device's task panicked and is being restarted".to_owned());
-        self.answer.await.map_err(failed)?
-    }
-}
 
 /// A named device.
 pub struct Device {
@@ -120,11 +98,11 @@ impl Device {
         &self.actor
     }
 
-    fn driver(&self) -> &dyn Driver {
+    pub(super) fn driver(&self) -> &dyn Driver {
         &*self.driver
     }
 
-    fn next_seq(&self) -> i64 {
+    pub(super) fn next_seq(&self) -> i64 {
         (self.next_seq)()
     }
 
@@ -154,81 +132,6 @@ impl Device {
             waiting: self.actor.waiting(),
             source: self.source,
         }
-    }
-
-    fn capabilities(&self) -> Vec<String> {
-        let driver = self.driver();
-        let optional = [
-            ("overlay", driver.overlays().is_some()),
-            ("packages", driver.packages().is_some()),
-            ("shell", driver.shell().is_some()),
-            ("intent", driver.intents().is_some()),
-        ];
-        let optional = optional.into_iter().filter(|(_, has)| *has).map(|(name, _)| name);
-        driver.capabilities().iter().copied().chain(optional).map(str::to_owned).collect()
-    }
-
-    /// Returns the number by which devices of this kind know a key; `None` if they have no numbers.
-    pub fn key_code(&self, key: KeyName) -> Option<i32> {
-        self.driver.key_code(key)
-    }
-
-    /// Checks the name of an app.
-    ///
-    /// # Errors
-    /// If no app can have this name.
-    pub fn check_app(&self, name: &str) -> Result<(), BadParam> {
-        self.driver.check_app(name)
-    }
-
-    /// Checks that the device understands a key.
-    ///
-    /// # Errors
-    /// [`DriverError::Unsupported`] if it is a number, and devices of this kind have none.
-    pub fn check_key(&self, key: Key) -> Result<(), DriverError> {
-        match key {
-            Key::Code(_) if self.driver.key_code(KeyName::Enter).is_none() => {
-                Err(self.unsupported("has no key codes", "press a key by its name, as in `key: \"enter\"`"))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Checks the parts of an intent.
-    ///
-    /// # Errors
-    /// [`DriverError::Unsupported`] if devices of this kind take none; in the result, if a part is not acceptable.
-    pub fn check_intent(&self, intent: &Intent) -> Result<Result<(), BadParam>, DriverError> {
-        let intents = self.driver.intents().ok_or_else(|| self.no_intents())?;
-        Ok(intents.check(intent))
-    }
-
-    /// Checks that the device has a shell.
-    ///
-    /// # Errors
-    /// [`DriverError::Unsupported`] if it has none.
-    pub fn check_shell(&self) -> Result<(), DriverError> {
-        self.driver.shell().map(|_| ()).ok_or_else(|| self.no_shell())
-    }
-
-    fn unsupported(&self, what: &'static str, instead: &'static str) -> DriverError {
-        DriverError::Unsupported { kind: self.kind(), what, instead }
-    }
-
-    fn no_shell(&self) -> DriverError {
-        self.unsupported("has no shell", "act on the screen, as with act.tap and act.text")
-    }
-
-    fn no_intents(&self) -> DriverError {
-        self.unsupported("takes no intents", "open the app with act.launch, and act on its screen")
-    }
-
-    fn no_overlay(&self) -> DriverError {
-        self.unsupported("draws no overlay", "take a screenshot with marks: observe.screenshot with `annotate`")
-    }
-
-    fn no_packages(&self) -> DriverError {
-        self.unsupported("does not list its apps", "open one by its name with act.launch")
     }
 
     /// Takes or renews the lease. Returns it with its generation, by which [`Device::end_lease`] ends just this one.
@@ -262,128 +165,12 @@ impl Device {
         self.actor.lease.check(session)
     }
 
-    /// Queues for exclusive access. The position in the queue is taken immediately, not when the ticket is first
-    /// polled.
-    ///
-    /// # Errors
-    /// [`DriverError::QueueFull`] when too many calls are waiting.
-    pub fn queue(self: &Arc<Self>) -> Result<Ticket, DriverError> {
-        let (granted, waiting) = self.actor.reserve()?;
-        Ok(Ticket { device: self.clone(), granted, _waiting: waiting })
-    }
-
-    /// Queues a read. Its position in the queue is taken immediately.
-    fn queue_read<T: Clone>(
-        self: &Arc<Self>,
-        token: Option<Secret>,
-        request: impl FnOnce(Waiters<T>) -> ReadRequest,
-    ) -> Result<PendingRead<T>, DriverError> {
-        let (reply, answer) = oneshot::channel();
-        let waiting = self.actor.read(self.clone(), token, request(Waiters::one(reply)))?;
-        Ok(PendingRead { answer, _waiting: waiting })
-    }
-
-    /// Checks that the device responds; returns the type that it reports.
-    pub async fn health(self: &Arc<Self>) -> Result<String, DriverError> {
-        self.queue_read(None, ReadRequest::Health)?.answer().await
-    }
-
-    /// Checks that the device accepts the token.
-    pub async fn check_token(self: &Arc<Self>, token: Option<Secret>) -> Result<(), DriverError> {
-        self.queue_read(token, ReadRequest::Token)?.answer().await
-    }
-
-    /// Queues a read of the foreground app.
-    ///
-    /// # Errors
-    /// [`DriverError::QueueFull`] when too many calls are waiting.
-    pub fn top(self: &Arc<Self>, token: Option<Secret>) -> Result<PendingRead<Reading<ForegroundApp>>, DriverError> {
-        self.queue_read(token, ReadRequest::ForegroundApp)
-    }
-
-    /// Queues a read of the element tree.
-    ///
-    /// # Errors
-    /// [`DriverError::QueueFull`] when too many calls are waiting.
-    pub fn tree(self: &Arc<Self>, token: Option<Secret>) -> Result<PendingRead<TreeReading>, DriverError> {
-        self.queue_read(token, ReadRequest::Tree)
-    }
-
-    /// Queues a screenshot; the result is a JPEG.
-    ///
-    /// # Errors
-    /// [`DriverError::QueueFull`] when too many calls are waiting.
-    pub fn screenshot(
-        self: &Arc<Self>,
-        token: Option<Secret>,
-        shot: ScreenshotOptions,
-    ) -> Result<PendingRead<Arc<Vec<u8>>>, DriverError> {
-        self.queue_read(token, |waiters| ReadRequest::Screenshot(shot, waiters))
-    }
-
-    /// Reads the state of the overlay that the device draws.
-    pub async fn overlay(self: &Arc<Self>, token: Option<Secret>) -> Result<Overlay, DriverError> {
-        self.queue_read(token, ReadRequest::Overlay)?.answer().await
-    }
-
-    /// Lists installed packages.
-    pub async fn packages(
-        self: &Arc<Self>,
-        token: Option<Secret>,
-        filter: Option<String>,
-        system: bool,
-    ) -> Result<Vec<String>, DriverError> {
-        self.queue_read(token, |waiters| ReadRequest::Packages { filter, system, waiters })?.answer().await
-    }
-
     /// Returns width and height of the screen in device pixels; `None` until a tree reported them.
     pub fn screen_size(&self) -> Option<(i32, i32)> {
         *self.actor.size.lock()
     }
 
-    /// Reads from the driver and sends the result to the waiters.
-    async fn read_for(&self, request: ReadRequest, token: Option<&Secret>) {
-        let driver = self.driver();
-        match request {
-            ReadRequest::Tree(waiters) => waiters.send(self.read_tree(token).await),
-            ReadRequest::Health(waiters) => waiters.send(self.track_health(driver.health().await)),
-            ReadRequest::ForegroundApp(waiters) => {
-                waiters.send(self.track_health(driver.top(token).await).map(|top| self.stamp(top)))
-            }
-            ReadRequest::Screenshot(shot, waiters) => {
-                waiters.send(self.track_health(driver.screenshot(token, shot).await).map(Arc::new))
-            }
-            ReadRequest::Token(waiters) => waiters.send(self.track_health(driver.check_token(token).await)),
-            ReadRequest::Overlay(waiters) => {
-                let state = match driver.overlays() {
-                    Some(overlays) => overlays.overlay(token).await,
-                    None => Err(self.no_overlay()),
-                };
-                waiters.send(self.track_health(state));
-            }
-            ReadRequest::Packages { filter, system, waiters } => {
-                let listed = match driver.packages() {
-                    Some(packages) => packages.packages(token, filter.as_deref(), system).await,
-                    None => Err(self.no_packages()),
-                };
-                waiters.send(self.track_health(listed));
-            }
-        }
-    }
-
-    async fn read_tree(&self, token: Option<&Secret>) -> Result<TreeReading, DriverError> {
-        let snapshot = self.track_health(self.driver.snapshot(token).await)?;
-        if snapshot.size.is_some() {
-            *self.actor.size.lock() = snapshot.size;
-        }
-        Ok(self.stamp(Arc::new(snapshot)))
-    }
-
-    fn stamp<T>(&self, value: T) -> Reading<T> {
-        Reading { value, seq: self.next_seq(), inputs: self.inputs(), at: Instant::now() }
-    }
-
-    fn track_health<T>(&self, result: Result<T, DriverError>) -> Result<T, DriverError> {
+    pub(super) fn track_health<T>(&self, result: Result<T, DriverError>) -> Result<T, DriverError> {
         self.update_health(result.as_ref().err());
         result.map_err(|error| self.advised(error))
     }
@@ -417,85 +204,5 @@ impl Device {
             tracing::info!(device = self.name, %state, "device");
             self.live.publish(Message::Device { device: self.name.clone(), state });
         }
-    }
-}
-
-impl ReadHandler for Device {
-    fn execute_read<'a>(&'a self, request: ReadRequest, token: Option<&'a Secret>) -> HandlerFuture<'a> {
-        Box::pin(self.read_for(request, token))
-    }
-}
-
-/// A place in the queue for exclusive access to a device.
-pub struct Ticket {
-    device: Arc<Device>,
-    granted: oneshot::Receiver<oneshot::Sender<()>>,
-    _waiting: Waiting,
-}
-
-impl Ticket {
-    /// Waits for exclusive access, which lasts until the guard is dropped.
-    ///
-    /// # Errors
-    /// [`DriverError::Failed`] if the device was removed meanwhile.
-    pub async fn guard(self) -> Result<DeviceGuard, DriverError> {
-        let done = self.granted.await.map_err(|_| DriverError::removed())?;
-        Ok(DeviceGuard { device: self.device, _done: done, _waiting: self._waiting })
-    }
-}
-
-/// Exclusive access to a device until dropped.
-pub struct DeviceGuard {
-    device: Arc<Device>,
-    _done: oneshot::Sender<()>,
-    _waiting: Waiting,
-}
-
-impl DeviceGuard {
-    /// Reads the element tree.
-    pub async fn tree(&self, token: Option<&Secret>) -> Result<TreeReading, DriverError> {
-        self.device.read_tree(token).await
-    }
-
-    /// Does something once.
-    ///
-    /// # Errors
-    /// [`DriverError`]; [`DriverError::Lost`] if it is unknown whether it happened.
-    pub async fn perform(&self, token: Option<&Secret>, command: &Command) -> Result<String, DriverError> {
-        let (device, driver) = (&self.device, self.device.driver());
-        device.actor().count_input();
-        let result = match command {
-            Command::Input(input) => driver.perform(token, input).await,
-            Command::Shell(command, ms) => match driver.shell() {
-                Some(shell) => shell.run(token, command, *ms).await,
-                None => Err(device.no_shell()),
-            },
-            Command::Intent(intent) => match driver.intents() {
-                Some(intents) => intents.send(token, intent).await,
-                None => Err(device.no_intents()),
-            },
-        };
-        device.track_health(result)
-    }
-
-    /// Changes the overlay that the device draws; returns its state.
-    ///
-    /// # Errors
-    /// [`DriverError`]
-    pub async fn set_overlay(&self, token: Option<&Secret>, setting: &OverlaySetting) -> Result<Overlay, DriverError> {
-        let (device, driver) = (&self.device, self.device.driver());
-        let Some(overlays) = driver.overlays() else { return Err(device.no_overlay()) };
-        device.actor().count_input();
-        device.track_health(overlays.set_overlay(token, setting).await)
-    }
-
-    /// Returns the positions of the characters that the device cannot type, counted in characters from 0.
-    pub fn cannot_type(&self, text: &str) -> Vec<usize> {
-        self.device.driver().cannot_type(text)
-    }
-
-    /// Returns the next sequence number.
-    pub fn next_seq(&self) -> i64 {
-        self.device.next_seq()
     }
 }

@@ -3,6 +3,7 @@
 //! Higher layers are independent of the kind of device: they read [`Snapshot`](afd_screen::page::Snapshot)s and send
 //! [`Command`]s.
 
+mod abilities;
 mod actor;
 pub mod adb;
 mod android;
@@ -14,9 +15,11 @@ mod identity;
 mod kinds;
 mod lease;
 mod reading;
+mod reads;
 mod registry;
 mod rows;
 pub mod transfer;
+mod turn;
 mod usb;
 
 pub use driver::{
@@ -24,9 +27,11 @@ pub use driver::{
     Packages, ScreenshotOptions, Shell,
 };
 pub use error::{DriverError, SetupError, Why};
-pub use handle::{Device, DeviceGuard, PendingRead, Ticket};
+pub use handle::Device;
 pub use kinds::open;
 pub use lease::Busy;
 pub use reading::{Reading, TreeReading};
+pub use reads::PendingRead;
 pub use registry::{Changes, Registry, ResolveError, Resolved};
 pub use rows::{find, row_id};
+pub use turn::{DeviceGuard, Ticket};

@@ -1,0 +1,83 @@
+//! What a device can do, and what to use instead of what it cannot.
+
+use afd_proto::keys::KeyName;
+
+use super::handle::Device;
+use super::{BadParam, DriverError, Intent, Key};
+
+impl Device {
+    pub(super) fn capabilities(&self) -> Vec<String> {
+        let driver = self.driver();
+        let optional = [
+            ("overlay", driver.overlays().is_some()),
+            ("packages", driver.packages().is_some()),
+            ("shell", driver.shell().is_some()),
+            ("intent", driver.intents().is_some()),
+        ];
+        let optional = optional.into_iter().filter(|(_, has)| *has).map(|(name, _)| name);
+        driver.capabilities().iter().copied().chain(optional).map(str::to_owned).collect()
+    }
+
+    /// Returns the number by which devices of this kind know a key; `None` if they have no numbers.
+    pub fn key_code(&self, key: KeyName) -> Option<i32> {
+        self.driver().key_code(key)
+    }
+
+    /// Checks the name of an app.
+    ///
+    /// # Errors
+    /// If no app can have this name.
+    pub fn check_app(&self, name: &str) -> Result<(), BadParam> {
+        self.driver().check_app(name)
+    }
+
+    /// Checks that the device understands a key.
+    ///
+    /// # Errors
+    /// [`DriverError::Unsupported`] if it is a number, and devices of this kind have none.
+    pub fn check_key(&self, key: Key) -> Result<(), DriverError> {
+        match key {
+            Key::Code(_) if self.driver().key_code(KeyName::Enter).is_none() => {
+                Err(self.unsupported("has no key codes", "press a key by its name, as in `key: \"enter\"`"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks the parts of an intent.
+    ///
+    /// # Errors
+    /// [`DriverError::Unsupported`] if devices of this kind take none; in the result, if a part is not acceptable.
+    pub fn check_intent(&self, intent: &Intent) -> Result<Result<(), BadParam>, DriverError> {
+        let intents = self.driver().intents().ok_or_else(|| self.no_intents())?;
+        Ok(intents.check(intent))
+    }
+
+    /// Checks that the device has a shell.
+    ///
+    /// # Errors
+    /// [`DriverError::Unsupported`] if it has none.
+    pub fn check_shell(&self) -> Result<(), DriverError> {
+        self.driver().shell().map(|_| ()).ok_or_else(|| self.no_shell())
+    }
+
+    fn unsupported(&self, what: &'static str, instead: &'static str) -> DriverError {
+        DriverError::Unsupported { kind: self.kind(), what, instead }
+    }
+
+    pub(super) fn no_shell(&self) -> DriverError {
+        self.unsupported("has no shell", "act on the screen, as with act.tap and act.text")
+    }
+
+    pub(super) fn no_intents(&self) -> DriverError {
+        self.unsupported("takes no intents", "open the app with act.launch, and act on its screen")
+    }
+
+    pub(super) fn no_overlay(&self) -> DriverError {
+        self.unsupported("draws no overlay", "take a screenshot with marks: observe.screenshot with `annotate`")
+    }
+
+    pub(super) fn no_packages(&self) -> DriverError {
+        self.unsupported("does not list its apps", "open one by its name with act.launch")
+    }
+}

@@ -1,0 +1,144 @@
+//! Reads of a device, which wait in its queue. Identical ones that wait together share one response.
+
+use std::sync::Arc;
+
+use afd_proto::Secret;
+use afd_proto::picture::Overlay;
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+use super::actor::{HandlerFuture, ReadHandler, ReadRequest, Waiters, Waiting};
+use super::handle::Device;
+use super::reading::{Reading, TreeReading};
+use super::{DriverError, ForegroundApp, ScreenshotOptions};
+
+/// A read that is queued for a device.
+pub struct PendingRead<T> {
+    answer: oneshot::Receiver<Result<T, DriverError>>,
+    _waiting: Waiting,
+}
+
+impl<T> PendingRead<T> {
+    /// Waits for the result of the read.
+    ///
+    /// # Errors
+    /// [`DriverError`]
+    pub async fn answer(self) -> Result<T, DriverError> {
+        let failed = |_| DriverError::Failed("the device's task panicked and is being restarted".to_owned());
+        self.answer.await.map_err(failed)?
+    }
+}
+
+impl Device {
+    /// Queues a read. Its position in the queue is taken immediately.
+    fn queue_read<T: Clone>(
+        self: &Arc<Self>,
+        token: Option<Secret>,
+        request: impl FnOnce(Waiters<T>) -> ReadRequest,
+    ) -> Result<PendingRead<T>, DriverError> {
+        let (reply, answer) = oneshot::channel();
+        let waiting = self.actor().read(self.clone(), token, request(Waiters::one(reply)))?;
+        Ok(PendingRead { answer, _waiting: waiting })
+    }
+
+    /// Checks that the device responds; returns the type that it reports.
+    pub async fn health(self: &Arc<Self>) -> Result<String, DriverError> {
+        self.queue_read(None, ReadRequest::Health)?.answer().await
+    }
+
+    /// Checks that the device accepts the token.
+    pub async fn check_token(self: &Arc<Self>, token: Option<Secret>) -> Result<(), DriverError> {
+        self.queue_read(token, ReadRequest::Token)?.answer().await
+    }
+
+    /// Queues a read of the foreground app.
+    ///
+    /// # Errors
+    /// [`DriverError::QueueFull`] when too many calls are waiting.
+    pub fn top(self: &Arc<Self>, token: Option<Secret>) -> Result<PendingRead<Reading<ForegroundApp>>, DriverError> {
+        self.queue_read(token, ReadRequest::ForegroundApp)
+    }
+
+    /// Queues a read of the element tree.
+    ///
+    /// # Errors
+    /// [`DriverError::QueueFull`] when too many calls are waiting.
+    pub fn tree(self: &Arc<Self>, token: Option<Secret>) -> Result<PendingRead<TreeReading>, DriverError> {
+        self.queue_read(token, ReadRequest::Tree)
+    }
+
+    /// Queues a screenshot; the result is a JPEG.
+    ///
+    /// # Errors
+    /// [`DriverError::QueueFull`] when too many calls are waiting.
+    pub fn screenshot(
+        self: &Arc<Self>,
+        token: Option<Secret>,
+        shot: ScreenshotOptions,
+    ) -> Result<PendingRead<Arc<Vec<u8>>>, DriverError> {
+        self.queue_read(token, |waiters| ReadRequest::Screenshot(shot, waiters))
+    }
+
+    /// Reads the state of the overlay that the device draws.
+    pub async fn overlay(self: &Arc<Self>, token: Option<Secret>) -> Result<Overlay, DriverError> {
+        self.queue_read(token, ReadRequest::Overlay)?.answer().await
+    }
+
+    /// Lists installed packages.
+    pub async fn packages(
+        self: &Arc<Self>,
+        token: Option<Secret>,
+        filter: Option<String>,
+        system: bool,
+    ) -> Result<Vec<String>, DriverError> {
+        self.queue_read(token, |waiters| ReadRequest::Packages { filter, system, waiters })?.answer().await
+    }
+
+    /// Reads from the driver and sends the result to the waiters.
+    async fn read_for(&self, request: ReadRequest, token: Option<&Secret>) {
+        let driver = self.driver();
+        match request {
+            ReadRequest::Tree(waiters) => waiters.send(self.read_tree(token).await),
+            ReadRequest::Health(waiters) => waiters.send(self.track_health(driver.health().await)),
+            ReadRequest::ForegroundApp(waiters) => {
+                waiters.send(self.track_health(driver.top(token).await).map(|top| self.stamp(top)))
+            }
+            ReadRequest::Screenshot(shot, waiters) => {
+                waiters.send(self.track_health(driver.screenshot(token, shot).await).map(Arc::new))
+            }
+            ReadRequest::Token(waiters) => waiters.send(self.track_health(driver.check_token(token).await)),
+            ReadRequest::Overlay(waiters) => {
+                let state = match driver.overlays() {
+                    Some(overlays) => overlays.overlay(token).await,
+                    None => Err(self.no_overlay()),
+                };
+                waiters.send(self.track_health(state));
+            }
+            ReadRequest::Packages { filter, system, waiters } => {
+                let listed = match driver.packages() {
+                    Some(packages) => packages.packages(token, filter.as_deref(), system).await,
+                    None => Err(self.no_packages()),
+                };
+                waiters.send(self.track_health(listed));
+            }
+        }
+    }
+
+    pub(super) async fn read_tree(&self, token: Option<&Secret>) -> Result<TreeReading, DriverError> {
+        let snapshot = self.track_health(self.driver().snapshot(token).await)?;
+        if snapshot.size.is_some() {
+            *self.actor().size.lock() = snapshot.size;
+        }
+        Ok(self.stamp(Arc::new(snapshot)))
+    }
+
+    fn stamp<T>(&self, value: T) -> Reading<T> {
+        Reading { value, seq: self.next_seq(), inputs: self.inputs(), at: Instant::now() }
+    }
+}
+
+impl ReadHandler for Device {
+    fn execute_read<'a>(&'a self, request: ReadRequest, token: Option<&'a Secret>) -> HandlerFuture<'a> {
+        Box::pin(self.read_for(request, token))
+    }
+}
