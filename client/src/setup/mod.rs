@@ -23,7 +23,7 @@ use record::{Record, Splice};
 
 /// What an agent should know, for programs that load skills. It is also a folder of the repository, in the form in
 /// which skills are shared.
-const SKILL: &str = include_str!("../../../.agents/skills/afd/SKILL.md");
+const SKILL: &str = include_str!("../../skills/afd/SKILL.md");
 
 /// Options of `setup`.
 #[derive(Debug, Args)]
