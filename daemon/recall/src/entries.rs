@@ -305,14 +305,13 @@ pub fn changed(connection: &Connection, after: i64, limit: i64) -> Result<Vec<En
                 None
             } else {
                 Some(read!(row => Filtered {
-                    private, archived, at, gist, by_user,
+                    private, archived, at, words, gist, by_user,
                     kind: word(row, "type")?,
                     app: name_hash(row.get_ref("app")?.as_str().unwrap_or_default()),
                     site: name_hash(row.get_ref("site")?.as_str().unwrap_or_default()),
                     session: row.get::<_, Option<i64>>("session_id")?.unwrap_or(0),
                     confidence: row.get::<_, f64>("confidence")? as f32,
                     expires_at: row.get::<_, Option<i64>>("expires_at")?.unwrap_or(i64::MAX),
-                    words: words,
                 }))
             };
             Ok(Entry { id: row.get("id")?, version: row.get("version")?, found_by })

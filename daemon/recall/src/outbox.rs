@@ -33,9 +33,7 @@ impl Outbox {
 }
 
 fn outbox(row: &Row<'_>) -> rusqlite::Result<Outbox> {
-    Ok(read!(row => Outbox {
-        id, origin, collection, position, forgotten, round, whole, reached,
-    }))
+    Ok(read!(row => Outbox { id, origin, collection, position, forgotten, round, whole, reached }))
 }
 
 /// Returns the outbox of a collection, if anything was ever to be sent there.

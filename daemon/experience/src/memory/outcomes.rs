@@ -14,7 +14,7 @@ use super::derived_uid;
 use super::pages::{self, Page};
 use afd_proto::memory::OutcomeKind as Kind;
 use afd_screen::page::moves::Move;
-use afd_store::{Result, Sql as _, args, json, now_ms, read, skip_unreadable, word};
+use afd_store::{Result, Sql as _, args, json, now_ms, skip_unreadable, word};
 
 /// Time after which the weight of an experience is halved, milliseconds.
 const HALF_LIFE_MS: f64 = 30.0 * 24.0 * 3600.0 * 1000.0;
@@ -218,15 +218,18 @@ pub fn of_app(connection: &Connection, app: &str, now: i64) -> Result<Vec<Move>>
             Kind::Same => Some(from.clone()),
             Kind::Nothing | Kind::Failed | Kind::Refuted => None,
         };
-        Ok(read!(row => Move {
-            action_key, count, duration_ms, last_at,
-            from: from,
+        Ok(Move {
+            from,
             action: json::<Action>(row, "action")?,
-            kind: kind,
-            to: to,
+            action_key: row.get("action_key")?,
+            kind,
+            to,
             below: some(row.get("below_key")?),
+            count: row.get("count")?,
             weight: decayed(row.get("weight")?, now - row.get::<_, i64>("weighted_at")?),
-        }))
+            duration_ms: row.get("duration_ms")?,
+            last_at: row.get("last_at")?,
+        })
     };
     let mut statement = connection.prepare_cached(
         "SELECT o.id, t.from_key, t.action, t.action_key, o.kind, o.to_key, o.below_key, o.count, o.weight, o.weighted_at, o.duration_ms,

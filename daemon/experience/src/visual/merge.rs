@@ -15,7 +15,7 @@ use super::identity;
 use super::index::{Touched, defining_sets};
 use super::scope::Known;
 use super::states::{self, State};
-use afd_store::{Result, Sql as _, args, read};
+use afd_store::{Result, Sql as _, args};
 
 /// Merges states that have become similar; returns the changes. Only pairs with a touched state are compared, as no
 /// other pair can have become similar.
@@ -155,10 +155,12 @@ fn join_links(connection: &Connection, survivor: &State, gone: &State, visits: i
             let seen = state.visit_count - row.get::<_, i64>("from_visit")? - row.get::<_, i64>("missed")?;
             Ok((
                 row.get("component_id")?,
-                read!(row => Link {
-                    defining, misses, seen_before,
-                    seen: seen,
-                }),
+                Link {
+                    defining: row.get("defining")?,
+                    seen,
+                    misses: row.get("misses")?,
+                    seen_before: row.get("seen_before")?,
+                },
             ))
         })?;
         Ok(found.collect::<rusqlite::Result<_>>()?)
