@@ -24,7 +24,7 @@ pub fn assert_page(path: &str, text: &str) {
     let differing = current.lines().zip(text.lines()).position(|(a, b)| a != b);
     assert!(
         current == text,
-        "{path} is out of date (first difference in line {:?}); UPDATE_DOCS=1 cargo test -p afd-tests docs:: writes it",
+        "{path} is out of date (first difference in line {:?}); UPDATE_DOCS=1 cargo test --workspace docs:: writes it",
         differing.map(|i| i + 1)
     );
 }

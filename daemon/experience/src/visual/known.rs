@@ -49,11 +49,7 @@ pub fn elements(connection: &Connection, app: &str) -> Result<Vec<Element>> {
          WHERE a.app = :app AND a.deleted_at IS NULL AND c.deleted_at IS NULL AND c.kind NOT IN ('text', 'list', 'container', 'view')
          ORDER BY c.id",
         args! {app},
-        |row| {
-            Ok(read!(row => Element {
-                uid, key, name, label, res_id,
-            }))
-        },
+        |row| Ok(read!(row => Element { uid, key, name, label, res_id })),
     )
 }
 
