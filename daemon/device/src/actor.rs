@@ -21,6 +21,7 @@ use super::lease::Lease;
 use super::reading::{Reading, TreeReading};
 use super::{DriverError, ForegroundApp, ScreenshotOptions};
 use afd_base::task::{Tasks, failpoint};
+use afd_screen::page::Snapshot;
 
 /// Maximum number of calls that wait for one device.
 const MAX_WAITING: u64 = 4096;
@@ -143,6 +144,8 @@ pub(super) struct Actor {
     pub(super) lease: Lease,
     /// Width and height of the screen, device pixels, from the last tree.
     pub(super) size: Mutex<Option<(i32, i32)>>,
+    /// The last tree.
+    pub(super) tree: Mutex<Option<Arc<Snapshot>>>,
 }
 
 impl Actor {
@@ -164,6 +167,7 @@ impl Actor {
             turn,
             lease: Lease::default(),
             size: Mutex::default(),
+            tree: Mutex::default(),
         })
     }
 

@@ -11,6 +11,7 @@ use super::actor::{HandlerFuture, ReadHandler, ReadRequest, Waiters, Waiting};
 use super::handle::Device;
 use super::reading::{Reading, TreeReading};
 use super::{DriverError, ForegroundApp, ScreenshotOptions};
+use afd_screen::page::Snapshot;
 
 /// A read that is queued for a device.
 pub struct PendingRead<T> {
@@ -129,7 +130,16 @@ impl Device {
         if snapshot.size.is_some() {
             *self.actor().size.lock() = snapshot.size;
         }
-        Ok(self.stamp(Arc::new(snapshot)))
+        Ok(self.stamp(self.shared(snapshot)))
+    }
+
+    /// Returns the last tree if this one is equal, so that what was computed from it is not computed again.
+    fn shared(&self, snapshot: Snapshot) -> Arc<Snapshot> {
+        let mut last = self.actor().tree.lock();
+        match &*last {
+            Some(last) if **last == snapshot => last.clone(),
+            _ => last.insert(Arc::new(snapshot)).clone(),
+        }
     }
 
     fn stamp<T>(&self, value: T) -> Reading<T> {

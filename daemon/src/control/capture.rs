@@ -3,7 +3,6 @@
 //! A page has settled when two readings at least [`SETTLE_INTERVAL`] apart have the same content hash and no input was
 //! sent between them. The earlier reading may come from any call on the same device.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,16 +11,14 @@ use afd_proto::vocabulary::ObservationSource;
 use afd_store::Connection;
 use tokio::time::Instant;
 
-use super::screen_capture::{HashedReading, NewestCapture, ScreenCapture};
+use super::screen_capture::{self, NewestCapture, ScreenCapture};
 use super::{Call, Result};
-use afd_base::task::over_nodes;
 use afd_device::{DriverError, PendingRead, TreeReading};
 use afd_experience::memory::Place;
 use afd_experience::memory::observations::Observation;
 use afd_experience::memory::record;
 use afd_experience::memory::views::{LastSeen, ShownRefs};
 use afd_screen::page::fingerprint;
-use afd_screen::page::refs::{self, Recorded};
 
 /// Minimum time between two readings that show whether the page has settled.
 pub(super) const SETTLE_INTERVAL: Duration = Duration::from_millis(150);
@@ -47,15 +44,15 @@ impl Call {
         first: PendingRead<TreeReading>,
     ) -> Result<ScreenCapture> {
         let started = Instant::now();
-        let mut read = HashedReading::from(first.answer().await?);
+        let mut read = first.answer().await?;
         let mut settled = self.is_settled(&read);
         let mut reads = 1;
-        let page = fingerprint::identity(&read.reading.value).map(|i| i.key);
+        let page = fingerprint::identity(&read.value).map(|i| i.key);
         let restless = page.as_deref().is_some_and(|page| self.core.views.is_restless(self.device_id, page));
         let wait = if options.settle && !restless { options.wait.max(SETTLE_WAIT) } else { options.wait };
         while !settled && (options.settle || !options.wait.is_zero()) && (reads < 2 || started.elapsed() < wait) {
-            tokio::time::sleep_until(read.reading.at + SETTLE_INTERVAL).await;
-            read = self.device().tree(self.target.token.clone())?.answer().await?.into();
+            tokio::time::sleep_until(read.at + SETTLE_INTERVAL).await;
+            read = self.device().tree(self.target.token.clone())?.answer().await?;
             settled = self.is_settled(&read);
             reads += 1;
         }
@@ -67,14 +64,15 @@ impl Call {
 
     /// Captures the screen with a single read.
     pub(super) async fn capture_once(&self) -> std::result::Result<ScreenCapture, DriverError> {
-        let read = HashedReading::from(self.device().tree(self.target.token.clone())?.answer().await?);
+        let read = self.device().tree(self.target.token.clone())?.answer().await?;
         let settled = self.is_settled(&read);
         Ok(ScreenCapture::of(read, settled, false))
     }
 
     /// Returns whether the page has settled, compared with the previous reading of the device.
-    fn is_settled(&self, read: &HashedReading) -> bool {
-        self.core.views.is_settled(self.device_id, &read.hash, read.reading.inputs, read.reading.at, SETTLE_INTERVAL)
+    fn is_settled(&self, read: &TreeReading) -> bool {
+        let hash = screen_capture::content_of(read);
+        self.core.views.is_settled(self.device_id, hash, read.inputs, read.at, SETTLE_INTERVAL)
     }
 
     /// Records a capture as seen by the session and learns from it. `shown` is the number of refs returned, if refs
@@ -114,7 +112,7 @@ impl Call {
         place: Place,
     ) {
         let seen = LastSeen { place: place.clone(), inputs: capture.reading.inputs, reliable: capture.reliable() };
-        let shown = over_nodes(capture.refs.len(), || shown.map(|count| Arc::new(self.shown_refs(capture, count))));
+        let shown = shown.map(|count| Arc::new(Self::shown_refs(capture, count)));
         self.core.views.update(self.session_id, self.device_id, seen, shown);
         let newest = NewestCapture { session: self.echo.session.clone(), capture: capture.clone() };
         self.core.newest.lock().insert(self.device_id, Arc::new(newest));
@@ -165,37 +163,12 @@ impl Call {
     }
 
     /// Builds the aliases of the first `count` refs, which the session may use from now on.
-    fn shown_refs(&self, capture: &ScreenCapture, count: usize) -> ShownRefs {
-        let mut titles: HashMap<&str, usize> = HashMap::new();
-        capture
-            .refs
-            .iter()
-            .filter(|r| !r.label.title.is_empty())
-            .for_each(|r| *titles.entry(&r.label.title).or_default() += 1);
-        let digits = refs::differing_in_digits(&capture.refs);
-        let refs: HashMap<String, Recorded> = capture
-            .refs
-            .iter()
-            .take(count)
-            .enumerate()
-            .filter(|(i, _)| capture.has_alias(*i))
-            .map(|(i, r)| {
-                (
-                    capture.alias(i),
-                    Recorded {
-                        what: r.clone(),
-                        content: capture.exact.clone(),
-                        unique_title: titles.get(r.label.title.as_str()) == Some(&1),
-                        digits_count: digits[i],
-                    },
-                )
-            })
-            .collect();
+    fn shown_refs(capture: &ScreenCapture, count: usize) -> ShownRefs {
         ShownRefs {
             observation: capture.uid.clone(),
             place: capture.place(),
             snapshot: capture.reading.value.clone(),
-            refs,
+            numbers: capture.numbers.iter().copied().take(count).collect(),
         }
     }
 }

@@ -75,7 +75,7 @@ impl Call {
             p.page_key.is_some() && p.activity == place.activity && p.title == place.title && p.dialog == place.dialog
         };
         let shown = self.core.views.shown(self.session_id, self.device_id).filter(|s| same_page(&s.place));
-        if shown.is_some_and(|s| s.refs.values().any(|r| is_wanted(&r.what.label.title))) {
+        if shown.is_some_and(|s| s.numbered().any(|(_, r)| is_wanted(&r.label.title))) {
             return true;
         }
         let Some(structure) = capture.structures.as_ref().map(|s| self.structure_key(&s.front)) else { return false };

@@ -1,7 +1,7 @@
 //! Observations as outlines: the page, a dialog over it, the elements with what memory knows of them, notes below; or
 //! what changed since an earlier observation.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 use afd_proto::observe::{Context, Element, Format};
@@ -10,6 +10,7 @@ use afd_proto::vocabulary::{HintsWanted, ObservationSource};
 use super::Call;
 use super::rows::DEFAULT_ROWS;
 use super::screen_capture::ScreenCapture;
+use afd_base::task::over_nodes;
 use afd_experience::memory::views::ShownRefs;
 use afd_screen::page::outline::{self, Item, quoted};
 use afd_screen::page::{WindowKind, mask};
@@ -59,20 +60,20 @@ impl Call {
         let before = before.filter(|b| is_same_page(b, capture));
         let since = before.as_ref().map(|b| b.observation.clone());
         if let Some(before) = &before {
-            let shown: Vec<(u32, &_)> =
-                before.refs.iter().filter_map(|(alias, r)| Some((number_of(alias)?, &r.what))).collect();
+            let shown: Vec<(u32, &_)> = before.numbered().collect();
             capture.numbers = outline::carried_numbers(&capture.refs, &shown);
         }
         let max = shape.max_rows.unwrap_or(DEFAULT_ROWS) as usize;
-        only_shown(capture, if before.is_some() { usize::MAX } else { max });
+        let items = over_nodes(capture.snapshot().nodes.len(), || items(capture));
+        only_shown(capture, &items[..items.len().min(if before.is_some() { usize::MAX } else { max })]);
         self.record_and_learn(capture, source, Some(capture.refs.len())).await;
         let mut context = self.with_hints(capture, shape.hints, capture.refs.len()).await;
         match shape.format {
-            Some(Format::Rows) => context.elements = Some(elements(capture, max)),
+            Some(Format::Rows) => context.elements = Some(elements(capture, items, max)),
             Some(Format::Outline) | None => {
                 let all_hints = shape.hints.is_some_and(HintsWanted::all);
-                let changes = before.map(|b| changes(&b, capture, &context, shape.after_action));
-                let whole = || whole(capture, &context, (max, true), all_hints);
+                let changes = before.map(|b| changes(&b, capture, &items, (&context, shape.after_action)));
+                let whole = || whole(capture, &items, &context, (max, true), all_hints);
                 // What an action changed may take more words than the page.
                 let (outline, is_whole) = match changes {
                     Some(changes) if shape.after_action => {
@@ -97,15 +98,14 @@ impl Call {
         let shown =
             self.core.views.shown(self.session_id, self.device_id).is_some_and(|s| s.observation == capture.uid);
         let shown = shown && capture.reading.inputs == self.device().inputs();
-        whole(capture, &context, (DEFAULT_ROWS as usize, shown), false)
+        whole(capture, &items(capture), &context, (DEFAULT_ROWS as usize, shown), false)
     }
 }
 
-/// Takes the aliases from what the outline does not tell, such as system bars and elements beyond `max`: what nobody
-/// was shown cannot be meant by its alias.
-fn only_shown(capture: &mut ScreenCapture, max: usize) {
-    let told: std::collections::HashSet<usize> =
-        items(capture).into_iter().take(max).filter_map(|item| item.at).collect();
+/// Takes the aliases from what the outline does not tell, such as system bars: what nobody was shown cannot be meant by
+/// its alias.
+fn only_shown(capture: &mut ScreenCapture, told: &[Item]) {
+    let told: HashSet<usize> = told.iter().filter_map(|item| item.at).collect();
     for (index, number) in capture.numbers.iter_mut().enumerate() {
         if !told.contains(&index) {
             *number = 0;
@@ -136,7 +136,7 @@ fn alias(capture: &ScreenCapture, item: &Item) -> Option<String> {
     item.at.map(|at| capture.alias(at))
 }
 
-fn elements(capture: &ScreenCapture, max: usize) -> Vec<Element> {
+fn elements(capture: &ScreenCapture, items: Vec<Item>, max: usize) -> Vec<Element> {
     let element = |item: Item| Element {
         alias: alias(capture, &item),
         role: item.role,
@@ -145,7 +145,7 @@ fn elements(capture: &ScreenCapture, max: usize) -> Vec<Element> {
         depth: u32::try_from(item.depth).unwrap_or(u32::MAX),
         disabled: item.disabled,
     };
-    items(capture).into_iter().take(max).map(element).collect()
+    items.into_iter().take(max).map(element).collect()
 }
 
 /// Returns the first lines: the page, and the dialog over it.
@@ -195,8 +195,13 @@ const HINTS_MIN: usize = 48;
 
 /// Returns the whole outline, of at most `max` elements, with or without aliases. Unless all hints are wanted, the best
 /// that fit stand in it.
-fn whole(capture: &ScreenCapture, context: &Context, (max, aliases): (usize, bool), all_hints: bool) -> String {
-    let all = items(capture);
+fn whole(
+    capture: &ScreenCapture,
+    all: &[Item],
+    context: &Context,
+    (max, aliases): (usize, bool),
+    all_hints: bool,
+) -> String {
     let head = head(capture, context, true);
     let lines: Vec<(String, Option<String>)> = all
         .iter()
@@ -273,12 +278,16 @@ fn ranges(aliases: &[String]) -> String {
 }
 
 /// Returns what changed: lines that came (`+`), went (`-`) or are different (`~`).
-fn changes(before: &ShownRefs, capture: &ScreenCapture, context: &Context, after_action: bool) -> String {
-    let refs = afd_screen::page::refs::all(&before.snapshot);
-    let numbers: HashMap<usize, u32> =
-        before.refs.iter().filter_map(|(a, r)| Some((r.what.node, number_of(a)?))).collect();
+fn changes(
+    before: &ShownRefs,
+    capture: &ScreenCapture,
+    items: &[Item],
+    (context, after_action): (&Context, bool),
+) -> String {
+    let refs = before.snapshot.refs();
+    let numbers: HashMap<usize, u32> = before.numbered().map(|(number, r)| (r.node, number)).collect();
     let old_title = before.place.title.as_deref();
-    let old = outline::items(&before.snapshot, &refs, old_title);
+    let old = outline::items(&before.snapshot, refs, old_title);
     let old_alias = |item: &Item| item.at.and_then(|at| numbers.get(&refs[at].node)).map(|n| format!("@n{n}"));
     let mut by_alias: HashMap<String, String> = HashMap::new();
     let mut texts: HashMap<String, usize> = HashMap::new();
@@ -289,8 +298,8 @@ fn changes(before: &ShownRefs, capture: &ScreenCapture, context: &Context, after
         }
     }
     let (mut came, mut different) = (Vec::new(), Vec::new());
-    for item in items(capture) {
-        let alias = alias(capture, &item);
+    for item in items {
+        let alias = alias(capture, item);
         let line = item.line(alias.as_deref());
         match alias {
             Some(alias) => match by_alias.remove(&alias) {

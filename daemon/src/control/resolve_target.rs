@@ -86,7 +86,7 @@ impl Call {
             TargetSpec::Node { by, value, .. } => Some(named_target(*by, value)),
             TargetSpec::Alias { alias, .. } => {
                 let shown = self.core.views.shown(self.session_id, self.device_id)?;
-                shown.refs.get(alias).map(|r| target::describe(&shown.snapshot, r.what.node))
+                shown.find(alias).map(|r| target::describe(&shown.snapshot, r.what.node))
             }
         }
     }
@@ -108,7 +108,7 @@ impl Call {
         let alias = alias.trim();
         let shown = self.core.views.shown(self.session_id, self.device_id);
         let name = shown.as_ref().and_then(|shown| {
-            let recorded = &shown.refs.get(alias)?.what;
+            let recorded = shown.find(alias)?.what;
             let id = || shown.snapshot.nodes[recorded.node].id_name().map(|id| format!("#{id}"));
             naming::called(recorded).map(str::to_owned).or_else(id)
         });
@@ -144,7 +144,7 @@ impl Call {
             return Err(stale_error(alias, "its observation is not the session's newest one with refs")
                 .details(json!({"observationId": wanted, "newest": shown.observation})));
         }
-        let recorded = shown.refs.get(alias).ok_or_else(unobserved)?;
+        let recorded = shown.find(alias).ok_or_else(unobserved)?;
         let snapshot = capture.snapshot();
         if shown.snapshot.app != snapshot.app || shown.snapshot.place != snapshot.place {
             return Err(stale_error(alias, "another page is now in the foreground")

@@ -9,9 +9,9 @@ use afd_proto::vocabulary::PageRef;
 use afd_base::task::over_nodes;
 use afd_device::TreeReading;
 use afd_experience::memory::Place;
+use afd_screen::page::Ref;
 use afd_screen::page::fingerprint::{self, Identity};
-use afd_screen::page::structure::{self, Structure, Structures};
-use afd_screen::page::{Ref, refs};
+use afd_screen::page::structure::{Structure, Structures};
 use afd_screen::page::{Snapshot, WindowKind, reliability};
 use afd_store::{new_uid, now_ms};
 
@@ -30,7 +30,7 @@ pub(super) struct ScreenCapture {
     pub identity: Option<Identity>,
     pub structures: Option<Arc<Structures>>,
     /// Hash of the content, see [`fingerprint::content_hash`].
-    pub hash: String,
+    pub hash: Arc<str>,
     /// Whether two readings at least `SETTLE_INTERVAL` apart had the same content, with no input between them.
     pub settled: bool,
     /// Why the reading is unreliable; `None` if it is reliable.
@@ -51,23 +51,14 @@ pub(super) struct NewestCapture {
     pub capture: ScreenCapture,
 }
 
-/// A tree reading with the hash of its content.
-pub(super) struct HashedReading {
-    pub reading: TreeReading,
-    pub hash: String,
+/// Returns the hash of what a reading shows, see [`fingerprint::content_hash`].
+pub(super) fn content_of(reading: &TreeReading) -> &Arc<str> {
+    over_nodes(reading.value.nodes.len(), || reading.value.content_hash())
 }
 
-impl From<TreeReading> for HashedReading {
-    fn from(reading: TreeReading) -> Self {
-        Self { hash: over_nodes(reading.value.nodes.len(), || fingerprint::content_hash(&reading.value)), reading }
-    }
-}
-
-impl HashedReading {
-    /// Returns whether two readings have the same content and no input was sent between them.
-    pub(super) fn is_same(&self, other: &Self) -> bool {
-        self.reading.inputs == other.reading.inputs && self.hash == other.hash
-    }
+/// Returns whether two readings have the same content and no input was sent between them.
+pub(super) fn is_same(one: &TreeReading, other: &TreeReading) -> bool {
+    one.inputs == other.inputs && content_of(one) == content_of(other)
 }
 
 impl ScreenCapture {
@@ -95,18 +86,16 @@ impl ScreenCapture {
     }
 
     /// Derives everything from a reading once. `moving` marks a page that kept changing while it was read.
-    pub(super) fn of(hashed: impl Into<HashedReading>, settled: bool, moving: bool) -> Self {
-        let hashed = hashed.into();
-        over_nodes(hashed.reading.value.nodes.len(), || Self::derive(hashed, settled, moving))
+    pub(super) fn of(reading: TreeReading, settled: bool, moving: bool) -> Self {
+        over_nodes(reading.value.nodes.len(), || Self::derive(reading, settled, moving))
     }
 
-    fn derive(HashedReading { reading, hash }: HashedReading, settled: bool, moving: bool) -> Self {
+    fn derive(reading: TreeReading, settled: bool, moving: bool) -> Self {
         let snapshot = &reading.value;
         let doubt = reliability::doubt(snapshot).or(moving.then_some(reliability::MOVING));
         let identity = fingerprint::identity(snapshot);
-        let structures = structure::of(snapshot).map(Arc::new);
-        let refs = Arc::new(refs::all(snapshot));
-        let exact: Arc<str> = fingerprint::exact_content(snapshot).into();
+        let (structures, refs) = (snapshot.structures().cloned(), snapshot.refs().clone());
+        let (hash, exact) = (snapshot.content_hash().clone(), snapshot.exact_content().clone());
         Self {
             uid: new_uid(),
             numbers: (1..).take(refs.len()).collect(),
@@ -114,7 +103,7 @@ impl ScreenCapture {
             place: Place {
                 // With digits, whose change is a change of the page, too.
                 content: Some(format!("{hash}{}", &exact[..16])),
-                screen: Some(fingerprint::screen_hash(snapshot)),
+                screen: Some(snapshot.screen_hash()),
                 ..place(
                     snapshot,
                     identity.as_ref().filter(|_| doubt.is_none()),

@@ -8,7 +8,7 @@ use afd_proto::vocabulary::{ObservationSource, Reply};
 
 use super::artifacts::{Content, Destination, as_base64};
 use super::rows::{SpillPolicy, count, ref_rows};
-use super::screen_capture::{HashedReading, ScreenCapture};
+use super::screen_capture::{ScreenCapture, is_same};
 use super::{Call, Core, Error, Result};
 use afd_base::task::run_blocking;
 use afd_device::{Device, PendingRead, ScreenshotOptions, TreeReading};
@@ -163,11 +163,11 @@ impl Call {
         first: PendingRead<TreeReading>,
     ) -> Result<(Arc<Vec<u8>>, ScreenCapture)> {
         let token = || self.target.token.clone();
-        let mut before = HashedReading::from(first.answer().await?);
+        let mut before = first.answer().await?;
         for tries_left in (0..TRIES).rev() {
             let jpeg = self.device().screenshot(token(), shot)?.answer().await?;
-            let after = HashedReading::from(self.device().tree(token())?.answer().await?);
-            let same = before.is_same(&after);
+            let after = self.device().tree(token())?.answer().await?;
+            let same = is_same(&before, &after);
             if same || tries_left == 0 {
                 return Ok((jpeg, ScreenCapture::of(after, same, !same)));
             }

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use super::capture::SETTLE_INTERVAL;
 use super::resolve_target::{ResolvedTarget, resolved};
-use super::screen_capture::{HashedReading, ScreenCapture};
+use super::screen_capture::{ScreenCapture, content_of};
 use super::target_spec::default_by;
 use super::{Call, Error, Result, scope};
 use afd_device::{DeviceGuard, DriverError, Input};
@@ -157,11 +157,11 @@ impl Call {
     /// Reads the screen until two consecutive readings are equal or [`SETTLE`] has passed.
     async fn capture_settled(&self, guard: &DeviceGuard) -> std::result::Result<ScreenCapture, DriverError> {
         let deadline = Instant::now() + SETTLE;
-        let mut before = HashedReading::from(guard.tree(self.target.token.as_ref()).await?);
+        let mut before = guard.tree(self.target.token.as_ref()).await?;
         loop {
-            tokio::time::sleep_until(before.reading.at + SETTLE_INTERVAL).await;
-            let after = HashedReading::from(guard.tree(self.target.token.as_ref()).await?);
-            let same = before.hash == after.hash;
+            tokio::time::sleep_until(before.at + SETTLE_INTERVAL).await;
+            let after = guard.tree(self.target.token.as_ref()).await?;
+            let same = content_of(&before) == content_of(&after);
             if same || Instant::now() >= deadline {
                 return Ok(ScreenCapture::of(after, same, !same));
             }

@@ -1,6 +1,9 @@
 //! What the classes and resource ids of Android's elements mean.
 
+use std::collections::HashMap;
+
 use afd_proto::vocabulary::Role;
+use afd_screen::page::snapshot::Flags;
 use afd_screen::page::{Flag, Node, Trait, Traits};
 
 /// Parts of the class names of lists and grids.
@@ -35,10 +38,20 @@ const ADDRESS_BARS: &[&str] = &[
 /// Package of the ids that the system gives.
 const SYSTEM: &str = "android:";
 
-/// Sets role and traits of a node from its class, id and flags.
-pub fn describe(node: &mut Node) {
-    node.role = role(node);
-    node.traits = traits(node);
+/// Sets role and traits of nodes from their classes, ids and flags.
+pub fn describe(nodes: &mut [Node]) {
+    // Screens repeat the same few kinds of nodes.
+    let mut known: HashMap<(&str, Option<&str>, Flags), (Role, Traits)> = HashMap::new();
+    let meant: Vec<(Role, Traits)> = nodes
+        .iter()
+        .map(|node| {
+            let kind = (node.class.as_str(), node.res_id.as_deref(), node.flags);
+            *known.entry(kind).or_insert_with(|| (role(node), traits(node)))
+        })
+        .collect();
+    for (node, (role, traits)) in nodes.iter_mut().zip(meant) {
+        (node.role, node.traits) = (role, traits);
+    }
 }
 
 fn role(node: &Node) -> Role {
@@ -89,7 +102,6 @@ fn contains_any(text: &str, words: &[&str]) -> bool {
 #[cfg(test)]
 mod tests {
     use afd_screen::page::Rect;
-    use afd_screen::page::snapshot::Flags;
 
     use super::*;
 
@@ -109,7 +121,7 @@ mod tests {
             password: false,
             truncated: false,
         };
-        describe(&mut node);
+        describe(std::slice::from_mut(&mut node));
         node
     }
 

@@ -81,6 +81,7 @@ pub(super) fn parse(text: &str) -> Result<Screen, ScreenParseError> {
         }
     }
     snapshot.windows.is_empty().then(|| snapshot.nodes.clear());
+    android::describe(&mut snapshot.nodes);
     windows::classify(&mut snapshot);
     snapshot.hide_what_is_off_screen();
     set_site(&mut snapshot);
@@ -146,7 +147,6 @@ fn row(line: &str, window: usize) -> Option<Node> {
         truncated,
     };
     mask_password(&mut node);
-    android::describe(&mut node);
     Some(node)
 }
 

@@ -7,9 +7,9 @@ use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use super::Place;
-use afd_screen::page::Snapshot;
-use afd_screen::page::refs::Recorded;
+use afd_screen::page::refs::{self, Recorded};
 use afd_screen::page::structure::Structure;
+use afd_screen::page::{Ref, Snapshot};
 
 /// Maximum number of views; the least recently updated ones are dropped first.
 const MAX_VIEWS: usize = 512;
@@ -37,8 +37,22 @@ pub struct ShownRefs {
     pub place: Place,
     /// Content of the screen.
     pub snapshot: Arc<Snapshot>,
-    /// The ref that each alias stands for.
-    pub refs: HashMap<String, Recorded>,
+    /// Number of the alias of each ref, such as 3 of `@n3`; 0 for those without one, and none for the last ones.
+    pub numbers: Vec<u32>,
+}
+
+impl ShownRefs {
+    /// Returns the refs that have an alias, with its number.
+    pub fn numbered(&self) -> impl Iterator<Item = (u32, &Ref)> {
+        self.numbers.iter().copied().zip(self.snapshot.refs().iter()).filter(|(number, _)| *number != 0)
+    }
+
+    /// Returns the ref that an alias stands for.
+    pub fn find(&self, alias: &str) -> Option<Recorded<'_>> {
+        let wanted: u32 = alias.strip_prefix("@n")?.parse().ok()?;
+        let index = self.numbers.iter().position(|number| *number == wanted && wanted != 0)?;
+        refs::recorded(&self.snapshot, index).filter(|_| alias == format!("@n{wanted}"))
+    }
 }
 
 #[derive(Default)]

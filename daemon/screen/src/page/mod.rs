@@ -5,6 +5,7 @@
 //! recognised by ([`structure`], [`site`], [`moves`]), the components to be learned ([`element`]), whether the tree can
 //! be trusted ([`reliability`]), the nodes that a selector matches ([`select`]) and touch points ([`touch`]).
 
+mod derived;
 pub mod element;
 mod element_ref;
 pub mod element_state;

@@ -7,7 +7,7 @@
 //! change at all.
 
 use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::element_ref::Ref;
 use super::label;
@@ -107,27 +107,36 @@ fn make(snapshot: &Snapshot, index: usize) -> Ref {
     }
 }
 
-/// A ref as it was shown to a session.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Recorded {
+/// A ref of an earlier screen, with what tells it from the others there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Recorded<'a> {
     /// The ref.
-    pub what: Ref,
-    /// [`exact_content`](super::fingerprint::exact_content) of that observation, to tell duplicates apart.
-    pub content: std::sync::Arc<str>,
+    pub what: &'a Ref,
+    /// [`exact_content`](super::fingerprint::exact_content) of that screen, to tell duplicates apart.
+    pub content: &'a str,
     /// Whether no other ref of that observation had its title.
     pub unique_title: bool,
-    /// Whether another ref of that observation differed from it in digits only, so that digits count.
+    /// Whether another ref of that screen differed from it in digits only, so that digits count.
     pub digits_count: bool,
 }
 
-/// Returns for each ref whether another one differs from it in the digits of its label only.
-pub fn differing_in_digits(all: &[Ref]) -> Vec<bool> {
-    let masked = |r: &Ref| {
-        (r.identity.clone(), r.label.title.clone(), r.label.rest.iter().map(|w| mask::digits(w)).collect::<Vec<_>>())
-    };
-    let mut labels: HashMap<_, HashSet<&[String]>> = HashMap::new();
-    all.iter().for_each(|r| _ = labels.entry(masked(r)).or_default().insert(&r.label.rest));
-    all.iter().map(|r| labels[&masked(r)].len() > 1).collect()
+/// Returns a ref of a screen, by its index; `None` if there are fewer.
+pub fn recorded(snapshot: &Snapshot, index: usize) -> Option<Recorded<'_>> {
+    let all = snapshot.refs();
+    let what = all.get(index)?;
+    Some(Recorded {
+        what,
+        content: snapshot.exact_content(),
+        unique_title: has_unique_title(what, all),
+        digits_count: differs_in_digits(what, all),
+    })
+}
+
+/// Returns whether another ref differs from this one in the digits of its label only.
+pub fn differs_in_digits(one: &Ref, all: &[Ref]) -> bool {
+    let masked = |r: &Ref| r.label.rest.iter().map(|w| mask::digits(w)).collect::<Vec<_>>();
+    let alike = |r: &&Ref| r.identity == one.identity && r.label.title == one.label.title && r.label != one.label;
+    all.iter().filter(alike).any(|r| masked(r) == masked(one))
 }
 
 /// Returns whether a ref has a title that no other ref has.
@@ -151,7 +160,7 @@ pub struct Found {
 ///
 /// # Errors
 /// The number of candidates, when there was not exactly one.
-pub fn find(recorded: &Recorded, now: &[Ref], content: &str) -> Result<Found, usize> {
+pub fn find(recorded: Recorded<'_>, now: &[Ref], content: &str) -> Result<Found, usize> {
     let labelled = |r: &Ref| match recorded.digits_count {
         true => r.label == recorded.what.label,
         false => r.label.same_element(&recorded.what.label),
@@ -162,7 +171,7 @@ pub fn find(recorded: &Recorded, now: &[Ref], content: &str) -> Result<Found, us
     let exact: Vec<usize> =
         (0..now.len()).filter(|i| now[*i].exact == recorded.what.exact && named(&now[*i])).collect();
     if let [index] = exact.as_slice()
-        && (alike.len() <= 1 || *recorded.content == *content)
+        && (alike.len() <= 1 || recorded.content == content)
     {
         return Ok(Found { index: *index, moved: false });
     }

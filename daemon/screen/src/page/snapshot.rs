@@ -1,6 +1,6 @@
 //! Screen contents in one model for all drivers: windows, nodes and their flags.
 
-use super::layers::Geometry;
+use super::derived::Derived;
 pub use super::node::{Flag, Flags, Node, Rect, Scene, Trait, Traits, Window, WindowKind};
 
 /// The contents of a screen at one moment.
@@ -37,7 +37,7 @@ pub struct Snapshot {
     /// Nodes of all windows in pre-order.
     pub nodes: Vec<Node>,
     /// What is computed from the rest once it is asked for.
-    pub geometry: Lazy<Geometry>,
+    pub derived: Derived,
 }
 
 /// A value that is computed at most once. It is not part of the identity of what contains it, and copies compute their
@@ -97,11 +97,6 @@ impl Snapshot {
         self.scene().kind_of(node)
     }
 
-    /// Returns what follows from the positions of windows and nodes. The snapshot must not be changed afterwards.
-    pub(super) fn geometry(&self) -> &Geometry {
-        self.geometry.get(|| Geometry::of(self.scene()))
-    }
-
     /// Takes the visibility from nodes of which nothing is on the screen or inside the containers that scroll them,
     /// whatever the device says. Drivers call it once their snapshot is complete.
     pub fn hide_what_is_off_screen(&mut self) {
@@ -113,7 +108,7 @@ impl Snapshot {
             })
             .collect();
         hidden.into_iter().for_each(|i| self.nodes[i].flags = self.nodes[i].flags.without(Flag::Visible));
-        self.geometry = Lazy::default();
+        self.derived = Derived::default();
     }
 
     /// Returns the node that hides another one: that of a window in front, or an overlay.

@@ -87,14 +87,8 @@ fn list(rows: &[(String, String)], scroll: i32) -> Snapshot {
     }
 }
 
-fn recorded(snapshot: &Snapshot, index: usize) -> Recorded {
-    let all = refs::all(snapshot);
-    Recorded {
-        what: all[index].clone(),
-        content: fingerprint::exact_content(snapshot).into(),
-        unique_title: refs::has_unique_title(&all[index], &all),
-        digits_count: refs::differing_in_digits(&all)[index],
-    }
+fn recorded(snapshot: &Snapshot, index: usize) -> Recorded<'_> {
+    refs::recorded(snapshot, index).expect("a ref")
 }
 
 proptest! {
@@ -113,7 +107,7 @@ proptest! {
         let wanted = recorded(&before, pick);
         let now = list(&rows(&after), scroll);
         let current = refs::all(&now);
-        if let Ok(found) = refs::find(&wanted, &current, &fingerprint::exact_content(&now)) {
+        if let Ok(found) = refs::find(wanted, &current, &fingerprint::exact_content(&now)) {
             prop_assert_eq!(&current[found.index].label.title, &wanted.what.label.title);
             // With duplicates, a ref is found only if nothing else changed. What is found by its exact token may be the
             // only one of its title although a cut edge gives it another identity.
@@ -130,7 +124,7 @@ proptest! {
         let wanted = recorded(&before, pick);
         let after = list(&rows, scroll * 200);
         let now = refs::all(&after);
-        let found = refs::find(&wanted, &now, &fingerprint::exact_content(&after));
+        let found = refs::find(wanted, &now, &fingerprint::exact_content(&after));
         if i32::try_from(pick).expect("small") > scroll {
             let found = found.expect("visible");
             prop_assert_eq!(&now[found.index].label.title, &wanted.what.label.title);
@@ -172,12 +166,12 @@ fn equal_icons_are_not_confused_after_scrolling() {
     };
     let (before, after) = (page(1), page(2));
     let wanted = recorded(&before, 2);
-    assert!(refs::find(&wanted, &refs::all(&before), &fingerprint::exact_content(&before)).is_ok());
+    assert!(refs::find(wanted, &refs::all(&before), &fingerprint::exact_content(&before)).is_ok());
     // It belongs to the text before it.
-    let found = refs::find(&wanted, &refs::all(&after), &fingerprint::exact_content(&after));
+    let found = refs::find(wanted, &refs::all(&after), &fingerprint::exact_content(&after));
     assert_eq!(found, Ok(refs::Found { index: 1, moved: true }));
     let gone = page(4);
-    assert_eq!(refs::find(&wanted, &refs::all(&gone), &fingerprint::exact_content(&gone)), Err(0));
+    assert_eq!(refs::find(wanted, &refs::all(&gone), &fingerprint::exact_content(&gone)), Err(0));
 }
 
 fn pairs(rows: &[(&str, &str)]) -> Vec<(String, String)> {
@@ -322,7 +316,7 @@ fn only_row_of_a_title_is_found_when_its_edge_is_cut() {
     let now = list(&rows(&["A", "A", "A", "A", "D"]), 801);
     let current = refs::all(&now);
     let found =
-        refs::find(&recorded(&before, 1), &current, &fingerprint::exact_content(&now)).expect("it is the only one");
+        refs::find(recorded(&before, 1), &current, &fingerprint::exact_content(&now)).expect("it is the only one");
     assert_eq!(current[found.index].label.title, "D");
 }
 

@@ -177,23 +177,18 @@ pub async fn working(core: &Arc<Core>, params: &WorkingParams) -> Result<Working
     });
     let (current_task, recent_observations, context, stale, device) = gathered.await?;
     let shown = device.and_then(|device| core.views.shown(id, device));
-    let mut elements: Vec<(usize, ActiveElement)> = Vec::new();
-    if let Some(shown) = &shown {
-        elements.extend(shown.refs.iter().map(|(alias, found)| {
-            let target = target::describe(&shown.snapshot, found.what.node);
-            (
-                alias.trim_start_matches("@n").parse().unwrap_or(usize::MAX),
-                ActiveElement { alias: alias.clone(), target },
-            )
-        }));
-    }
-    elements.sort_by_key(|(number, _)| *number);
+    let active_elements = shown.as_deref().map(|shown| {
+        let mut refs: Vec<_> = shown.numbered().collect();
+        refs.sort_by_key(|(number, _)| *number);
+        let target = |node| target::describe(&shown.snapshot, node);
+        refs.into_iter().map(|(n, r)| ActiveElement { alias: format!("@n{n}"), target: target(r.node) }).collect()
+    });
     Ok(WorkingMemory {
         usage: usage(core, &session.name, &conversation, (sent.tokens, sent.turns)),
         session: session.name,
         current_task,
         recent_observations,
-        active_elements: elements.into_iter().map(|(_, element)| element).collect(),
+        active_elements: active_elements.unwrap_or_default(),
         observation_id: shown.map(|s| s.observation.clone()),
         stale,
         context,

@@ -145,7 +145,7 @@ fn resolve_alias(shown: Option<&ShownRefs>, element: String) -> Result<String> {
     if !element.starts_with("@n") {
         return Ok(element);
     }
-    let found = shown.and_then(|s| s.refs.get(&element)).map(|r| (r.what.label.title.clone(), r.what.label.text()));
+    let found = shown.and_then(|s| s.find(&element)).map(|r| (r.what.label.title.clone(), r.what.label.text()));
     match found {
         Some((title, text)) if !title.is_empty() || !text.is_empty() => Ok(if title.is_empty() { text } else { title }),
         _ => Err(Error::param(
@@ -168,16 +168,16 @@ struct OnScreen {
 
 /// Maps the lower-case title, text and resource id of each element on the screen to its component.
 fn on_screen(shown: &ShownRefs) -> HashMap<String, OnScreen> {
-    let elements = element::all(&shown.snapshot);
+    let elements = shown.snapshot.elements();
     let mut found_keys: Vec<(Vec<String>, Option<String>, Option<String>)> = Vec::new();
-    let mut refs: Vec<_> = shown.refs.values().collect();
-    refs.sort_by_key(|found| found.what.node);
+    let mut refs: Vec<_> = shown.numbered().map(|(_, found)| found).collect();
+    refs.sort_by_key(|found| found.node);
     for found in refs {
-        let Some(node) = shown.snapshot.nodes.get(found.what.node) else { continue };
+        let Some(node) = shown.snapshot.nodes.get(found.node) else { continue };
         // Only the first row of a list becomes a component; the other rows share its key.
         let alike = |e: &&Element| element::belongs_to_list(&e.key) && e.class == node.class && e.res_id == node.res_id;
         let element = elements.iter().find(|e| e.bounds == node.bounds).or_else(|| elements.iter().find(alike));
-        let (title, text) = (found.what.label.title.clone(), found.what.label.text());
+        let (title, text) = (found.label.title.clone(), found.label.text());
         let id = node.res_id.as_deref().unwrap_or_default();
         let names = [title.as_str(), text.as_str(), id, id.rsplit('/').next().unwrap_or_default()];
         let names = names.into_iter().filter(|name| !name.is_empty()).map(str::to_lowercase).collect();

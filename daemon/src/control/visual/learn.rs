@@ -43,8 +43,8 @@ const MAX_ELEMENTS: usize = 500;
 /// website.
 fn lessons(snapshot: &Snapshot, structure: &Structure, page: Option<String>, at: i64) -> (Lesson, Option<Lesson>) {
     let bars = structure::of_bars(snapshot).filter(|_| structure.site.is_some() && !structure.dialog);
-    let (of_page, of_bars) = element::all(snapshot).into_iter().partition(|e| bars.is_none() || e.web);
-    let build = |structure: &Structure, elements: Vec<Element>, texts, page| Lesson {
+    let (of_page, of_bars) = snapshot.elements().iter().partition(|e| bars.is_none() || e.web);
+    let build = |structure: &Structure, elements: Vec<&Element>, texts, page| Lesson {
         scope: index::of(structure),
         structure: Some(structure.clone()),
         cut: elements.len() > MAX_ELEMENTS,
@@ -60,17 +60,17 @@ fn lessons(snapshot: &Snapshot, structure: &Structure, page: Option<String>, at:
     (build(structure, of_page, element::visible_texts(snapshot), page), about_bars)
 }
 
-fn sighting(element: element::Element) -> Sighting {
+fn sighting(element: &Element) -> Sighting {
     Sighting {
         steady: element.role != Role::Text,
-        key: element.key,
-        name: element.name,
+        key: element.key.clone(),
+        name: element.name.clone(),
         source: TREE.to_owned(),
         kind: element.role.to_string(),
-        label: element.label,
+        label: element.label.clone(),
         scrolls: element.scrolls,
-        res_id: element.res_id,
-        class: Some(element.class),
+        res_id: element.res_id.clone(),
+        class: Some(element.class.clone()),
         bounds: Some(element.bounds),
         confidence: None,
         crop: None,
