@@ -68,7 +68,8 @@ pub fn screen(bytes: &[u8]) {
     let Ok(snapshot) = afd_device::autofish::parse_screen(&String::from_utf8_lossy(bytes)) else { return };
     let all = refs::all(&snapshot);
     let _ = (reliability::doubt(&snapshot), fingerprint::identity(&snapshot), fingerprint::content_hash(&snapshot));
-    let _ = (structure::of(&snapshot), afd_screen::page::element::all(&snapshot), refs::recorded(&snapshot, 0));
+    let _ = (structure::of(&snapshot), afd_screen::page::element::all(&snapshot));
+    let _ = afd_screen::page::Screen::from(snapshot.clone()).recorded(0);
     for item in outline::items(&snapshot, &all, None) {
         assert!(!item.line(Some("n1")).contains('\n'), "an item is one line");
     }

@@ -21,7 +21,7 @@ use super::lease::Lease;
 use super::reading::{Reading, TreeReading};
 use super::{DriverError, ForegroundApp, ScreenshotOptions};
 use afd_base::task::{Tasks, failpoint};
-use afd_screen::page::Snapshot;
+use afd_screen::page::Screen;
 
 /// Maximum number of calls that wait for one device.
 const MAX_WAITING: u64 = 4096;
@@ -145,7 +145,7 @@ pub(super) struct Actor {
     /// Width and height of the screen, device pixels, from the last tree.
     pub(super) size: Mutex<Option<(i32, i32)>>,
     /// The last tree.
-    pub(super) tree: Mutex<Option<Arc<Snapshot>>>,
+    pub(super) tree: Mutex<Option<Arc<Screen>>>,
 }
 
 impl Actor {

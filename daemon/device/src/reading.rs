@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use afd_screen::page::Snapshot;
+use afd_screen::page::Screen;
 
 /// Result of a read, with its position in the order of what happened on the device.
 #[derive(Debug, Clone)]
@@ -20,4 +20,4 @@ pub struct Reading<T> {
 }
 
 /// A reading of the element tree.
-pub type TreeReading = Reading<Arc<Snapshot>>;
+pub type TreeReading = Reading<Arc<Screen>>;

@@ -11,7 +11,7 @@ use super::actor::{HandlerFuture, ReadHandler, ReadRequest, Waiters, Waiting};
 use super::handle::Device;
 use super::reading::{Reading, TreeReading};
 use super::{DriverError, ForegroundApp, ScreenshotOptions};
-use afd_screen::page::Snapshot;
+use afd_screen::page::{Screen, Snapshot};
 
 /// A read that is queued for a device.
 pub struct PendingRead<T> {
@@ -134,11 +134,11 @@ impl Device {
     }
 
     /// Returns the last tree if this one is equal, so that what was computed from it is not computed again.
-    fn shared(&self, snapshot: Snapshot) -> Arc<Snapshot> {
+    fn shared(&self, snapshot: Snapshot) -> Arc<Screen> {
         let mut last = self.actor().tree.lock();
         match &*last {
-            Some(last) if **last == snapshot => last.clone(),
-            _ => last.insert(Arc::new(snapshot)).clone(),
+            Some(last) if ***last == snapshot => last.clone(),
+            _ => last.insert(Arc::new(snapshot.into())).clone(),
         }
     }
 

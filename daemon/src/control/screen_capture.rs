@@ -12,7 +12,7 @@ use afd_experience::memory::Place;
 use afd_screen::page::Ref;
 use afd_screen::page::fingerprint::{self, Identity};
 use afd_screen::page::structure::{Structure, Structures};
-use afd_screen::page::{Snapshot, WindowKind, reliability};
+use afd_screen::page::{Screen, Snapshot, WindowKind, reliability};
 use afd_store::{new_uid, now_ms};
 
 /// A reading of the screen with everything derived from it.
@@ -62,7 +62,7 @@ pub(super) fn is_same(one: &TreeReading, other: &TreeReading) -> bool {
 }
 
 impl ScreenCapture {
-    pub(super) fn snapshot(&self) -> &Snapshot {
+    pub(super) fn snapshot(&self) -> &Screen {
         &self.reading.value
     }
 

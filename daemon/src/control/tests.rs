@@ -248,3 +248,17 @@ async fn interrupted_call_leaves_its_key_only_if_it_wrote_something() {
     let again = save_note(lab.core.clone(), async { panic!("it is executed again") }, async {}).await;
     assert_eq!((again, begun().await), (saved, Some(true)));
 }
+
+#[tokio::test]
+async fn readings_of_a_page_that_stands_still_share_one_screen() {
+    let lab = Lab::new(list(&["Wi-Fi"]));
+    let (device, _) = lab.core.devices.get("fake").expect("a device");
+    let read = async || device.tree(None).expect("is queued").answer().await.expect("reads").value;
+    let first = read().await;
+    assert!(Arc::ptr_eq(&first, &read().await));
+    lab.driver.show(list(&["Wi-Fi", "Display"]));
+    let changed = read().await;
+    assert_eq!(changed.refs().iter().filter(|r| r.label.title == "Display").count(), 1);
+    lab.driver.show(list(&["Wi-Fi"]));
+    assert_eq!(read().await.content_hash(), first.content_hash());
+}

@@ -7,9 +7,9 @@ use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use super::Place;
-use afd_screen::page::refs::{self, Recorded};
+use afd_screen::page::refs::Recorded;
 use afd_screen::page::structure::Structure;
-use afd_screen::page::{Ref, Snapshot};
+use afd_screen::page::{Ref, Screen};
 
 /// Maximum number of views; the least recently updated ones are dropped first.
 const MAX_VIEWS: usize = 512;
@@ -36,7 +36,7 @@ pub struct ShownRefs {
     /// Observed place.
     pub place: Place,
     /// Content of the screen.
-    pub snapshot: Arc<Snapshot>,
+    pub snapshot: Arc<Screen>,
     /// Number of the alias of each ref, such as 3 of `@n3`; 0 for those without one, and none for the last ones.
     pub numbers: Vec<u32>,
 }
@@ -51,7 +51,7 @@ impl ShownRefs {
     pub fn find(&self, alias: &str) -> Option<Recorded<'_>> {
         let wanted: u32 = alias.strip_prefix("@n")?.parse().ok()?;
         let index = self.numbers.iter().position(|number| *number == wanted && wanted != 0)?;
-        refs::recorded(&self.snapshot, index).filter(|_| alias == format!("@n{wanted}"))
+        self.snapshot.recorded(index).filter(|_| alias == format!("@n{wanted}"))
     }
 }
 

@@ -5,7 +5,6 @@
 //! recognised by ([`structure`], [`site`], [`moves`]), the components to be learned ([`element`]), whether the tree can
 //! be trusted ([`reliability`]), the nodes that a selector matches ([`select`]) and touch points ([`touch`]).
 
-mod derived;
 pub mod element;
 mod element_ref;
 pub mod element_state;
@@ -22,6 +21,7 @@ pub mod outline;
 pub mod pattern;
 pub mod refs;
 pub mod reliability;
+mod screen;
 pub mod select;
 pub mod site;
 pub mod snapshot;
@@ -34,4 +34,5 @@ pub(crate) mod tests;
 
 pub use element_ref::Ref;
 pub use label::Label;
+pub use screen::Screen;
 pub use snapshot::{Flag, Node, Rect, Snapshot, Trait, Traits, Window, WindowKind};

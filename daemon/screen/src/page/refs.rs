@@ -120,20 +120,8 @@ pub struct Recorded<'a> {
     pub digits_count: bool,
 }
 
-/// Returns a ref of a screen, by its index; `None` if there are fewer.
-pub fn recorded(snapshot: &Snapshot, index: usize) -> Option<Recorded<'_>> {
-    let all = snapshot.refs();
-    let what = all.get(index)?;
-    Some(Recorded {
-        what,
-        content: snapshot.exact_content(),
-        unique_title: has_unique_title(what, all),
-        digits_count: differs_in_digits(what, all),
-    })
-}
-
 /// Returns whether another ref differs from this one in the digits of its label only.
-pub fn differs_in_digits(one: &Ref, all: &[Ref]) -> bool {
+pub(super) fn differs_in_digits(one: &Ref, all: &[Ref]) -> bool {
     let masked = |r: &Ref| r.label.rest.iter().map(|w| mask::digits(w)).collect::<Vec<_>>();
     let alike = |r: &&Ref| r.identity == one.identity && r.label.title == one.label.title && r.label != one.label;
     all.iter().filter(alike).any(|r| masked(r) == masked(one))

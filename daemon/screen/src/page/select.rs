@@ -219,7 +219,7 @@ fn element_of(snapshot: &Snapshot, refs: &[Ref], index: usize, fit: Fit, gesture
 fn best(snapshot: &Snapshot, all: Vec<Match>) -> Vec<Match> {
     let least = |marked: bool| all.iter().filter(|m| m.marked == marked).map(|m| m.fit).min();
     let names_page = |fit: Fit| {
-        let title = snapshot.structures().and_then(|s| s.front.title.clone());
+        let title = structure::of(snapshot).and_then(|s| s.front.title);
         let text = |m: &Match| snapshot.nodes[m.element].text.as_deref().map(str::trim);
         title.is_some() && all.iter().any(|m| !m.marked && m.fit == fit && text(m) == title.as_deref())
     };

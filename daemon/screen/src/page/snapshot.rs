@@ -1,6 +1,6 @@
 //! Screen contents in one model for all drivers: windows, nodes and their flags.
 
-use super::derived::Derived;
+use super::layers::Geometry;
 pub use super::node::{Flag, Flags, Node, Rect, Scene, Trait, Traits, Window, WindowKind};
 
 /// The contents of a screen at one moment.
@@ -37,7 +37,7 @@ pub struct Snapshot {
     /// Nodes of all windows in pre-order.
     pub nodes: Vec<Node>,
     /// What is computed from the rest once it is asked for.
-    pub derived: Derived,
+    pub geometry: Lazy<Geometry>,
 }
 
 /// A value that is computed at most once. It is not part of the identity of what contains it, and copies compute their
@@ -108,7 +108,12 @@ impl Snapshot {
             })
             .collect();
         hidden.into_iter().for_each(|i| self.nodes[i].flags = self.nodes[i].flags.without(Flag::Visible));
-        self.derived = Derived::default();
+        self.geometry = Lazy::default();
+    }
+
+    /// Returns what follows from the positions of windows and nodes. The snapshot must not be changed afterwards.
+    pub(super) fn geometry(&self) -> &Geometry {
+        self.geometry.get(|| Geometry::of(self.scene()))
     }
 
     /// Returns the node that hides another one: that of a window in front, or an overlay.

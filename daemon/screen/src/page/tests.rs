@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::refs::{self, Recorded};
 use super::snapshot::{Flag, Flags, Node, Rect, Snapshot, Trait, Traits, Window, WindowKind};
-use super::{fingerprint, label, reliability, select, target, touch};
+use super::{Screen, fingerprint, label, reliability, select, target, touch};
 
 fn flags(all: &[Flag]) -> Flags {
     all.iter().fold(Flags::default().with(Flag::Visible).with(Flag::Enabled), |f, flag| f.with(*flag))
@@ -87,8 +87,8 @@ fn list(rows: &[(String, String)], scroll: i32) -> Snapshot {
     }
 }
 
-fn recorded(snapshot: &Snapshot, index: usize) -> Recorded<'_> {
-    refs::recorded(snapshot, index).expect("a ref")
+fn recorded(screen: &Screen, index: usize) -> Recorded<'_> {
+    screen.recorded(index).expect("a ref")
 }
 
 proptest! {
@@ -101,7 +101,7 @@ proptest! {
         pick in 1..10usize,
     ) {
         let rows = |names: &[u8]| names.iter().map(|n| (format!("Row {}", (b'A' + n) as char), format!("{n} min ago"))).collect::<Vec<_>>();
-        let before = list(&rows(&titles), 0);
+        let before = Screen::from(list(&rows(&titles), 0));
         let all = refs::all(&before);
         let pick = pick.min(all.len() - 1);
         let wanted = recorded(&before, pick);
@@ -120,7 +120,7 @@ proptest! {
     #[test]
     fn visible_row_is_followed_while_scrolling(scroll in 0..5i32, pick in 1..9usize) {
         let rows: Vec<_> = (0..20).map(|n| (format!("Title {n}"), "same".to_owned())).collect();
-        let before = list(&rows, 0);
+        let before = Screen::from(list(&rows, 0));
         let wanted = recorded(&before, pick);
         let after = list(&rows, scroll * 200);
         let now = refs::all(&after);
@@ -164,7 +164,7 @@ fn equal_icons_are_not_confused_after_scrolling() {
         }
         page
     };
-    let (before, after) = (page(1), page(2));
+    let (before, after) = (Screen::from(page(1)), page(2));
     let wanted = recorded(&before, 2);
     assert!(refs::find(wanted, &refs::all(&before), &fingerprint::exact_content(&before)).is_ok());
     // It belongs to the text before it.
@@ -311,7 +311,7 @@ fn equivalent_actions_have_equal_keys() {
 #[test]
 fn only_row_of_a_title_is_found_when_its_edge_is_cut() {
     let rows = |names: &[&str]| names.iter().map(|n| ((*n).to_owned(), "1 min ago".to_owned())).collect::<Vec<_>>();
-    let before = list(&rows(&["D", "A", "A"]), 0);
+    let before = Screen::from(list(&rows(&["D", "A", "A"]), 0));
     // The first visible row is a little shorter, which its exact token does not tell, but its identity does.
     let now = list(&rows(&["A", "A", "A", "A", "D"]), 801);
     let current = refs::all(&now);

@@ -29,7 +29,7 @@ use afd_experience::visual::{files, index, states};
 use afd_screen::page::element::Element;
 use afd_screen::page::snapshot::Rect;
 use afd_screen::page::structure::Structure;
-use afd_screen::page::{Flag, Node, Snapshot, Trait, element, site, structure};
+use afd_screen::page::{Flag, Node, Screen, Snapshot, Trait, element, site, structure};
 use afd_store::{Connection, now_ms};
 
 /// Coordinates of detections must not exceed this in either direction, pixels.
@@ -41,7 +41,7 @@ const MAX_ELEMENTS: usize = 500;
 
 /// Builds a lesson from the element tree of a screen, and one about the browser's own bars around the page of a
 /// website.
-fn lessons(snapshot: &Snapshot, structure: &Structure, page: Option<String>, at: i64) -> (Lesson, Option<Lesson>) {
+fn lessons(snapshot: &Screen, structure: &Structure, page: Option<String>, at: i64) -> (Lesson, Option<Lesson>) {
     let bars = structure::of_bars(snapshot).filter(|_| structure.site.is_some() && !structure.dialog);
     let (of_page, of_bars) = snapshot.elements().iter().partition(|e| bars.is_none() || e.web);
     let build = |structure: &Structure, elements: Vec<&Element>, texts, page| Lesson {

@@ -1,0 +1,82 @@
+//! A snapshot with what follows from it: computed once it is asked for, and kept. Readings of a page that stands still
+//! share one screen, and so all of this.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use super::element::{self, Element};
+use super::element_ref::Ref;
+use super::fingerprint;
+use super::refs::{self, Recorded};
+use super::snapshot::{Lazy, Snapshot};
+use super::structure::{self, Structures};
+
+/// A snapshot that does not change any more.
+#[derive(Debug, Default)]
+pub struct Screen {
+    snapshot: Snapshot,
+    content_hash: Lazy<Arc<str>>,
+    exact: Lazy<Arc<str>>,
+    screen_hash: Lazy<u64>,
+    structures: Lazy<Option<Arc<Structures>>>,
+    refs: Lazy<Arc<Vec<Ref>>>,
+    elements: Lazy<Vec<Element>>,
+}
+
+impl From<Snapshot> for Screen {
+    fn from(snapshot: Snapshot) -> Self {
+        Self { snapshot, ..Self::default() }
+    }
+}
+
+impl Deref for Screen {
+    type Target = Snapshot;
+
+    fn deref(&self) -> &Snapshot {
+        &self.snapshot
+    }
+}
+
+impl Screen {
+    /// See [`fingerprint::content_hash`].
+    pub fn content_hash(&self) -> &Arc<str> {
+        self.content_hash.get(|| fingerprint::content_hash(self).into())
+    }
+
+    /// See [`fingerprint::exact_content`].
+    pub fn exact_content(&self) -> &Arc<str> {
+        self.exact.get(|| fingerprint::exact_content(self).into())
+    }
+
+    /// See [`fingerprint::screen_hash`].
+    pub fn screen_hash(&self) -> u64 {
+        *self.screen_hash.get(|| fingerprint::screen_hash(self))
+    }
+
+    /// See [`structure::of`].
+    pub fn structures(&self) -> Option<&Arc<Structures>> {
+        self.structures.get(|| structure::of(self).map(Arc::new)).as_ref()
+    }
+
+    /// See [`refs::all`].
+    pub fn refs(&self) -> &Arc<Vec<Ref>> {
+        self.refs.get(|| Arc::new(refs::all(self)))
+    }
+
+    /// See [`element::all`].
+    pub fn elements(&self) -> &[Element] {
+        self.elements.get(|| element::all(self))
+    }
+
+    /// Returns a ref of this screen, by its index, to be found again on a later one; `None` if there are fewer.
+    pub fn recorded(&self, index: usize) -> Option<Recorded<'_>> {
+        let all = self.refs();
+        let what = all.get(index)?;
+        Some(Recorded {
+            what,
+            content: self.exact_content(),
+            unique_title: refs::has_unique_title(what, all),
+            digits_count: refs::differs_in_digits(what, all),
+        })
+    }
+}
