@@ -110,9 +110,8 @@ act_params! {
         pub x: Option<f64>,
         /// Vertical position in device pixels from the top; requires `x`.
         pub y: Option<f64>,
-        /// Duration of a long press, milliseconds, at most 60,000; by default 500. Only for a long press.
-        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 60_000, "default" = 500)))]
-        pub duration_ms: Option<u32>,
+        /// Duration of a long press, milliseconds. Only for a long press.
+        pub duration_ms: Option<u32> where 1..=60_000 = 500,
     }
 
     /// Parameters of `act.swipe`; positions are in device pixels from the top left of the screen.
@@ -126,9 +125,8 @@ act_params! {
         pub x2: f64,
         /// Vertical end position.
         pub y2: f64,
-        /// Duration of the swipe, milliseconds, at most 60,000; by default 300.
-        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 60_000, "default" = 300)))]
-        pub duration_ms: Option<u32>,
+        /// Duration of the swipe, milliseconds.
+        pub duration_ms: Option<u32> where 1..=60_000 = 300,
     }
 
     /// Parameters of `act.drag`: from `value`, or `x` with `y`, to the target `to`, or `toX` with `toY`.
@@ -155,19 +153,16 @@ act_params! {
         /// Whether a match inside a word, or in the detail of a row, is enough; such a match is refused otherwise.
         #[serde(default, skip_serializing_if = "is_false")]
         pub partial: bool,
-        /// Duration of the drag, milliseconds, at most 60,000; by default 1,000. A slow swipe: the service cannot hold
-        /// before it moves.
-        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 60_000, "default" = 1000)))]
-        pub duration_ms: Option<u32>,
+        /// Duration of the drag, milliseconds. A slow swipe: the service cannot hold before it moves.
+        pub duration_ms: Option<u32> where 1..=60_000 = 1000,
     }
 
     /// Parameters of `act.scroll`.
     pub struct ScrollParams {
         /// Direction in which to look further: `down` reveals the content below.
         pub direction: Direction,
-        /// Distance; by default `medium`.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = "medium")))]
-        pub amount: Option<Amount>,
+        /// Distance.
+        pub amount: Option<Amount> = Amount::Medium,
     }
 
     /// Parameters of `act.scrollTo`.
@@ -180,9 +175,8 @@ act_params! {
         /// Whether `text` must match completely and case-sensitively.
         #[serde(default)]
         pub exact_match: bool,
-        /// Maximum duration of the search, milliseconds, from 1 to 600,000; by default 60,000.
-        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 600_000, "default" = 60_000)))]
-        pub timeout_ms: Option<u64>,
+        /// Maximum duration of the search, milliseconds.
+        pub timeout_ms: Option<u64> where 1..=600_000 = 60_000,
     }
 
     /// Parameters of `act.shell`, which must be enabled in the settings of the device (`allow_shell`).
@@ -190,9 +184,8 @@ act_params! {
     pub struct ShellParams {
         /// Command line. It is never stored, logged or returned.
         pub command: Secret,
-        /// Maximum run time of the command, milliseconds, from 1 to 600,000; by default 30,000.
-        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 600_000, "default" = 30_000)))]
-        pub timeout_ms: Option<u32>,
+        /// Maximum run time of the command, milliseconds.
+        pub timeout_ms: Option<u32> where 1..=600_000 = 30_000,
     }
 
     /// Parameters of `act.intent`, which must be enabled in the settings of the device (`allow_intent`). At least one
@@ -223,9 +216,8 @@ act_params! {
     pub struct KeyParams {
         /// Name of the key.
         pub key: Option<KeyName>,
-        /// Its number on the device, from 0 to 1000, instead of its name: an Android key code, such as 66 for Enter.
-        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1000)))]
-        pub key_code: Option<i32>,
+        /// Its number on the device, instead of its name: an Android key code, such as 66 for Enter.
+        pub key_code: Option<i32> where 0..=1000,
     }
 
     /// Parameters of `act.text`.

@@ -9,9 +9,8 @@ params! {
         pub session: Option<String>,
         /// Only artifacts of this kind, for example `screenshot_image`.
         pub kind: Option<String>,
-        /// Maximum number of artifacts, at most 10,000; by default 20.
-        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10_000, "default" = 20)))]
-        pub limit: Option<u32>,
+        /// Maximum number of artifacts.
+        pub limit: Option<u32> where 1..=10_000 = 20,
         /// Value of `nextCursor` from the previous page.
         pub cursor: Option<i64>,
     }

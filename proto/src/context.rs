@@ -11,13 +11,12 @@ session_params! {
     /// Parameters of `conversation.usage`.
     #[derive(Default)]
     pub struct UsageParams {
-        /// Conversation of the session; by default `main`.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = "main")))]
-        pub conversation: Option<String>,
+        /// Conversation of the session.
+        pub conversation: Option<String> = "main",
         /// Number of tokens to be added; the result says whether they fit. Excludes `text`.
         pub tokens: Option<u64>,
         /// Tool definitions that the request to the model will carry; their tokens count.
-        pub tools: Option<Vec<Value>>,
+        pub tools: Option<Vec<Value>> where items 0..=1000,
         /// Text to be added; its tokens are counted. Excludes `tokens`.
         pub text: Option<String>,
     }
@@ -25,25 +24,21 @@ session_params! {
     /// Parameters of `conversation.context`.
     #[derive(Default)]
     pub struct ConversationContextParams {
-        /// Conversation of the session; by default `main`.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = "main")))]
-        pub conversation: Option<String>,
-        /// Maximum size of the context, tokens, from 64 to 100,000,000; by default the limit of the conversation.
-        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 64, "maximum" = 100_000_000)))]
-        pub budget: Option<u64>,
-        /// Format of the messages; by default `afd`.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = "afd")))]
-        pub format: Option<Format>,
+        /// Conversation of the session.
+        pub conversation: Option<String> = "main",
+        /// Maximum size of the context, tokens; by default the limit of the conversation.
+        pub budget: Option<u64> where 64..=100_000_000,
+        /// Format of the messages.
+        pub format: Option<Format> = Format::Afd,
         /// Tool definitions that the request to the model will carry, in any form; their tokens count.
-        pub tools: Option<Vec<Value>>,
+        pub tools: Option<Vec<Value>> where items 0..=1000,
     }
 
     /// Parameters of `conversation.working`.
     #[derive(Default)]
     pub struct WorkingParams {
-        /// Conversation of the session; by default `main`.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = "main")))]
-        pub conversation: Option<String>,
+        /// Conversation of the session.
+        pub conversation: Option<String> = "main",
     }
 }
 

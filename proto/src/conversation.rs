@@ -10,15 +10,13 @@ session_params! {
     /// Parameters of `conversation.append`.
     #[derive(Default)]
     pub struct AppendParams {
-        /// Messages in the order in which they were said, 1 to 1,000. Messages of OpenAI's chat completions and of
-        /// Anthropic's API are accepted as they are, and a text stands for a message of the user; fields that mean
-        /// nothing here are kept in `extra`.
-        #[cfg_attr(feature = "schema", schemars(extend("minItems" = 1, "maxItems" = 1000)))]
+        /// Messages in the order in which they were said. Messages of OpenAI's chat completions and of Anthropic's API
+        /// are accepted as they are, and a text stands for a message of the user; fields that mean nothing here are
+        /// kept in `extra`.
         #[serde(deserialize_with = "crate::incoming::messages")]
-        pub messages: Vec<Message>,
-        /// Conversation of the session; by default `main`. It is created on first use.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = "main")))]
-        pub conversation: Option<String>,
+        pub messages: Vec<Message> where items 1..=1000,
+        /// Conversation of the session. It is created on first use.
+        pub conversation: Option<String> = "main",
         /// Context keys to set; at most 100.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         pub context: BTreeMap<String, String>,
@@ -27,12 +25,10 @@ session_params! {
     /// Parameters of `conversation.list`.
     #[derive(Default)]
     pub struct ConversationListParams {
-        /// Conversation of the session; by default `main`.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = "main")))]
-        pub conversation: Option<String>,
-        /// Maximum number of messages, at most 10,000; by default 20.
-        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10_000, "default" = 20)))]
-        pub limit: Option<u32>,
+        /// Conversation of the session.
+        pub conversation: Option<String> = "main",
+        /// Maximum number of messages.
+        pub limit: Option<u32> where 1..=10_000 = 20,
         /// Value of `nextCursor` from the previous page: only messages before this position.
         pub cursor: Option<i64>,
     }
@@ -40,31 +36,26 @@ session_params! {
     /// Parameters of `conversation.compact`.
     #[derive(Default)]
     pub struct CompactParams {
-        /// Conversation of the session; by default `main`.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = "main")))]
-        pub conversation: Option<String>,
-        /// Number of newest messages that stay in the context, at most 1,000,000; by default the setting
-        /// `conversation.keep_recent`.
-        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 1_000_000)))]
-        pub keep: Option<u32>,
+        /// Conversation of the session.
+        pub conversation: Option<String> = "main",
+        /// Number of newest messages that stay in the context; by default the setting `conversation.keep_recent`.
+        pub keep: Option<u32> where 0..=1_000_000,
         /// Who may be told what is learned from the compacted messages; by default this session only.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = "session")))]
-        pub learn: Option<crate::pattern::PatternScope>,
+        pub learn: Option<crate::pattern::PatternScope> = crate::pattern::PatternScope::Session,
     }
 
     /// Parameters of `conversation.summary`.
     #[derive(Default)]
     pub struct SummaryParams {
-        /// Conversation of the session; by default `main`.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = "main")))]
-        pub conversation: Option<String>,
+        /// Conversation of the session.
+        pub conversation: Option<String> = "main",
     }
 
     /// Parameters of `conversation.search`.
     #[derive(Default)]
     pub struct SearchParams {
         /// Words to find; any language, no syntax. Messages with all of them come first.
-        pub query: String,
+        pub query: String where chars 1..=1000,
         /// Conversation of the session; by default all of them.
         pub conversation: Option<String>,
         /// Whether to search the conversations of all sessions instead of this one.
@@ -76,17 +67,15 @@ session_params! {
         pub since: Option<i64>,
         /// Only messages recorded at or before this time, UTC milliseconds.
         pub until: Option<i64>,
-        /// Maximum number of messages, at most 200; by default 20.
-        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 200, "default" = 20)))]
-        pub limit: Option<u32>,
+        /// Maximum number of messages.
+        pub limit: Option<u32> where 1..=200 = 20,
     }
 
     /// Parameters of `conversation.delete`.
     #[derive(Default)]
     pub struct DeleteMessageParams {
-        /// Conversation of the session; by default `main`.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = "main")))]
-        pub conversation: Option<String>,
+        /// Conversation of the session.
+        pub conversation: Option<String> = "main",
         /// Position of the message.
         pub position: i64,
     }
@@ -94,9 +83,8 @@ session_params! {
     /// Parameters of `conversation.clear`.
     #[derive(Default)]
     pub struct ClearParams {
-        /// Conversation of the session; by default `main`.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = "main")))]
-        pub conversation: Option<String>,
+        /// Conversation of the session.
+        pub conversation: Option<String> = "main",
         /// Whether to clear the context keys and the rolling summary as well.
         #[serde(default)]
         pub forget_context: bool,

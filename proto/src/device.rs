@@ -7,27 +7,23 @@ params! {
     #[derive(Default)]
     pub struct AddParams {
         /// Name of the device: 1 to 64 letters, digits, `-`, `_` or `.`.
-        #[cfg_attr(feature = "schema", schemars(extend("minLength" = 1, "maxLength" = 64)))]
-        pub name: String,
+        pub name: String where chars 1..=64,
         /// Kind of the device; by default `autofish`, an Android phone with the Autofish app.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = "autofish")))]
-        pub kind: Option<String>,
+        pub kind: Option<String> = "autofish",
         /// Base URL of the phone's service, for example `http://192.168.1.20:8081`.
         pub url: String,
         /// Bearer token shown in the phone's app. It is stored in the configuration file, which only its owner can
         /// read.
         pub token: Option<Secret>,
-        /// Timeout of one request, milliseconds, from 1 to 600,000; by default 10,000.
-        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 600_000, "default" = 10_000)))]
-        pub timeout_ms: Option<u64>,
+        /// Timeout of one request, milliseconds.
+        pub timeout_ms: Option<u64> where 1..=600_000 = 10_000,
         /// Whether to save the device in the configuration file; by default true. Otherwise it exists until the daemon
         /// stops.
         #[serde(default = "default_true")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = true)))]
         pub persist: bool,
-        /// Whether to try the device, for at most 5 s; by default true. It is added in any case.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = true)))]
-        pub check: Option<bool>,
+        /// Whether to try the device, for at most 5 s. It is added in any case.
+        pub check: Option<bool> = true,
     }
 
     /// Parameters of `device.remove`.
@@ -48,10 +44,8 @@ params! {
         /// Name of the device in the settings; by default the existing name of this phone, else `default`, else one
         /// made from the serial.
         pub name: Option<String>,
-        /// Local port to forward, from 1 to 65,535; by default the previous one, else the port number on the phone,
-        /// else any free one.
-        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 65_535)))]
-        pub local_port: Option<u16>,
+        /// Local port to forward; by default the previous one, else the port number on the phone, else any free one.
+        pub local_port: Option<u16> where 1..=65_535,
         /// Only report what would be done.
         #[serde(default)]
         pub print_only: bool,
@@ -70,9 +64,8 @@ device_params! {
     /// Parameters of `device.lease`.
     #[derive(Default)]
     pub struct LeaseParams {
-        /// Duration of the lease unless it is renewed, milliseconds, from 1 to 3,600,000.
-        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 3_600_000)))]
-        pub ttl_ms: u64,
+        /// Duration of the lease unless it is renewed, milliseconds.
+        pub ttl_ms: u64 where 1..=3_600_000,
         /// Whether the lease also ends with the connection that this call came on; not over plain HTTP.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         pub until_disconnect: bool,

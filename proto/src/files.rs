@@ -16,9 +16,8 @@ params! {
         /// Only report what would be imported.
         #[serde(default)]
         pub dry_run: bool,
-        /// Session that the imported pictures belong to; by default `"default"`.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
-        pub session: Option<String>,
+        /// Session that the imported pictures belong to.
+        pub session: Option<String> = "default",
     }
 }
 

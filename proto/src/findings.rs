@@ -6,27 +6,23 @@ session_params! {
     /// Parameters of `session.bug.add`.
     #[derive(Default)]
     pub struct BugAddParams {
-        /// Title on one line, 1 to 300 characters.
-        #[cfg_attr(feature = "schema", schemars(extend("minLength" = 1, "maxLength" = 300)))]
-        pub title: String,
-        /// Severity; by default `medium`.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = "medium")))]
-        pub severity: Option<Severity>,
-        /// Description, at most 10,000 characters.
-        #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 10_000)))]
-        pub description: Option<String>,
-        /// Steps to reproduce it, in order; at most 100. By default what the session did last on its device.
+        /// Title on one line.
+        pub title: String where chars 1..=300,
+        /// Severity.
+        pub severity: Option<Severity> = Severity::Medium,
+        /// Description.
+        pub description: Option<String> where chars 1..=10_000,
+        /// Steps to reproduce it, in order. By default what the session did last on its device.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 100)))]
-        pub steps: Vec<String>,
+        pub steps: Vec<String> where items 0..=100,
         /// Expected behaviour.
-        pub expected: Option<String>,
+        pub expected: Option<String> where chars 1..=10_000,
         /// Actual behaviour.
-        pub actual: Option<String>,
+        pub actual: Option<String> where chars 1..=10_000,
         /// Page key, activity or URL; by default the page that the session observed last.
-        pub page: Option<String>,
+        pub page: Option<String> where chars 1..=2000,
         /// Package; by default that of the page observed last if `page` is omitted, else that of the session.
-        pub app: Option<String>,
+        pub app: Option<String> where chars 1..=255,
         /// Id or uid of an artifact that shows the bug, or `latest` for the session's newest screenshot.
         pub screenshot: Option<String>,
         /// Who may be told it; by default the scope of the session, which is `app` unless it was started with another
@@ -46,25 +42,22 @@ session_params! {
     pub struct BugUpdateParams {
         /// Id of the bug.
         pub id: i64,
-        /// New title on one line, 1 to 300 characters.
-        #[cfg_attr(feature = "schema", schemars(extend("minLength" = 1, "maxLength" = 300)))]
-        pub title: Option<String>,
+        /// New title on one line.
+        pub title: Option<String> where chars 1..=300,
         /// New severity.
         pub severity: Option<Severity>,
-        /// New description, at most 10,000 characters; an empty text removes it.
-        #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 10_000)))]
-        pub description: Option<String>,
-        /// New steps to reproduce it, in order; at most 100. Replaces the previous ones.
-        #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 100)))]
-        pub steps: Option<Vec<String>>,
+        /// New description; an empty text removes it.
+        pub description: Option<String> where chars 0..=10_000,
+        /// New steps to reproduce it, in order. Replaces the previous ones.
+        pub steps: Option<Vec<String>> where items 0..=100,
         /// New expected behaviour; an empty text removes it.
-        pub expected: Option<String>,
+        pub expected: Option<String> where chars 0..=10_000,
         /// New actual behaviour; an empty text removes it.
-        pub actual: Option<String>,
+        pub actual: Option<String> where chars 0..=10_000,
         /// New page key, activity or URL; an empty text removes it.
-        pub page: Option<String>,
+        pub page: Option<String> where chars 0..=2000,
         /// New package; an empty text removes it.
-        pub app: Option<String>,
+        pub app: Option<String> where chars 0..=255,
         /// New screenshot: id or uid of an artifact, or `latest` for the newest screenshot of the bug's session; an
         /// empty text removes it.
         pub screenshot: Option<String>,
@@ -85,25 +78,23 @@ session_params! {
         /// Id of the bug.
         pub id: i64,
         /// Reason for the resolution, for example `fixed in 2.4` or `duplicate of 3`.
-        pub reason: String,
+        pub reason: String where chars 1..=10_000,
     }
 
     /// Parameters of `session.result.add`.
     pub struct ResultAddParams {
-        /// Name of the test, 1 to 300 characters.
-        #[cfg_attr(feature = "schema", schemars(extend("minLength" = 1, "maxLength" = 300)))]
-        pub name: String,
+        /// Name of the test.
+        pub name: String where chars 1..=300,
         /// Outcome of the test.
         pub status: ResultStatus,
         /// Page key, activity or URL; by default the page that the session observed last.
-        pub page: Option<String>,
+        pub page: Option<String> where chars 1..=2000,
         /// Package; by default that of the page observed last if `page` is omitted, else that of the session.
-        pub app: Option<String>,
+        pub app: Option<String> where chars 1..=255,
         /// Duration of the test, milliseconds.
         pub duration_ms: Option<u64>,
-        /// What was observed, at most 10,000 characters.
-        #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 10_000)))]
-        pub summary: Option<String>,
+        /// What was observed.
+        pub summary: Option<String> where chars 1..=10_000,
         /// Id or uid of an artifact that serves as evidence, or `latest` for the session's newest screenshot.
         pub evidence: Option<String>,
         /// Id of a bug that the test found.
@@ -116,18 +107,17 @@ session_params! {
     /// Parameters of `session.tested`.
     #[derive(Default)]
     pub struct TestedParams {
-        /// Elements, 1 to 1,000: each by component name, resource id, label, or alias such as `@n3`.
-        #[cfg_attr(feature = "schema", schemars(extend("minItems" = 1, "maxItems" = 1000)))]
-        pub elements: Vec<String>,
+        /// Elements: each by component name, resource id, label, or alias such as `@n3`.
+        pub elements: Vec<String> where items 1..=1000,
         /// Whether to accept elements that neither the page in front nor the visual memory of the app has.
         #[serde(default)]
         pub new: bool,
         /// Whether an assertion about the elements passed; omit it if there was none.
         pub passed: Option<bool>,
         /// Page key, activity or URL; by default the page that the session observed last.
-        pub page: Option<String>,
+        pub page: Option<String> where chars 1..=2000,
         /// Package; by default that of the page observed last if `page` is omitted, else that of the session.
-        pub app: Option<String>,
+        pub app: Option<String> where chars 1..=255,
     }
 }
 
@@ -146,9 +136,8 @@ params! {
         pub app: Option<String>,
         /// Only bugs on pages whose key, activity or URL contains this.
         pub page: Option<String>,
-        /// Maximum number of bugs, at most 10,000; by default 20.
-        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10_000, "default" = 20)))]
-        pub limit: Option<u32>,
+        /// Maximum number of bugs.
+        pub limit: Option<u32> where 1..=10_000 = 20,
         /// Value of `nextCursor` from the previous page.
         pub cursor: Option<i64>,
     }
@@ -165,9 +154,8 @@ params! {
         pub page: Option<String>,
         /// Only results recorded at or after this time, UTC milliseconds.
         pub since: Option<i64>,
-        /// Maximum number of results, at most 10,000; by default 20.
-        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10_000, "default" = 20)))]
-        pub limit: Option<u32>,
+        /// Maximum number of results.
+        pub limit: Option<u32> where 1..=10_000 = 20,
         /// Value of `nextCursor` from the previous page.
         pub cursor: Option<i64>,
     }

@@ -23,17 +23,15 @@ scope_params! {
         /// Whether to return the route with the fewest steps instead of the most reliable one.
         #[serde(default)]
         pub shortest: bool,
-        /// Maximum number of alternative routes, at most 10; by default 2.
-        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10, "default" = 2)))]
-        pub alternatives: Option<u32>,
+        /// Maximum number of alternative routes.
+        pub alternatives: Option<u32> where 0..=10 = 2,
     }
 
     /// Parameters of `visual.graph`.
     #[derive(Default)]
     pub struct GraphParams {
-        /// Format; by default `dot`.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = "dot")))]
-        pub format: Option<GraphFormat>,
+        /// Format.
+        pub format: Option<GraphFormat> = GraphFormat::Dot,
         /// Absolute path of a file to write the graph to; by default it is returned inline.
         pub save_file: Option<String>,
     }

@@ -20,9 +20,8 @@ scope_params! {
     /// Parameters of `visual.history`.
     #[derive(Default)]
     pub struct HistoryParams {
-        /// Maximum number of changes, at most 10,000; by default 20.
-        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10_000, "default" = 20)))]
-        pub limit: Option<u32>,
+        /// Maximum number of changes.
+        pub limit: Option<u32> where 1..=10_000 = 20,
         /// Value of `nextCursor` from the previous page.
         pub cursor: Option<i64>,
     }

@@ -31,6 +31,7 @@ pub mod import;
 mod incoming;
 pub mod job;
 pub mod keys;
+pub mod limits;
 pub mod memory;
 pub mod message;
 pub mod method;

@@ -12,16 +12,20 @@ macro_rules! params {
 }
 
 /// Makes wire types with these attributes of serde.
+///
+/// A field may declare what it accepts, and its value where it is absent: `pub limit: Option<u32> where 1..=100 = 20`,
+/// `pub title: String where chars 1..=300`, `pub tags: Vec<String> where items 0..=20`. See [`crate::limits`]. A method
+/// of the field's name then returns the value or the default.
 macro_rules! types {
     ([$($serde:tt)*]) => {};
     ([$($serde:tt)*] $(#[$m:meta])* $v:vis struct $name:ident { $($fields:tt)* } $($rest:tt)*) => {
-        optional! { [
+        fields! { [
             #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
             #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
             #[serde($($serde)*)]
             $(#[$m])*
             $v struct $name
-        ] [] $($fields)* }
+        ] $name [] [] [] $($fields)* }
         types! { [$($serde)*] $($rest)* }
     };
     ([$($serde:tt)*] $item:item $($rest:tt)*) => {
@@ -33,19 +37,89 @@ macro_rules! types {
     };
 }
 
-/// Makes a struct of its head and its fields, one after the other: those that may be absent get the attribute for it.
-macro_rules! optional {
-    ([$($head:tt)*] [$($done:tt)*]) => { $($head)* { $($done)* } };
-    ([$($head:tt)*] [$($done:tt)*] $(#[$m:meta])* pub $field:ident : Option<$ty:ty>, $($rest:tt)*) => {
-        optional! { [$($head)*] [
-            $($done)*
+/// Makes a struct of its head and its fields, one after the other. Fields that may be absent get the attribute for it;
+/// those with limits get them in the schema, and in [`crate::limits::Limited`].
+macro_rules! fields {
+    ([$($head:tt)*] $name:ident [$($done:tt)*] [$($limit:tt)*] [$($default:tt)*]) => {
+        $($head)* { $($done)* }
+        limited! { $name [$($limit)*] [$($default)*] }
+    };
+    ($head:tt $name:ident $done:tt $limits:tt $defaults:tt
+        $(#[$m:meta])* pub $field:ident : $kind:ident $(<$ty:ty>)? where $from:literal ..= $to:literal $(= $default:expr)?, $($rest:tt)*) => {
+        field! { $head $name $done $limits $defaults [
+            #[cfg_attr(feature = "schema", schemars(extend("minimum" = $from, "maximum" = $to $(, "default" = $default)?)))]
             $(#[$m])*
+        ] $field $kind [$($ty)?] [{ $field Numbers($from as f64, $to as f64) }] [$($default)?] $($rest)* }
+    };
+    ($head:tt $name:ident $done:tt $limits:tt $defaults:tt
+        $(#[$m:meta])* pub $field:ident : $kind:ident $(<$ty:ty>)? where chars $from:literal ..= $to:literal $(= $default:expr)?, $($rest:tt)*) => {
+        field! { $head $name $done $limits $defaults [
+            #[cfg_attr(feature = "schema", schemars(extend("minLength" = $from, "maxLength" = $to $(, "default" = $default)?)))]
+            $(#[$m])*
+        ] $field $kind [$($ty)?] [{ $field Characters($from, $to) }] [$($default)?] $($rest)* }
+    };
+    ($head:tt $name:ident $done:tt $limits:tt $defaults:tt
+        $(#[$m:meta])* pub $field:ident : $kind:ident $(<$ty:ty>)? where items $from:literal ..= $to:literal, $($rest:tt)*) => {
+        field! { $head $name $done $limits $defaults [
+            #[cfg_attr(feature = "schema", schemars(extend("minItems" = $from, "maxItems" = $to)))]
+            $(#[$m])*
+        ] $field $kind [$($ty)?] [{ $field Items($from, $to) }] [] $($rest)* }
+    };
+    ($head:tt $name:ident $done:tt $limits:tt $defaults:tt
+        $(#[$m:meta])* pub $field:ident : Option<$ty:ty> = $default:expr, $($rest:tt)*) => {
+        field! { $head $name $done $limits $defaults [
+            #[cfg_attr(feature = "schema", schemars(extend("default" = $default)))]
+            $(#[$m])*
+        ] $field Option [$ty] [] [$default] $($rest)* }
+    };
+    ($head:tt $name:ident $done:tt $limits:tt $defaults:tt
+        $(#[$m:meta])* pub $field:ident : Option<$ty:ty>, $($rest:tt)*) => {
+        field! { $head $name $done $limits $defaults [$(#[$m])*] $field Option [$ty] [] [] $($rest)* }
+    };
+    ($head:tt $name:ident [$($done:tt)*] $limits:tt $defaults:tt $(#[$m:meta])* $v:vis $field:ident : $ty:ty, $($rest:tt)*) => {
+        fields! { $head $name [$($done)* $(#[$m])* $v $field: $ty,] $limits $defaults $($rest)* }
+    };
+}
+
+/// Adds a field to those that [`fields!`] has done, with its limits and its default.
+macro_rules! field {
+    ($head:tt $name:ident $done:tt $limits:tt [$($defaults:tt)*] $attributes:tt $field:ident Option [$ty:ty] $limit:tt [$default:expr] $($rest:tt)*) => {
+        field! { $head $name $done $limits [$($defaults)* { $field: $ty = $default }] $attributes $field Option [$ty] $limit [] $($rest)* }
+    };
+    ($head:tt $name:ident [$($done:tt)*] [$($limits:tt)*] $defaults:tt [$($attributes:tt)*] $field:ident Option [$ty:ty] [$($limit:tt)*] [] $($rest:tt)*) => {
+        fields! { $head $name [
+            $($done)*
+            $($attributes)*
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub $field: Option<$ty>,
-        ] $($rest)* }
+        ] [$($limits)* $($limit)*] $defaults $($rest)* }
     };
-    ([$($head:tt)*] [$($done:tt)*] $(#[$m:meta])* $v:vis $field:ident : $ty:ty, $($rest:tt)*) => {
-        optional! { [$($head)*] [$($done)* $(#[$m])* $v $field: $ty,] $($rest)* }
+    ($head:tt $name:ident [$($done:tt)*] [$($limits:tt)*] $defaults:tt [$($attributes:tt)*] $field:ident $kind:ident [$($ty:ty)?] [$($limit:tt)*] $default:tt $($rest:tt)*) => {
+        fields! { $head $name [$($done)* $($attributes)* pub $field: $kind $(<$ty>)?,] [$($limits)* $($limit)*] $defaults $($rest)* }
+    };
+}
+
+/// Implements [`crate::limits::Limited`], and the methods for fields with a default.
+macro_rules! limited {
+    ($name:ident [$({ $field:ident $range:ident $bounds:tt })*] [$({ $absent:ident: $ty:ty = $default:expr })*]) => {
+        impl $crate::limits::Limited for $name {
+            fn check(&self) -> Result<(), $crate::limits::OutOfRange> {
+                $( $crate::limits::check(stringify!($field), &self.$field, $crate::limits::Range::$range $bounds)?; )*
+                Ok(())
+            }
+        }
+        limited! { @defaults $name $({ $absent: $ty = $default })* }
+    };
+    (@defaults $name:ident) => {};
+    (@defaults $name:ident $({ $field:ident: $ty:ty = $default:expr })+) => {
+        impl $name {
+            $(
+                #[doc = concat!("Returns `", stringify!($field), "`, by default `", stringify!($default), "`.")]
+                pub fn $field(&self) -> <$ty as $crate::limits::Absent>::Value<'_> {
+                    $crate::limits::Absent::or(&self.$field, $default)
+                }
+            )+
+        }
     };
 }
 
@@ -58,9 +132,8 @@ macro_rules! device_params {
             pub struct $name {
                 /// Name of a configured device; optional if exactly one is configured.
                 pub device: Option<String>,
-                /// Name of the session; by default `"default"`. Sessions are created on first use.
-                #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
-                pub session: Option<String>,
+                /// Name of the session. Sessions are created on first use.
+                pub session: Option<String> = "default",
                 /// Base URL of a phone's service, for a device that is not configured; such an ad-hoc device is
                 /// identified by its URL.
                 pub url: Option<String>,
@@ -152,9 +225,8 @@ macro_rules! scope_params {
                 pub app: Option<String>,
                 /// Site in a browser: a name such as `united_com`, a host, or a URL, of which only the site is used.
                 pub site: Option<String>,
-                /// Session whose last observation supplies the app if it is omitted; by default `"default"`.
-                #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
-                pub session: Option<String>,
+                /// Session whose last observation supplies the app if it is omitted.
+                pub session: Option<String> = "default",
                 /// Device of that observation; by default the one that the session used last.
                 pub device: Option<String>,
                 $($fields)*
@@ -179,15 +251,9 @@ macro_rules! session_params {
         params! {
             $(#[$m])*
             pub struct $name {
-                /// Name of the session; by default `"default"`.
-                #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
-                pub session: Option<String>,
+                /// Name of the session.
+                pub session: Option<String> = "default",
                 $($fields)*
-            }
-        }
-        impl $crate::session::SessionCall for $name {
-            fn session(&self) -> &str {
-                self.session.as_deref().unwrap_or($crate::vocabulary::DEFAULT_SESSION)
             }
         }
     )* };
@@ -218,6 +284,14 @@ macro_rules! words {
 
             fn word(self) -> &'static str {
                 $name::word(self)
+            }
+        }
+
+        impl $crate::limits::Absent for $name {
+            type Value<'a> = $name;
+
+            fn or(value: &Option<$name>, default: $name) -> $name {
+                value.unwrap_or(default)
             }
         }
 

@@ -46,12 +46,10 @@ params! {
         pub failure_cause: Option<String>,
         /// Device on which the session observed the page; by default the one that it used last.
         pub device: Option<String>,
-        /// Session whose last page is used; by default `"default"`.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
-        pub session: Option<String>,
-        /// Maximum number of transitions, and of recoveries, at most 10,000; by default 10.
-        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10_000, "default" = 10)))]
-        pub limit: Option<u32>,
+        /// Session whose last page is used.
+        pub session: Option<String> = "default",
+        /// Maximum number of transitions, and of recoveries.
+        pub limit: Option<u32> where 1..=10_000 = 10,
     }
 
     /// Parameters of `memory.context`.
@@ -59,9 +57,8 @@ params! {
     pub struct ContextParams {
         /// Name of the device; by default the one that the session used last.
         pub device: Option<String>,
-        /// Name of the session; by default `"default"`.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
-        pub session: Option<String>,
+        /// Name of the session.
+        pub session: Option<String> = "default",
     }
 
     /// Parameters of `memory.log`.
@@ -75,9 +72,8 @@ params! {
         pub app: Option<String>,
         /// Only events with this outcome.
         pub status: Option<EventStatus>,
-        /// Maximum number of events, at most 10,000; by default 20.
-        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10_000, "default" = 20)))]
-        pub limit: Option<u32>,
+        /// Maximum number of events.
+        pub limit: Option<u32> where 1..=10_000 = 20,
         /// Value of `nextCursor` from the previous page: only events before that one.
         pub cursor: Option<i64>,
     }

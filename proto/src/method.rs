@@ -142,7 +142,7 @@ impl MethodInfo {
 /// A method with its types and its row of the table.
 pub trait Method {
     /// Parameter object.
-    type Params: DeserializeOwned + Serialize + Send + 'static;
+    type Params: DeserializeOwned + Serialize + crate::limits::Limited + Send + 'static;
     /// Result object.
     type Result: Serialize + DeserializeOwned + Clone + Send + Sync + 'static;
     /// Row of the method table.

@@ -8,8 +8,7 @@ params! {
     #[cfg_attr(feature = "schema", schemars(rename = "NoteSaveParams"))]
     pub struct SaveParams {
         /// Topic, a path of parts separated by `/`, for example `nav/home-to-wifi`; 1 to 200 characters.
-        #[cfg_attr(feature = "schema", schemars(extend("minLength" = 1, "maxLength" = 200)))]
-        pub topic: String,
+        pub topic: String where chars 1..=200,
         /// Text of the note, at most 64 KiB.
         pub content: String,
         /// Package that the note is about; if omitted, the note applies to all apps.
@@ -17,9 +16,8 @@ params! {
         /// Who may be told it; by default the scope of the session, which is `app` unless it was started with another
         /// one.
         pub scope: Option<RecordScope>,
-        /// Session that saves the note; by default `"default"`.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
-        pub session: Option<String>,
+        /// Session that saves the note.
+        pub session: Option<String> = "default",
     }
 
     /// Parameters of `memory.search`. Without a query, the newest notes come first. With one, the best matches come
@@ -28,22 +26,19 @@ params! {
     #[derive(Default)]
     #[cfg_attr(feature = "schema", schemars(rename = "NoteSearchParams"))]
     pub struct SearchParams {
-        /// Words in any language, at most 1,000 characters. Parts of words match from three letters (one in Chinese and
-        /// Japanese); punctuation is ignored.
-        #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 1000)))]
-        pub query: Option<String>,
+        /// Words in any language. Parts of words match from three letters (one in Chinese and Japanese); punctuation is
+        /// ignored.
+        pub query: Option<String> where chars 0..=1000,
         /// Only notes about this package.
         pub app: Option<String>,
         /// Only notes whose topic starts with this, for example `nav/`.
         pub topic: Option<String>,
-        /// Maximum number of notes, at most 10,000; by default 20.
-        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10_000, "default" = 20)))]
-        pub limit: Option<u32>,
+        /// Maximum number of notes.
+        pub limit: Option<u32> where 1..=10_000 = 20,
         /// Value of `nextCursor` from the previous page.
         pub cursor: Option<i64>,
-        /// Session that searches, which also finds what it saved for itself alone; by default `"default"`.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
-        pub session: Option<String>,
+        /// Session that searches, which also finds what it saved for itself alone.
+        pub session: Option<String> = "default",
     }
 
     /// Parameters of `memory.delete`: exactly one of the two is required.

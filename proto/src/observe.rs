@@ -11,9 +11,8 @@ device_params! {
     /// Parameters of `observe.screen`.
     #[derive(Default)]
     pub struct ScreenParams {
-        /// Maximum number of rows; by default 120.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = 120)))]
-        pub max_rows: Option<u32>,
+        /// Maximum number of rows.
+        pub max_rows: Option<u32> = 120,
         /// Columns to return; by default all but `bounds`.
         pub fields: Option<Vec<Column>>,
         /// Whether to return all rows with all columns, and the windows. The result is also saved to a file.
@@ -26,44 +25,37 @@ device_params! {
         /// Whether to read a second time if the first reading cannot tell whether the page has settled.
         #[serde(default)]
         pub settle: bool,
-        /// Maximum time to keep reading until the page has settled, milliseconds, at most 60,000; by default 0.
-        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 60_000, "default" = 0)))]
-        pub wait_ms: Option<u64>,
+        /// Maximum time to keep reading until the page has settled, milliseconds.
+        pub wait_ms: Option<u64> where 0..=60_000 = 0,
         /// Form of the result: `outline` or `rows` instead of the rows of screen and refs, all refs getting an alias.
         pub format: Option<Format>,
         /// Id of the newest observation with refs that the session was shown, or `last`: the outline then has only what
         /// changed, if the page is still the same, and elements keep their aliases.
         pub since: Option<String>,
-        /// Whether to return hints, by default true: what is known of elements in sight, and at most two more. `"all"`
-        /// returns all.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = true)))]
-        pub hints: Option<HintsWanted>,
+        /// Whether to return hints: what is known of elements in sight, and at most two more. `"all"` returns all.
+        pub hints: Option<HintsWanted> = HintsWanted::Chosen(true),
     }
 
     /// Parameters of `observe.refs`.
     #[derive(Default)]
     pub struct RefsParams {
-        /// Maximum number of refs; by default 120.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = 120)))]
-        pub max_rows: Option<u32>,
+        /// Maximum number of refs.
+        pub max_rows: Option<u32> = 120,
         /// Whether to return all refs.
         #[serde(default)]
         pub full: bool,
         /// Whether to read a second time if the first reading cannot tell whether the page has settled.
         #[serde(default)]
         pub settle: bool,
-        /// Maximum time to keep reading until the page has settled, milliseconds, at most 60,000; by default 0.
-        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 60_000, "default" = 0)))]
-        pub wait_ms: Option<u64>,
+        /// Maximum time to keep reading until the page has settled, milliseconds.
+        pub wait_ms: Option<u64> where 0..=60_000 = 0,
         /// Form of the result: `outline` or `rows` instead of the rows of screen and refs, all refs getting an alias.
         pub format: Option<Format>,
         /// Id of the newest observation with refs that the session was shown, or `last`: the outline then has only what
         /// changed, if the page is still the same, and elements keep their aliases.
         pub since: Option<String>,
-        /// Whether to return hints, by default true: what is known of elements in sight, and at most two more. `"all"`
-        /// returns all.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = true)))]
-        pub hints: Option<HintsWanted>,
+        /// Whether to return hints: what is known of elements in sight, and at most two more. `"all"` returns all.
+        pub hints: Option<HintsWanted> = HintsWanted::Chosen(true),
     }
 
     /// Parameters of `observe.page`.
@@ -71,9 +63,8 @@ device_params! {
     pub struct PageParams {
         /// Parts to return in addition to the base context; by default both.
         pub include: Option<Vec<Part>>,
-        /// Maximum number of rows, and of refs; by default 120.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = 120)))]
-        pub max_rows: Option<u32>,
+        /// Maximum number of rows, and of refs.
+        pub max_rows: Option<u32> = 120,
         /// Whether to return all rows with all columns, all refs, and the windows.
         #[serde(default)]
         pub full: bool,
@@ -81,22 +72,17 @@ device_params! {
         pub save_dir: Option<String>,
         /// Absolute path of a directory for the artifacts of this call, instead of the configured one.
         pub artifact_dir: Option<String>,
-        /// Whether to read a second time if the first reading cannot tell whether the page has settled; by default
-        /// true.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = true)))]
-        pub settle: Option<bool>,
-        /// Maximum time to keep reading until the page has settled, milliseconds, at most 60,000; by default 0.
-        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 60_000, "default" = 0)))]
-        pub wait_ms: Option<u64>,
+        /// Whether to read a second time if the first reading cannot tell whether the page has settled.
+        pub settle: Option<bool> = true,
+        /// Maximum time to keep reading until the page has settled, milliseconds.
+        pub wait_ms: Option<u64> where 0..=60_000 = 0,
         /// Form of the result: `outline` or `rows` instead of the rows of screen and refs, all refs getting an alias.
         pub format: Option<Format>,
         /// Id of the newest observation with refs that the session was shown, or `last`: the outline then has only what
         /// changed, if the page is still the same, and elements keep their aliases.
         pub since: Option<String>,
-        /// Whether to return hints, by default true: what is known of elements in sight, and at most two more. `"all"`
-        /// returns all.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = true)))]
-        pub hints: Option<HintsWanted>,
+        /// Whether to return hints: what is known of elements in sight, and at most two more. `"all"` returns all.
+        pub hints: Option<HintsWanted> = HintsWanted::Chosen(true),
     }
 
     /// Parameters of `observe.last`.
@@ -112,13 +98,10 @@ device_params! {
         /// For `text` and `gone`: part of a text on the page, in any case, or an alias, label or `#id` as an outline
         /// prints it. For `activity`: part of `package/activity`. Not allowed for `settled`.
         pub text: Option<String>,
-        /// Maximum time to wait, milliseconds, from 1 to 600,000; by default 10,000.
-        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 600_000, "default" = 10_000)))]
-        pub timeout_ms: Option<u64>,
-        /// Whether to return hints, by default true: what is known of elements in sight, and at most two more. `"all"`
-        /// returns all.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = true)))]
-        pub hints: Option<HintsWanted>,
+        /// Maximum time to wait, milliseconds.
+        pub timeout_ms: Option<u64> where 1..=600_000 = 10_000,
+        /// Whether to return hints: what is known of elements in sight, and at most two more. `"all"` returns all.
+        pub hints: Option<HintsWanted> = HintsWanted::Chosen(true),
     }
 }
 

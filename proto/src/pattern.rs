@@ -38,27 +38,23 @@ params! {
     pub struct PatternSaveParams {
         /// Kind of the pattern.
         pub kind: PatternKind,
-        /// The statement, 1 to 2,000 characters.
-        #[cfg_attr(feature = "schema", schemars(extend("minLength" = 1, "maxLength" = 2000)))]
-        pub text: String,
+        /// The statement.
+        pub text: String where chars 1..=2000,
         /// URL, page key, activity or state that it is about; if omitted, it applies to all pages.
-        pub page: Option<String>,
+        pub page: Option<String> where chars 1..=2000,
         /// Package that it is about; if omitted, it applies to all apps.
-        pub app: Option<String>,
+        pub app: Option<String> where chars 1..=255,
         /// Structured details, at most 64 KiB: for example the element and its rule, or the artifact of a baseline.
         pub data: Option<serde_json::Map<String, Value>>,
-        /// Initial confidence, before it was ever used, 0 to 1; by default 0.5.
-        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1, "default" = 0.5)))]
-        pub confidence: Option<f64>,
+        /// Initial confidence, before it was ever used.
+        pub confidence: Option<f64> where 0.0..=1.0 = 0.5,
         /// Who may be told it; by default everybody who uses the app; if it is about no app, everybody, but a `keyFact`
         /// only this session. What a session with the scope `session` learns is for that session.
         pub scope: Option<PatternScope>,
-        /// Who said it: `user`, `assistant`, `page`, or the name of a tool; by default `assistant`.
-        #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 100, "default" = "assistant")))]
-        pub source: Option<String>,
-        /// Session that learned it; by default `"default"`.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
-        pub session: Option<String>,
+        /// Who said it: `user`, `assistant`, `page`, or the name of a tool.
+        pub source: Option<String> where chars 1..=100 = "assistant",
+        /// Session that learned it.
+        pub session: Option<String> = "default",
     }
 
     /// Parameters of `pattern.list`.
@@ -70,9 +66,8 @@ params! {
         pub app: Option<String>,
         /// Only patterns learned by this session.
         pub session: Option<String>,
-        /// Maximum number of patterns, at most 10,000; by default 100.
-        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10_000, "default" = 100)))]
-        pub limit: Option<u32>,
+        /// Maximum number of patterns.
+        pub limit: Option<u32> where 1..=10_000 = 100,
     }
 
     /// Parameters of `pattern.promote`.
@@ -87,7 +82,7 @@ params! {
     #[derive(Default)]
     pub struct PatternFindParams {
         /// Only patterns about this page (URL, page key, activity or state), and those about no page.
-        pub page: Option<String>,
+        pub page: Option<String> where chars 1..=2000,
         /// Only patterns about this package, and those about no app.
         pub app: Option<String>,
         /// Only patterns of this kind.
@@ -96,12 +91,10 @@ params! {
         pub session: Option<String>,
         /// Only patterns whose text contains this, in any case.
         pub text: Option<String>,
-        /// Minimum confidence, 0 to 1; by default 0.
-        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1, "default" = 0)))]
-        pub min_confidence: Option<f64>,
-        /// Maximum number of patterns, at most 10,000; by default 20.
-        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10_000, "default" = 20)))]
-        pub limit: Option<u32>,
+        /// Minimum confidence.
+        pub min_confidence: Option<f64> where 0.0..=1.0 = 0.0,
+        /// Maximum number of patterns.
+        pub limit: Option<u32> where 1..=10_000 = 20,
     }
 
     /// Parameters of `pattern.used`.
@@ -133,15 +126,13 @@ params! {
     #[derive(Default)]
     pub struct PageModelSaveParams {
         /// URL, page key, activity or state of the page.
-        pub page: String,
+        pub page: String where chars 1..=2000,
         /// Type of page, for example `form`, `list`, `detail` or `dialog`; 1 to 100 characters.
-        #[cfg_attr(feature = "schema", schemars(extend("minLength" = 1, "maxLength" = 100)))]
-        pub page_type: String,
-        /// Elements of the page; at most 2,000.
-        #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 2000)))]
-        pub elements: Vec<PageElement>,
+        pub page_type: String where chars 1..=100,
+        /// Elements of the page.
+        pub elements: Vec<PageElement> where items 0..=2000,
         /// Package of the app.
-        pub app: Option<String>,
+        pub app: Option<String> where chars 1..=255,
     }
 
     /// Parameters of `pageModel.find`.
@@ -149,12 +140,11 @@ params! {
     pub struct PageModelFindParams {
         /// URL, page key, activity or state of a page. Models of this page come first, then those of similar pages. If
         /// omitted, the newest models are returned.
-        pub page: Option<String>,
+        pub page: Option<String> where chars 1..=2000,
         /// Only models of this package.
         pub app: Option<String>,
-        /// Maximum number of models, at most 10,000; by default 5.
-        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10_000, "default" = 5)))]
-        pub limit: Option<u32>,
+        /// Maximum number of models.
+        pub limit: Option<u32> where 1..=10_000 = 5,
     }
 
     /// Parameters of `pageModel.delete`.
@@ -166,9 +156,8 @@ params! {
 
     /// An element of a page model.
     pub struct PageElement {
-        /// Name, 1 to 300 characters.
-        #[cfg_attr(feature = "schema", schemars(extend("minLength" = 1, "maxLength" = 300)))]
-        pub name: String,
+        /// Name.
+        pub name: String where chars 1..=300,
         /// Role, for example `button` or `field`.
         pub role: Option<String>,
         /// How to find it: resource id, selector or label.

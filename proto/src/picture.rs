@@ -8,28 +8,22 @@ device_params! {
     /// Parameters of `observe.screenshot`.
     #[derive(Default)]
     pub struct ScreenshotParams {
-        /// Maximum width and height of the picture, pixels, from 1 to 20,000; by default 700. Pictures are never
-        /// enlarged.
-        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 20_000, "default" = 700)))]
-        pub max_dim: Option<u32>,
-        /// JPEG quality from 1 to 100, by default 80.
-        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 100, "default" = 80)))]
-        pub quality: Option<u32>,
+        /// Maximum width and height of the picture, pixels. Pictures are never enlarged.
+        pub max_dim: Option<u32> where 1..=20_000 = 700,
+        /// JPEG quality.
+        pub quality: Option<u32> where 1..=100 = 80,
         /// File format; by default that of the extension of `saveFile`, else JPEG.
         pub format: Option<PictureFormat>,
         /// Whether to mark the interactive elements with their aliases. They can be used as those of a look. The marks
         /// are drawn on the picture only, not on the phone's screen.
         #[serde(default)]
         pub annotate: bool,
-        /// Maximum number of marks, by default 120; only with `annotate`.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = 120)))]
-        pub max_marks: Option<u32>,
-        /// Which elements to mark, by default `all`; only with `annotate`.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = "all")))]
-        pub mark_scope: Option<MarkScope>,
-        /// Whether to leave the phone's own overlay out of the picture; by default true.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = true)))]
-        pub hide_overlay: Option<bool>,
+        /// Maximum number of marks; only with `annotate`.
+        pub max_marks: Option<u32> = 120,
+        /// Which elements to mark; only with `annotate`.
+        pub mark_scope: Option<MarkScope> = MarkScope::All,
+        /// Whether to leave the phone's own overlay out of the picture.
+        pub hide_overlay: Option<bool> = true,
         /// Whether to return the picture in base64 as well, if it is at most `limits.inline_bytes` long.
         #[serde(default)]
         pub inline: bool,
@@ -48,18 +42,14 @@ device_params! {
     pub struct OverlaySetParams {
         /// Whether to show the overlay.
         pub enabled: bool,
-        /// Maximum number of marks; by default 300.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = 300)))]
-        pub max_marks: Option<u32>,
-        /// Which elements to mark; by default `all`.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = "all")))]
-        pub mark_scope: Option<MarkScope>,
-        /// Whether the marks are updated when the screen changes; by default true.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = true)))]
-        pub auto_refresh: Option<bool>,
-        /// Interval between updates, milliseconds, from 200 to 5,000; by default 800.
-        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 200, "maximum" = 5000, "default" = 800)))]
-        pub refresh_interval_ms: Option<u32>,
+        /// Maximum number of marks.
+        pub max_marks: Option<u32> = 300,
+        /// Which elements to mark.
+        pub mark_scope: Option<MarkScope> = MarkScope::All,
+        /// Whether the marks are updated when the screen changes.
+        pub auto_refresh: Option<bool> = true,
+        /// Interval between updates, milliseconds.
+        pub refresh_interval_ms: Option<u32> where 200..=5000 = 800,
         /// Horizontal offset of the marks, device pixels to the right.
         pub offset_x: Option<i32>,
         /// Vertical offset of the marks, device pixels down.

@@ -16,12 +16,10 @@ session_params! {
     /// Parameters of `session.progress`.
     #[derive(Default)]
     pub struct ProgressParams {
-        /// Next steps, most urgent first, at most 100; replaces the previous list.
-        #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 100)))]
-        pub next_steps: Option<Vec<String>>,
-        /// Blockers, at most 100; replaces the previous list.
-        #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 100)))]
-        pub blockers: Option<Vec<String>>,
+        /// Next steps, most urgent first; replaces the previous list.
+        pub next_steps: Option<Vec<String>> where items 0..=100,
+        /// Blockers; replaces the previous list.
+        pub blockers: Option<Vec<String>> where items 0..=100,
         /// Absolute path of the working directory whose git state is reported. It is remembered for the session.
         pub directory: Option<String>,
         /// Whether to write the progress files on every change from now on; by default unchanged.

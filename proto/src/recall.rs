@@ -53,59 +53,50 @@ words! {
 params! {
     /// Parameters of `recall.store`.
     pub struct RecallStoreParams {
-        /// The text, 1 to 16,000 characters.
-        #[cfg_attr(feature = "schema", schemars(extend("minLength" = 1, "maxLength" = 16_000)))]
-        pub text: String,
-        /// Title, at most 300 characters.
-        #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 300)))]
-        pub title: Option<String>,
-        /// Type; by default `fact`.
+        /// The text.
+        pub text: String where chars 1..=16_000,
+        /// Title.
+        pub title: Option<String> where chars 1..=300,
+        /// Type.
         #[serde(rename = "type")]
-        #[cfg_attr(feature = "schema", schemars(extend("default" = "fact")))]
-        pub kind: Option<StoredType>,
+        pub kind: Option<StoredType> = StoredType::Fact,
         /// Package that it is about; if omitted, it is about no app.
-        pub app: Option<String>,
+        pub app: Option<String> where chars 1..=255,
         /// Site that it is about, such as `example.com`.
-        pub site: Option<String>,
+        pub site: Option<String> where chars 1..=255,
         /// Who may be told it; by default everybody who uses the app, and this session alone without an app or if that
         /// is its scope.
         pub scope: Option<PatternScope>,
-        /// Who said it: `user`, `assistant`, `page`, or the name of a tool; by default `assistant`.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = "assistant", "maxLength" = 100)))]
-        pub source: Option<String>,
-        /// Confidence, 0 to 1; by default 0.7.
-        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1, "default" = 0.7)))]
-        pub confidence: Option<f64>,
-        /// Tags, at most 20 of at most 100 characters.
+        /// Who said it: `user`, `assistant`, `page`, or the name of a tool.
+        pub source: Option<String> where chars 1..=100 = "assistant",
+        /// Confidence.
+        pub confidence: Option<f64> where 0.0..=1.0 = 0.7,
+        /// Tags, each of at most 100 characters.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 20)))]
-        pub tags: Vec<String>,
-        /// Uids of entries that it refers to, at most 50.
+        pub tags: Vec<String> where items 0..=20,
+        /// Uids of entries that it refers to.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 50)))]
-        pub related: Vec<String>,
+        pub related: Vec<String> where items 0..=50,
         /// When it stops being true, UTC milliseconds.
         pub expires_at: Option<i64>,
-        /// Session that stores it; by default `"default"`.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
-        pub session: Option<String>,
+        /// Session that stores it.
+        pub session: Option<String> = "default",
     }
 
     /// Parameters of `recall.search`.
     #[derive(Default)]
     pub struct RecallSearchParams {
-        /// What is sought, in words of any language, 1 to 4,000 characters.
-        #[cfg_attr(feature = "schema", schemars(extend("minLength" = 1, "maxLength" = 4_000)))]
-        pub query: String,
+        /// What is sought, in words of any language.
+        pub query: String where chars 1..=4_000,
         /// Only entries of these types.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub types: Vec<EntryType>,
         /// Only entries about this package, and those about no app; by default those about any.
-        pub app: Option<String>,
+        pub app: Option<String> where chars 1..=255,
         /// Only entries about this site.
-        pub site: Option<String>,
+        pub site: Option<String> where chars 1..=255,
         /// Only entries with this tag.
-        pub tag: Option<String>,
+        pub tag: Option<String> where chars 1..=255,
         /// Only entries that this session recorded.
         pub of_session: Option<String>,
         /// Only entries recorded since then, UTC milliseconds.
@@ -114,22 +105,16 @@ params! {
         pub until: Option<i64>,
         /// Only entries that stop being true until then, UTC milliseconds.
         pub expires_until: Option<i64>,
-        /// Whether to find what was archived, too; by default not.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = false)))]
-        pub archived: Option<bool>,
-        /// How to search; by default `hybrid`.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = "hybrid")))]
-        pub mode: Option<SearchMode>,
-        /// Whether each entry says why it was found; by default not.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = false)))]
-        pub explain: Option<bool>,
-        /// Maximum number of entries, at most 100; by default 10.
-        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 100, "default" = 10)))]
-        pub limit: Option<u32>,
-        /// Session that asks: what was said in it, and what was saved for it alone, is found, too; by default
-        /// `"default"`.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
-        pub session: Option<String>,
+        /// Whether to find what was archived, too.
+        pub archived: Option<bool> = false,
+        /// How to search.
+        pub mode: Option<SearchMode> = SearchMode::Hybrid,
+        /// Whether each entry says why it was found.
+        pub explain: Option<bool> = false,
+        /// Maximum number of entries.
+        pub limit: Option<u32> where 1..=100 = 10,
+        /// Session that asks: what was said in it, and what was saved for it alone, is found, too.
+        pub session: Option<String> = "default",
     }
 
     /// Parameters of `recall.get`.
@@ -137,9 +122,8 @@ params! {
     pub struct RecallGetParams {
         /// Uid of the entry.
         pub uid: String,
-        /// Session that asks; by default `"default"`.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
-        pub session: Option<String>,
+        /// Session that asks.
+        pub session: Option<String> = "default",
     }
 
     /// Parameters of `recall.used`.
@@ -149,9 +133,8 @@ params! {
         pub uid: String,
         /// Whether it held; omit it if unknown.
         pub held: Option<bool>,
-        /// Session that used it: what is known to another session alone is not found; by default `"default"`.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
-        pub session: Option<String>,
+        /// Session that used it: what is known to another session alone is not found.
+        pub session: Option<String> = "default",
     }
 
     /// Parameters of `recall.delete`.
@@ -159,25 +142,21 @@ params! {
     pub struct RecallDeleteParams {
         /// Uid of an entry that `recall.store` stored.
         pub uid: String,
-        /// Session that asks: what is known to another session alone is not found; by default `"default"`.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
-        pub session: Option<String>,
+        /// Session that asks: what is known to another session alone is not found.
+        pub session: Option<String> = "default",
     }
 
     /// Parameters of `recall.context`.
     #[derive(Default)]
     pub struct RecallContextParams {
-        /// The task, 1 to 4,000 characters; by default the session's current task, else its goal.
-        #[cfg_attr(feature = "schema", schemars(extend("minLength" = 1, "maxLength" = 4_000)))]
-        pub task: Option<String>,
-        /// Maximum size, 100 to 100,000 tokens; by default 1,500.
-        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 100, "maximum" = 100_000, "default" = 1_500)))]
-        pub budget: Option<u32>,
+        /// The task; by default the session's current task, else its goal.
+        pub task: Option<String> where chars 1..=4_000,
+        /// Maximum size, tokens.
+        pub budget: Option<u32> where 100..=100_000 = 1_500,
         /// Only what is about this package or about no app; by default the session's.
         pub app: Option<String>,
-        /// Session; by default `"default"`.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = "default")))]
-        pub session: Option<String>,
+        /// Session.
+        pub session: Option<String> = "default",
     }
 }
 

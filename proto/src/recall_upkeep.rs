@@ -10,9 +10,8 @@ params! {
     /// Parameters of `recall.upkeep`.
     #[derive(Default)]
     pub struct RecallUpkeepParams {
-        /// Whether to tell only what would change; by default not.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = false)))]
-        pub dry_run: Option<bool>,
+        /// Whether to tell only what would change.
+        pub dry_run: Option<bool> = false,
     }
 
     /// Parameters of `recall.evaluate`.

@@ -6,9 +6,8 @@ act_params! {
     /// Parameters of `recover.back`.
     #[derive(Default)]
     pub struct BackParams {
-        /// Number of times to press Back, from 1 to 20; by default 1.
-        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 20, "default" = 1)))]
-        pub times: Option<u32>,
+        /// Number of times to press Back.
+        pub times: Option<u32> where 1..=20 = 1,
     }
 }
 

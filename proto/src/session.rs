@@ -7,50 +7,39 @@ use crate::findings::{Bug, BugCounts, ResultCounts};
 use crate::tasks::{CurrentTask, Task, TaskCounts};
 use crate::vocabulary::RecordScope;
 
-/// Parameters that name a session.
-pub trait SessionCall {
-    /// Returns the name of the session.
-    fn session(&self) -> &str;
-}
-
 session_params! {
     /// Parameters of `session.start`.
     #[derive(Default)]
     #[cfg_attr(feature = "schema", schemars(rename = "SessionStartParams"))]
     pub struct StartParams {
-        /// Goal, at most 2,000 characters.
-        #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 2000)))]
-        pub goal: Option<String>,
+        /// Goal.
+        pub goal: Option<String> where chars 1..=2000,
         /// Package that the session is about.
-        pub app: Option<String>,
+        pub app: Option<String> where chars 1..=255,
         /// Absolute path of the working directory whose git state is reported with the progress.
         pub directory: Option<String>,
         /// Language model whose tokens are counted, or the name of a tokenizer such as `o200k_base`; by default the
         /// configured one.
-        pub model: Option<String>,
-        /// Context size of the model, tokens, from 256 to 100,000,000; by default the configured one.
-        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 256, "maximum" = 100_000_000)))]
-        pub max_tokens: Option<u64>,
-        /// Names of context keys to track in addition to the configured ones; at most 100.
+        pub model: Option<String> where chars 1..=200,
+        /// Context size of the model, tokens; by default the configured one.
+        pub max_tokens: Option<u64> where 256..=100_000_000,
+        /// Names of context keys to track in addition to the configured ones.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 100)))]
-        pub tracked_keys: Vec<String>,
+        pub tracked_keys: Vec<String> where items 0..=100,
         /// Initial values of context keys; at most 100.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         pub context: BTreeMap<String, String>,
-        /// Descriptions of tasks to queue, in order; at most 1,000.
+        /// Descriptions of tasks to queue, in order.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 1000)))]
-        pub tasks: Vec<String>,
+        pub tasks: Vec<String> where items 0..=1000,
         /// Whether to write progress files on every change.
         #[serde(default)]
         pub auto_progress: bool,
         /// Absolute path of a directory for the progress files; by default the state directory. Ignored without
         /// `autoProgress`.
         pub progress_dir: Option<String>,
-        /// Who may be told its digest and, unless said otherwise, what it records; by default `app`.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = "app")))]
-        pub scope: Option<RecordScope>,
+        /// Who may be told its digest and, unless said otherwise, what it records.
+        pub scope: Option<RecordScope> = RecordScope::App,
     }
 
     /// Parameters of `session.show`.
@@ -65,11 +54,10 @@ session_params! {
     pub struct UpdateParams {
         /// New name, 1 to 128 printable characters.
         pub name: Option<String>,
-        /// New goal, at most 2,000 characters; an empty text removes it.
-        #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 2000)))]
-        pub goal: Option<String>,
+        /// New goal; an empty text removes it.
+        pub goal: Option<String> where chars 0..=2000,
         /// New package that the session is about; an empty text removes it.
-        pub app: Option<String>,
+        pub app: Option<String> where chars 0..=255,
         /// Who may be told its digest and, unless said otherwise, what it records from now on.
         pub scope: Option<RecordScope>,
     }
@@ -135,9 +123,8 @@ params! {
         pub status: Option<SessionStatus>,
         /// Only sessions about this package.
         pub app: Option<String>,
-        /// Maximum number of sessions, at most 10,000; by default 20.
-        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10_000, "default" = 20)))]
-        pub limit: Option<u32>,
+        /// Maximum number of sessions.
+        pub limit: Option<u32> where 1..=10_000 = 20,
         /// Value of `nextCursor` from the previous page.
         pub cursor: Option<i64>,
     }

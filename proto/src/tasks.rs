@@ -6,17 +6,14 @@ session_params! {
     /// Parameters of `session.task.add`.
     #[derive(Default)]
     pub struct TaskAddParams {
-        /// Description, 1 to 2,000 characters.
-        #[cfg_attr(feature = "schema", schemars(extend("minLength" = 1, "maxLength" = 2000)))]
-        pub description: String,
-        /// Priority from -1,000 to 1,000; tasks with higher values come first. By default 0.
+        /// Description.
+        pub description: String where chars 1..=2000,
+        /// Priority; tasks with higher values come first. By default 0.
         #[serde(default)]
-        #[cfg_attr(feature = "schema", schemars(extend("minimum" = -1000, "maximum" = 1000, "default" = 0)))]
-        pub priority: i64,
-        /// Ids of the tasks that block this one until they have passed or are skipped; at most 100.
+        pub priority: i64 where -1000..=1000,
+        /// Ids of the tasks that block this one until they have passed or are skipped.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 100)))]
-        pub blocked_by: Vec<i64>,
+        pub blocked_by: Vec<i64> where items 0..=100,
         /// Who may be told it; by default the scope of the session, which is `app` unless it was started with another
         /// one.
         pub scope: Option<RecordScope>,
@@ -38,13 +35,12 @@ session_params! {
     pub struct TaskUpdateParams {
         /// Id of the task; by default the active one.
         pub id: Option<i64>,
-        /// Progress note, at most 2,000 characters.
-        #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 2000)))]
-        pub progress: Option<String>,
+        /// Progress note.
+        pub progress: Option<String> where chars 1..=2000,
         /// New description.
-        pub description: Option<String>,
+        pub description: Option<String> where chars 1..=2000,
         /// New priority.
-        pub priority: Option<i64>,
+        pub priority: Option<i64> where -1000..=1000,
         /// Who may be told it from now on.
         pub scope: Option<RecordScope>,
     }
@@ -54,12 +50,10 @@ session_params! {
     pub struct TaskFinishParams {
         /// Id of the task; by default the active one.
         pub id: Option<i64>,
-        /// Outcome; by default `passed`.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = "passed")))]
-        pub status: Option<FinishStatus>,
-        /// Summary of the outcome, at most 2,000 characters.
-        #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 2000)))]
-        pub summary: Option<String>,
+        /// Outcome.
+        pub status: Option<FinishStatus> = FinishStatus::Passed,
+        /// Summary of the outcome.
+        pub summary: Option<String> where chars 1..=2000,
     }
 
     /// Parameters of `session.task.list`.
@@ -67,9 +61,8 @@ session_params! {
     pub struct TaskListParams {
         /// Only tasks with this status.
         pub status: Option<TaskStatus>,
-        /// Maximum number of tasks, at most 10,000; by default 100.
-        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10_000, "default" = 100)))]
-        pub limit: Option<u32>,
+        /// Maximum number of tasks.
+        pub limit: Option<u32> where 1..=10_000 = 100,
     }
 }
 

@@ -12,9 +12,8 @@ session_params! {
     #[derive(Default)]
     #[cfg_attr(feature = "schema", schemars(rename = "SessionExportParams"))]
     pub struct ExportParams {
-        /// Format; by default `document`.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = "document")))]
-        pub format: Option<ExportFormat>,
+        /// Format.
+        pub format: Option<ExportFormat> = ExportFormat::Document,
         /// Absolute path of a file for the export. By default a document is returned inline, or saved as an artifact if
         /// it exceeds `limits.inline_bytes`; lines are always saved.
         pub file: Option<String>,

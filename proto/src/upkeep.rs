@@ -11,8 +11,7 @@ params! {
         /// Age of what is deleted: a number with `d` for days or `h` for hours, such as `90d`; at least one hour.
         pub older: String,
         /// Only count what would be deleted.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = false)))]
-        pub dry_run: Option<bool>,
+        pub dry_run: Option<bool> = false,
     }
 }
 
@@ -32,11 +31,9 @@ params! {
         /// Absolute path of a file written by `memory.export`.
         pub file: String,
         /// Only tell what would be taken in.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = false)))]
-        pub dry_run: Option<bool>,
+        pub dry_run: Option<bool> = false,
         /// Whether the file may change the goal, tasks, next steps and blockers of sessions that are here already.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = false)))]
-        pub merge: Option<bool>,
+        pub merge: Option<bool> = false,
     }
 }
 

@@ -19,9 +19,8 @@ device_params! {
     pub struct TopActivityParams {
         /// Expected activity as `package/activity`, or part of it.
         pub expected: String,
-        /// How to compare; by default `contains`.
-        #[cfg_attr(feature = "schema", schemars(extend("default" = "contains")))]
-        pub mode: Option<MatchMode>,
+        /// How to compare.
+        pub mode: Option<MatchMode> = MatchMode::Contains,
     }
 
     /// Parameters of `verify.element`. Without `state` and `shows` the text must be on the page.

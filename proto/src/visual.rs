@@ -33,9 +33,8 @@ params! {
         pub bounds: [i32; 4],
         /// Text of the element.
         pub label: Option<String>,
-        /// Confidence of the detector, 0 to 1.
-        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1)))]
-        pub confidence: Option<f64>,
+        /// Confidence of the detector.
+        pub confidence: Option<f64> where 0.0..=1.0,
         /// Picture of the element, a PNG or JPEG in base64.
         pub crop: Option<String>,
     }
@@ -63,10 +62,9 @@ device_params! {
         /// Whether to save a picture of the page, and of each component that has none yet.
         #[serde(default)]
         pub pictures: bool,
-        /// Number of consecutive misses after which a component is forgotten, from 1 to 100,000, initially 15; stored
-        /// for this app or site.
-        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 100_000)))]
-        pub forget_threshold: Option<u32>,
+        /// Number of consecutive misses after which a component is forgotten, initially 15; stored for this app or
+        /// site.
+        pub forget_threshold: Option<u32> where 1..=100_000,
     }
 }
 
@@ -81,9 +79,8 @@ scope_params! {
         pub state: Option<String>,
         /// Only components whose name or label contains this.
         pub query: Option<String>,
-        /// Maximum number of components, at most 10,000; by default 100.
-        #[cfg_attr(feature = "schema", schemars(extend("maximum" = 10_000, "default" = 100)))]
-        pub limit: Option<u32>,
+        /// Maximum number of components.
+        pub limit: Option<u32> where 1..=10_000 = 100,
         /// Value of `nextCursor` from the previous page.
         pub cursor: Option<i64>,
     }
@@ -93,9 +90,8 @@ scope_params! {
     pub struct RenameParams {
         /// Name of a component, or id or name of a state.
         pub old: String,
-        /// New name, 1 to 200 printable characters.
-        #[cfg_attr(feature = "schema", schemars(extend("minLength" = 1, "maxLength" = 200)))]
-        pub new: String,
+        /// New name.
+        pub new: String where chars 1..=200,
     }
 
     /// Parameters of `visual.cleanup`.

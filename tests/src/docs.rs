@@ -94,12 +94,14 @@ fn method_section(name: &str, method: &Value) -> String {
     if !params.is_empty() {
         out.push_str("\n| parameter | type | | meaning |\n|---|---|---|---|\n");
         for param in params {
-            let required = if param["required"] == true { "required" } else { "" };
+            let required = (param["required"] == true).then(|| "required".to_owned());
+            let limits: Vec<String> = required.into_iter().chain(limits_of(&param["schema"])).collect();
             let _ = writeln!(
                 out,
-                "| `{}` | {} | {required} | {} |",
+                "| `{}` | {} | {} | {} |",
                 cell_of(&param["name"]),
                 type_of(&param["schema"]),
+                limits.join("; "),
                 cell(param)
             );
         }
@@ -128,6 +130,25 @@ fn method_section(name: &str, method: &Value) -> String {
 
 fn cell_of(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
+}
+
+/// Returns what a parameter accepts, and what it is by default.
+fn limits_of(schema: &Value) -> Vec<String> {
+    let range = |from: &str, to: &str, what: &str| {
+        let (from, to) = (&schema[from], &schema[to]);
+        match from.as_f64() {
+            _ if to.is_null() => None,
+            Some(least) if least != 0.0 => Some(format!("{from} to {to}{what}")),
+            _ => Some(format!("at most {to}{what}")),
+        }
+    };
+    let default = Some(&schema["default"]).filter(|value| !value.is_null()).map(|value| format!("default `{value}`"));
+    let ranges = [
+        range("minimum", "maximum", ""),
+        range("minLength", "maxLength", " characters"),
+        range("minItems", "maxItems", " items"),
+    ];
+    ranges.into_iter().chain([default]).flatten().collect()
 }
 
 /// Returns a type in words, with links to the types below.

@@ -20,22 +20,12 @@ use super::{Core, Error, Result};
 use afd_device::{Input, Key};
 use afd_workspace::conversation::typed;
 
-/// Maximum duration of a long press or a swipe, in milliseconds.
-const MAX_DURATION_MS: u32 = 60_000;
-
-fn duration(ms: Option<u32>, default: u32) -> Result<u32> {
-    match ms.unwrap_or(default) {
-        ms if (1..=MAX_DURATION_MS).contains(&ms) => Ok(ms),
-        ms => Err(Error::param("durationMs", "1 to 60000", ms)),
-    }
-}
-
 /// `act.tap`, `act.longPress`, `act.doubleTap`
 ///
 /// # Errors
 /// If the target is missing, ambiguous, covered or stale, or if the device fails to act.
 pub async fn touch(core: &Arc<Core>, verb: Verb, params: &TapParams) -> Result<Reply<ActResult>> {
-    let ms = duration(params.duration_ms, 500)?;
+    let ms = params.duration_ms();
     if verb != Verb::LongPress && params.duration_ms.is_some() {
         return Err(Error::param("durationMs", "no value (only act.longPress takes one)", ms));
     }
@@ -62,7 +52,7 @@ pub async fn swipe(core: &Arc<Core>, params: &SwipeParams) -> Result<Reply<ActRe
     for (name, value) in points {
         coordinate(name, value)?;
     }
-    let ms = duration(params.duration_ms, 300)?;
+    let ms = params.duration_ms();
     let plan = Plan::single(Verb::Swipe, Input::Swipe(points.map(|(_, v)| v), ms));
     let plan = points.into_iter().fold(plan, |plan, (name, value)| plan.with_param(name, value));
     run(core, params, plan).await
@@ -73,7 +63,7 @@ pub async fn swipe(core: &Arc<Core>, params: &SwipeParams) -> Result<Reply<ActRe
 /// # Errors
 /// If one of the targets is missing, ambiguous, covered or stale, or if the device fails to act.
 pub async fn drag(core: &Arc<Core>, params: &DragParams) -> Result<Reply<ActResult>> {
-    let ms = duration(params.duration_ms, 1000)?;
+    let ms = params.duration_ms();
     let from = TargetSpec::end(["value", "x", "y"], params.value.as_deref(), (params.x, params.y), params.partial)?;
     let to = TargetSpec::end(["to", "toX", "toY"], params.to.as_deref(), (params.to_x, params.to_y), params.partial)?;
     let mut plan = Plan { target_spec: Some(from), ..Plan::of(Verb::Drag, Steps::Drag(to, ms)) };
@@ -105,15 +95,11 @@ pub async fn scroll_to(core: &Arc<Core>, params: &ScrollToParams) -> Result<Repl
     if params.by == Some(By::Ref) {
         return Err(Error::param("by", "text, desc, resId or class", "ref"));
     }
-    let timeout_ms = params.timeout_ms.unwrap_or(60_000);
-    if !(1..=600_000).contains(&timeout_ms) {
-        return Err(Error::param("timeoutMs", "1 to 600000", timeout_ms));
-    }
     let search = Search {
         text: params.text.clone(),
         by: params.by,
         exact: params.exact_match,
-        timeout: Duration::from_millis(timeout_ms),
+        timeout: Duration::from_millis(params.timeout_ms()),
     };
     let mut plan = Plan::of(Verb::ScrollTo, Steps::Search(search));
     // Typed text must not enter memory as the label of a target.
@@ -153,8 +139,7 @@ pub async fn home(core: &Arc<Core>, params: &PlainParams) -> Result<Reply<ActRes
 pub async fn key(core: &Arc<Core>, params: &KeyParams) -> Result<Reply<ActResult>> {
     let key = match (params.key, params.key_code) {
         (Some(name), None) => Key::Named(name),
-        (None, Some(code)) if (0..=1000).contains(&code) => Key::Code(code),
-        (None, Some(code)) => return Err(Error::param("keyCode", "a key code from 0 to 1000", code)),
+        (None, Some(code)) => Key::Code(code),
         (None, None) => return Err(Error::param("key", "the name of a key, or its number as keyCode", "neither")),
         (Some(_), Some(_)) => return Err(Error::param("key", "either key or keyCode", "both")),
     };

@@ -217,7 +217,7 @@ pub async fn list(core: &Arc<Core>, params: &ListParams) -> Result<Artifacts> {
     let filter = Filter {
         session: params.session.clone(),
         kind: params.kind.clone(),
-        page: super::paging::page(params.limit, params.cursor, 20)?,
+        page: super::paging::page(params.limit(), params.cursor)?,
     };
     Ok(core.store.read_all(move |c| artifact::list(c, &filter)).await?)
 }

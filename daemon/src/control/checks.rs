@@ -63,15 +63,7 @@ pub(in crate::control) fn check_optional(field: &'static str, text: Option<&str>
     }
 }
 
-/// Like [`check_text`], for a text that replaces another one; an empty one removes it.
-pub(in crate::control) fn check_change(field: &'static str, text: Option<&str>, most: usize) -> Result<()> {
-    match text {
-        Some(text) if !text.is_empty() => check_text(field, text, most),
-        _ => Ok(()),
-    }
-}
-
-/// Returns a text after a change that [`check_change`] accepted.
+/// Returns a text after a change: an empty one removes it.
 pub(in crate::control) fn changed(new: Option<String>, old: Option<String>) -> Option<String> {
     new.map_or(old, |text| Some(text).filter(|text| !text.is_empty()))
 }

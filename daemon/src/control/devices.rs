@@ -18,8 +18,6 @@ use afd_device::{Device, DriverError, Registry};
 
 /// Maximum time to try a device that was added.
 const TRIAL: Duration = Duration::from_secs(5);
-/// Maximum duration of a lease, in milliseconds.
-const MAX_LEASE_MS: u64 = 3_600_000;
 
 impl From<ConfigError> for Error {
     fn from(error: ConfigError) -> Self {
@@ -41,10 +39,7 @@ pub async fn add(core: &Arc<Core>, params: &AddParams) -> Result<AddResult> {
     if params.token.as_ref().is_some_and(|token| !config::is_sendable(token)) {
         return Err(Error::param("token", "printable ASCII characters, without spaces", "others"));
     }
-    let timeout_ms = params.timeout_ms.unwrap_or(10_000);
-    if !(1..=600_000).contains(&timeout_ms) {
-        return Err(Error::param("timeoutMs", "1 to 600000", timeout_ms));
-    }
+    let timeout_ms = params.timeout_ms();
     let kind = match &params.kind {
         Some(word) => DeviceKind::of(word).ok_or_else(|| {
             Error::param("kind", &format!("one of {}", DeviceKind::WORDS.join(", ")), format!("{word:?}"))
@@ -191,9 +186,6 @@ pub async fn health(core: &Arc<Core>, params: &DeviceParams) -> Result<Reply<Hea
 /// # Errors
 /// If the duration is out of range, or `DEVICE_BUSY` while another session holds the lease.
 pub async fn lease(core: &Arc<Core>, params: &LeaseParams) -> Result<Reply<LeaseResult>> {
-    if !(1..=MAX_LEASE_MS).contains(&params.ttl_ms) {
-        return Err(Error::param("ttlMs", "1 to 3600000", params.ttl_ms));
-    }
     let call = core.call(params).await?;
     let scope = scope::current();
     if params.until_disconnect && !scope.has_connection() {

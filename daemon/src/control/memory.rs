@@ -5,9 +5,8 @@ use std::sync::Arc;
 use afd_proto::memory::{
     ContextParams, Experience, ExperienceParams, Log, LogParams, SessionContext, Stats, StatsParams,
 };
-use afd_proto::vocabulary::DEFAULT_SESSION;
 
-use super::paging::{limit, page};
+use super::paging::page;
 use super::{Core, Result, experience};
 use afd_device as device;
 use afd_experience::memory::experience::Query;
@@ -19,7 +18,7 @@ use afd_screen::page::fingerprint;
 /// # Errors
 /// If `limit` is out of range, or if the database cannot be read.
 pub async fn experience(core: &Arc<Core>, params: &ExperienceParams) -> Result<Experience> {
-    let limit = limit(params.limit, 10)?;
+    let limit = params.limit() as usize;
     let mut place = Place {
         app: params.app.clone(),
         activity: params.activity.clone(),
@@ -28,7 +27,7 @@ pub async fn experience(core: &Arc<Core>, params: &ExperienceParams) -> Result<E
     };
     let is_unfiltered = place == Place::default();
     if is_unfiltered && params.failure_cause.is_none() {
-        let session = params.session.clone().unwrap_or_else(|| DEFAULT_SESSION.to_owned());
+        let session = params.session().to_owned();
         let device = params.device.as_deref().map(|d| core.devices.name_of(d));
         let read = move |c: &afd_store::Connection| {
             let seen = log::context(c, &session, device.as_deref())?;
@@ -51,7 +50,7 @@ pub async fn experience(core: &Arc<Core>, params: &ExperienceParams) -> Result<E
 /// # Errors
 /// If the database cannot be read.
 pub async fn context(core: &Arc<Core>, params: &ContextParams) -> Result<SessionContext> {
-    let session = params.session.clone().unwrap_or_else(|| DEFAULT_SESSION.to_owned());
+    let session = params.session().to_owned();
     let device = params.device.as_deref().map(|d| core.devices.name_of(d));
     let read = move |c: &afd_store::Connection| {
         let context = log::context(c, &session, device.as_deref())?;
@@ -74,7 +73,7 @@ pub async fn log(core: &Arc<Core>, params: &LogParams) -> Result<Log> {
         app: params.app.clone(),
         status: params.status,
         after: None,
-        page: page(params.limit, params.cursor, 20)?,
+        page: page(params.limit(), params.cursor)?,
     };
     Ok(core.store.read_all(move |c| log::read(c, &filter)).await?)
 }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use afd_proto::ErrorCode;
 use afd_proto::notes::{DeleteParams, DeletedNote, Notes, SaveParams, SavedNote, SearchParams, SimilarNote};
 use afd_proto::recall::EntryType;
-use afd_proto::vocabulary::DEFAULT_SESSION;
 use serde_json::json;
 
 use super::checks::check_session;
@@ -19,8 +18,6 @@ use afd_workspace as session;
 
 /// Maximum number of similar notes that are told.
 const MAX_SIMILAR: usize = 5;
-/// Maximum length of a query, in characters.
-const MAX_QUERY: usize = 1000;
 
 fn check_topic(topic: &str) -> Result<()> {
     let length = topic.chars().count();
@@ -57,7 +54,7 @@ pub async fn save(core: &Arc<Core>, params: &SaveParams) -> Result<SavedNote> {
         };
         return Err(Error::param("content", "1 to 65536 bytes", got));
     }
-    let session = params.session.as_deref().unwrap_or(DEFAULT_SESSION);
+    let session = params.session();
     check_session(session)?;
     let session = core.session_row(session).await?;
     let new = NewNote {
@@ -100,8 +97,8 @@ pub async fn save(core: &Arc<Core>, params: &SaveParams) -> Result<SavedNote> {
 /// # Errors
 /// If a parameter is out of range, or if the database cannot be read.
 pub async fn search(core: &Arc<Core>, params: &SearchParams) -> Result<Notes> {
-    let page = super::paging::page(params.limit, params.cursor, 20)?;
-    let asking = params.session.clone().unwrap_or_else(|| DEFAULT_SESSION.to_owned());
+    let page = super::paging::page(params.limit(), params.cursor)?;
+    let asking = params.session().to_owned();
     check_session(&asking)?;
     let asking = core.store.read_all(move |c| session::find(c, &asking)).await?;
     let filter = Filter { app: params.app.clone(), topic: params.topic.clone(), reader: Reader::of(asking) };
@@ -110,9 +107,6 @@ pub async fn search(core: &Arc<Core>, params: &SearchParams) -> Result<Notes> {
     let Some(text) = params.query.as_deref().filter(|q| !q.trim().is_empty()) else {
         return Ok(core.store.read_all(move |c| notes::newest(c, &filter, offset, limit)).await?);
     };
-    if text.chars().count() > MAX_QUERY {
-        return Err(Error::param("query", "at most 1000 characters", format!("{} characters", text.chars().count())));
-    }
     // A query of punctuation only matches nothing.
     let Some(query) = Query::parse(text) else {
         return Ok(Notes { notes: Vec::new(), matched: Some(afd_proto::notes::TermMatch::All), next_cursor: None });

@@ -24,16 +24,6 @@ use afd_experience::memory::Place;
 use afd_experience::memory::observations::Observation;
 use afd_store::{new_uid, now_ms};
 
-/// Maximum time that a caller may wait for a page to settle, in milliseconds.
-const MAX_WAIT_MS: u64 = 60_000;
-
-fn wait(wait_ms: Option<u64>) -> Result<Duration> {
-    match wait_ms.unwrap_or(0) {
-        ms if ms > MAX_WAIT_MS => Err(Error::param("waitMs", "at most 60000", ms)),
-        ms => Ok(Duration::from_millis(ms)),
-    }
-}
-
 /// `observe.top`
 ///
 /// # Errors
@@ -69,7 +59,7 @@ pub async fn top(core: &Arc<Core>, params: &TopParams) -> Result<Reply<Top>> {
 /// If the screen cannot be read, or if a file cannot be written.
 pub async fn screen(core: &Arc<Core>, params: &ScreenParams) -> Result<Reply<Screen>> {
     let settle = params.settle || params.format.is_some() || params.since.is_some();
-    let options = CaptureOptions { settle, wait: wait(params.wait_ms)? };
+    let options = CaptureOptions { settle, wait: Duration::from_millis(params.wait_ms()) };
     let (call, first) = core.call_reading(params, Device::tree).await?;
     let mut capture = call.capture(options, first).await?;
     let shape = Shape {
@@ -109,7 +99,7 @@ pub async fn screen(core: &Arc<Core>, params: &ScreenParams) -> Result<Reply<Scr
 /// If the screen cannot be read.
 pub async fn refs(core: &Arc<Core>, params: &RefsParams) -> Result<Reply<Refs>> {
     let settle = params.settle || params.format.is_some() || params.since.is_some();
-    let options = CaptureOptions { settle, wait: wait(params.wait_ms)? };
+    let options = CaptureOptions { settle, wait: Duration::from_millis(params.wait_ms()) };
     let (call, first) = core.call_reading(params, Device::tree).await?;
     let mut capture = call.capture(options, first).await?;
     let shape = Shape {
@@ -139,7 +129,7 @@ pub async fn refs(core: &Arc<Core>, params: &RefsParams) -> Result<Reply<Refs>> 
 /// # Errors
 /// If the screen cannot be read, or if a file cannot be written.
 pub async fn page(core: &Arc<Core>, params: &PageParams) -> Result<Reply<Page>> {
-    let options = CaptureOptions { settle: params.settle.unwrap_or(true), wait: wait(params.wait_ms)? };
+    let options = CaptureOptions { settle: params.settle(), wait: Duration::from_millis(params.wait_ms()) };
     let (call, first) = core.call_reading(params, Device::tree).await?;
     let mut capture = call.capture(options, first).await?;
     let shape = Shape {
@@ -221,11 +211,8 @@ pub async fn overlay(core: &Arc<Core>, params: &OverlayGetParams) -> Result<Repl
 /// # Errors
 /// If a value is out of range, if another session holds the lease, or if the device cannot set the overlay.
 pub async fn set_overlay(core: &Arc<Core>, params: &OverlaySetParams) -> Result<Reply<Overlay>> {
-    let interval = params.refresh_interval_ms.unwrap_or(800);
-    if !(200..=5000).contains(&interval) {
-        return Err(Error::param("refreshIntervalMs", "200 to 5000", interval));
-    }
-    let max_marks = params.max_marks.unwrap_or(300);
+    let interval = params.refresh_interval_ms();
+    let max_marks = params.max_marks();
     if max_marks == 0 {
         return Err(Error::param("maxMarks", "at least 1", max_marks));
     }

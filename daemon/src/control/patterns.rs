@@ -8,11 +8,10 @@ use afd_proto::pattern::{
     PatternDeleteParams, PatternFindParams, PatternKind, PatternListParams, PatternMergeParams, PatternPromoteParams,
     PatternSaveParams, PatternScope, PatternUsedParams, Patterns,
 };
-use afd_proto::vocabulary::{DEFAULT_SESSION, RecordScope};
+use afd_proto::vocabulary::RecordScope;
 
-use super::checks::{check_optional, check_session, check_text};
+use super::checks::{check_session, check_text};
 use super::forgotten_results;
-use super::paging::limit;
 use super::session::{known, scope_of};
 use super::{Core, Error, Result};
 use afd_screen::page::pattern;
@@ -20,19 +19,8 @@ use afd_store::Reader;
 use afd_workspace::patterns::Promoted;
 use afd_workspace::{page_models, patterns};
 
-/// Maximum length of a text, in characters.
-const MAX_TEXT: usize = 2_000;
 /// Maximum size of the data of a pattern, in bytes.
 const MAX_DATA: usize = 64 << 10;
-/// Maximum number of elements of a page model.
-const MAX_ELEMENTS: usize = 2_000;
-
-fn check_fraction(field: &'static str, value: Option<f64>) -> Result<()> {
-    match value {
-        Some(value) if !(0.0..=1.0).contains(&value) => Err(Error::param(field, "0 to 1", value)),
-        _ => Ok(()),
-    }
-}
 
 fn not_found(what: &str, id: i64) -> Error {
     Error::new(ErrorCode::NotFound, format!("no such {what}: {id}"))
@@ -43,16 +31,11 @@ fn not_found(what: &str, id: i64) -> Error {
 /// # Errors
 /// If a parameter is invalid.
 pub async fn save(core: &Arc<Core>, params: &PatternSaveParams) -> Result<Pattern> {
-    check_text("text", &params.text, MAX_TEXT)?;
-    check_optional("page", params.page.as_deref(), pattern::MAX_LENGTH)?;
-    check_optional("app", params.app.as_deref(), 255)?;
-    check_optional("source", params.source.as_deref(), 100)?;
-    check_fraction("confidence", params.confidence)?;
     let size = params.data.as_ref().map_or(0, |data| afd_workspace::json(data).len());
     if size > MAX_DATA {
         return Err(Error::param("data", "at most 65536 bytes", format!("{size} bytes")));
     }
-    let name = params.session.as_deref().unwrap_or(DEFAULT_SESSION);
+    let name = params.session();
     check_session(name)?;
     let session = core.session_row(name).await?;
     let by_default = match (&params.app, params.kind) {
@@ -90,8 +73,6 @@ pub async fn save(core: &Arc<Core>, params: &PatternSaveParams) -> Result<Patter
 /// # Errors
 /// If a parameter is out of range, or if there is no such session.
 pub async fn find(core: &Arc<Core>, params: &PatternFindParams) -> Result<Patterns> {
-    check_optional("page", params.page.as_deref(), pattern::MAX_LENGTH)?;
-    check_fraction("minConfidence", params.min_confidence)?;
     let page = params.page.as_deref().map(pattern::of);
     let session = match &params.session {
         Some(name) => Some(known(core, name).await?.id),
@@ -104,8 +85,8 @@ pub async fn find(core: &Arc<Core>, params: &PatternFindParams) -> Result<Patter
         session,
         reader: Reader::of(session),
         text: params.text.clone(),
-        least: params.min_confidence.unwrap_or(0.0),
-        limit: limit(params.limit, 20)?,
+        least: params.min_confidence(),
+        limit: params.limit() as usize,
     };
     Ok(Patterns { page, patterns: core.store.read_all(move |c| patterns::find(c, &filter)).await? })
 }
@@ -119,7 +100,7 @@ pub async fn list(core: &Arc<Core>, params: &PatternListParams) -> Result<Patter
         Some(name) => Some(known(core, name).await?.id),
         None => None,
     };
-    let (app, scope, limit) = (params.app.clone(), params.scope, limit(params.limit, 100)?);
+    let (app, scope, limit) = (params.app.clone(), params.scope, params.limit() as usize);
     Ok(Patterns {
         page: None,
         patterns: core.store.read_all(move |c| patterns::list(c, session, app.as_deref(), scope, limit)).await?,
@@ -199,12 +180,6 @@ pub async fn merge(core: &Arc<Core>, params: &PatternMergeParams) -> Result<Patt
 /// # Errors
 /// If a parameter is invalid.
 pub async fn save_page(core: &Arc<Core>, params: &PageModelSaveParams) -> Result<PageModel> {
-    check_text("page", &params.page, pattern::MAX_LENGTH)?;
-    check_text("pageType", &params.page_type, 100)?;
-    check_optional("app", params.app.as_deref(), 255)?;
-    if params.elements.len() > MAX_ELEMENTS {
-        return Err(Error::param("elements", "at most 2000", params.elements.len()));
-    }
     params.elements.iter().try_for_each(|e| check_text("elements", &e.name, 300))?;
     let (origin, p) = (core.store.origin().to_owned(), params.clone());
     let saved = core.store.write(move |c| {
@@ -225,8 +200,7 @@ pub async fn save_page(core: &Arc<Core>, params: &PageModelSaveParams) -> Result
 /// # Errors
 /// If a parameter is out of range.
 pub async fn find_pages(core: &Arc<Core>, params: &PageModelFindParams) -> Result<PageModels> {
-    check_optional("page", params.page.as_deref(), pattern::MAX_LENGTH)?;
-    let (page, app, limit) = (params.page.as_deref().map(pattern::of), params.app.clone(), limit(params.limit, 5)?);
+    let (page, app, limit) = (params.page.as_deref().map(pattern::of), params.app.clone(), params.limit() as usize);
     let wanted = page.clone();
     let page_models =
         core.store.read_all(move |c| page_models::find(c, wanted.as_deref(), app.as_deref(), limit)).await?;

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::execute::execute_once;
 use super::plan::{Plan, Steps};
-use super::{Core, Error, Result};
+use super::{Core, Result};
 use afd_device::{Command, Input};
 
 /// `recover.back`
@@ -19,10 +19,7 @@ use afd_device::{Command, Input};
 /// # Errors
 /// If `times` is out of range, or if the device fails to act.
 pub async fn back(core: &Arc<Core>, params: &BackParams) -> Result<Reply<RecoverResult>> {
-    let times = params.times.unwrap_or(1);
-    if !(1..=20).contains(&times) {
-        return Err(Error::param("times", "1 to 20", times));
-    }
+    let times = params.times();
     let mut action = Action::of(Verb::Back);
     action.params.insert("times".into(), json!(times));
     run(core, params, action, vec![Input::Back; times as usize]).await

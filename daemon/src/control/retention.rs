@@ -37,7 +37,7 @@ const FREE_PART: u64 = 10;
 pub async fn prune(core: &Arc<Core>, params: &PruneParams) -> Result<Pruned> {
     let before = now_ms() - age(&params.older)?;
     let cut = Cut { events: before, observations: before };
-    let dry_run = params.dry_run.unwrap_or(false);
+    let dry_run = params.dry_run();
     let (events, observations) = if dry_run {
         let (events, observations) = core.store.read_all(move |c| prune::count(c, cut)).await?;
         (events.unsigned_abs(), observations.unsigned_abs())

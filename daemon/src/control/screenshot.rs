@@ -32,14 +32,7 @@ struct Options {
 
 /// Validates the parameters. The format defaults to that of the file extension, else to JPEG.
 fn validate(core: &Core, params: &ScreenshotParams) -> Result<Options> {
-    let (max_dim, quality) = (params.max_dim.unwrap_or(700), params.quality.unwrap_or(80));
-    if !(1..=20_000).contains(&max_dim) {
-        return Err(Error::param("maxDim", "1 to 20000", max_dim));
-    }
-    if !(1..=100).contains(&quality) {
-        return Err(Error::param("quality", "1 to 100", quality));
-    }
-    let max_marks = params.max_marks.unwrap_or(120);
+    let max_marks = params.max_marks();
     if max_marks == 0 {
         return Err(Error::param("maxMarks", "at least 1", max_marks));
     }
@@ -52,10 +45,14 @@ fn validate(core: &Core, params: &ScreenshotParams) -> Result<Options> {
     let png = file.and_then(|f| f.extension().map(|e| e.eq_ignore_ascii_case("png"))).unwrap_or(false);
     let format = params.format.unwrap_or(if png { PictureFormat::Png } else { PictureFormat::Jpeg });
     Ok(Options {
-        shot: ScreenshotOptions { max_dim, quality, hide_overlay: params.hide_overlay.unwrap_or(true) },
+        shot: ScreenshotOptions {
+            max_dim: params.max_dim(),
+            quality: params.quality(),
+            hide_overlay: params.hide_overlay(),
+        },
         format,
         max_marks: max_marks as usize,
-        scope: params.mark_scope.unwrap_or(MarkScope::All),
+        scope: params.mark_scope(),
     })
 }
 

@@ -16,9 +16,6 @@ use super::{Core, Error, Result};
 use afd_base::config::DeviceSettings;
 use afd_device::{Command, Intent};
 
-/// Maximum timeout of a command, in milliseconds.
-const MAX_TIMEOUT_MS: u32 = 600_000;
-
 impl Addressed {
     /// Checks that the settings of the device allow a method.
     ///
@@ -47,15 +44,11 @@ pub async fn run(core: &Arc<Core>, params: &ShellParams) -> Result<Reply<ShellRe
     if command.trim().is_empty() || command.contains('\0') {
         return Err(Error::param("command", "a command", "an empty string, or one that contains a zero byte"));
     }
-    let timeout_ms = params.timeout_ms.unwrap_or(30_000);
-    if !(1..=MAX_TIMEOUT_MS).contains(&timeout_ms) {
-        return Err(Error::param("timeoutMs", "1 to 600000", timeout_ms));
-    }
     // No await before the action is queued: actions of a connection keep their order.
     let addressed = core.addressed(params)?;
     addressed.target.device.check_shell()?;
     addressed.allow("shell", |settings| settings.allow_shell)?;
-    let mut plan = Plan::single(Verb::Shell, Command::Shell(Secret::new(command), timeout_ms));
+    let mut plan = Plan::single(Verb::Shell, Command::Shell(Secret::new(command), params.timeout_ms()));
     if let Some(program) = program(command) {
         plan = plan.with_param("program", program);
     }

@@ -168,9 +168,6 @@ fn name_for(core: &Core, asked: Option<&str>, serial: &str) -> Result<String> {
 /// If `adb`, the phone or its service is not available, or if the settings cannot be written; no new forward is left in
 /// these cases.
 pub async fn connect(core: &Arc<Core>, params: &ConnectUsbParams) -> Result<ConnectUsbResult> {
-    if params.local_port == Some(0) {
-        return Err(Error::param("localPort", "1 to 65535", 0));
-    }
     let (connector, params) = (core.clone(), params.clone());
     core.finish(async move { find_and_connect(&connector, &params).await }).await?
 }

@@ -28,8 +28,6 @@ use afd_screen::page::select::{self, Compare};
 const INTERVAL: Duration = Duration::from_millis(200);
 /// Interval at which progress is reported.
 const REPORT_INTERVAL: Duration = Duration::from_secs(1);
-/// Maximum timeout, in milliseconds.
-const MAX_TIMEOUT_MS: u64 = 600_000;
 
 /// Produces the items of a stream while it has subscribers. The device is not held between observations.
 async fn produce(call: Call, key: StreamKey, stream: Stream) {
@@ -95,10 +93,7 @@ impl Condition {
 /// # Errors
 /// `TIMEOUT` if the condition is not met in time; the device error if the screen cannot be observed.
 pub async fn wait(core: &Arc<Core>, params: &WaitParams) -> Result<Reply<WaitResult>> {
-    let timeout_ms = params.timeout_ms.unwrap_or(10_000);
-    if !(1..=MAX_TIMEOUT_MS).contains(&timeout_ms) {
-        return Err(Error::param("timeoutMs", "1 to 600000", timeout_ms));
-    }
+    let timeout_ms = params.timeout_ms();
     let mut condition = Condition::of(params)?;
     let call = core.call(params).await?;
     if matches!(condition.until, Until::Text | Until::Gone) && default_by(&condition.text) == By::Ref {

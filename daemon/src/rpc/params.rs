@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use afd_proto::limits::{Limited, OutOfRange};
 use afd_proto::{ErrorCode, MethodInfo};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
@@ -20,7 +21,7 @@ const MAX_QUOTED: usize = 100;
 ///
 /// # Errors
 /// `INVALID_PARAMS` with `path`, `expected` and `got`.
-pub(super) fn decode<T: DeserializeOwned>(text: Option<&str>) -> Result<T, Error> {
+pub(super) fn decode<T: DeserializeOwned + Limited>(text: Option<&str>) -> Result<T, Error> {
     let text = text.map(str::trim).filter(|t| !t.is_empty() && *t != "null").unwrap_or("{}");
     if !text.starts_with('{') {
         let got = if text.starts_with('[') { "an array" } else { "a single value" };
@@ -30,7 +31,7 @@ pub(super) fn decode<T: DeserializeOwned>(text: Option<&str>) -> Result<T, Error
     for _ in 0..=MAX_NUMBERS {
         let mut deserializer = serde_json::Deserializer::from_str(&text);
         let (path, message) = match serde_path_to_error::deserialize(&mut deserializer) {
-            Ok(params) => return Ok(params),
+            Ok(params) => return within_limits(params),
             Err(error) => (error.path().to_string(), error.into_inner().to_string()),
         };
         let path = if path == "." { "" } else { path.as_str() };
@@ -40,6 +41,14 @@ pub(super) fn decode<T: DeserializeOwned>(text: Option<&str>) -> Result<T, Error
         }
     }
     Err(invalid("", "numbers", "too many numbers in quotes"))
+}
+
+/// Returns parameters whose values are all in range.
+fn within_limits<T: Limited>(params: T) -> Result<T, Error> {
+    match params.check() {
+        Ok(()) => Ok(params),
+        Err(OutOfRange { field, expected, got }) => Err(invalid(&field, &expected, &got)),
+    }
 }
 
 /// Maximum number of parameters of a call whose numbers are written in another way.
@@ -170,7 +179,7 @@ mod tests {
 
     use super::*;
 
-    fn decode_error<T: DeserializeOwned + std::fmt::Debug>(text: &str) -> (String, String) {
+    fn decode_error<T: DeserializeOwned + Limited + std::fmt::Debug>(text: &str) -> (String, String) {
         let error = decode::<T>(Some(text)).expect_err("bad parameters");
         assert_eq!(error.code, ErrorCode::InvalidParams);
         let details = error.details.expect("details");

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use afd_proto::conversation::{AppendParams, AppendResult, Content, Message, Part, Role};
 use afd_proto::pattern::PatternScope;
-use afd_proto::session::SessionCall;
 use base64::Engine;
 
 use super::super::checks::check_session;
@@ -28,8 +27,6 @@ use afd_workspace::conversation::rolling::{self, Sizes};
 use afd_workspace::conversation::typed;
 use afd_workspace::conversation::{self, Conversation, messages, totals};
 
-/// Maximum number of messages in one call.
-const MAX_MESSAGES: usize = 1_000;
 /// Maximum number of parts, and of tool calls, in one message.
 const MAX_PARTS: usize = 1_000;
 
@@ -82,9 +79,6 @@ pub async fn append(core: &Arc<Core>, params: AppendParams) -> Result<AppendResu
 
 /// Records messages and their pictures; if anything fails, no message is recorded.
 async fn record(core: &Arc<Core>, name: String, params: AppendParams) -> Result<AppendResult> {
-    if params.messages.is_empty() || params.messages.len() > MAX_MESSAGES {
-        return Err(Error::param("messages", "1 to 1000 messages", params.messages.len()));
-    }
     check_context(&params.context)?;
     let found = for_writing(core, &name).await?;
     let mut messages = params.messages;

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use afd_proto::conversation::{ClearParams, ClearResult, CompactParams, CompactResult};
 use afd_proto::pattern::PatternScope;
-use afd_proto::session::SessionCall;
 
 use super::super::checks::check_session;
 use super::super::session::active;
@@ -18,11 +17,7 @@ use afd_workspace::conversation::{self, summaries, totals};
 /// # Errors
 /// `NOT_FOUND` if there is no such session, `CONFLICT` if it has ended.
 pub async fn compact(core: &Arc<Core>, params: &CompactParams) -> Result<CompactResult> {
-    if params.keep.is_some_and(|keep| keep > 1_000_000) {
-        return Err(Error::param("keep", "0 to 1000000", params.keep.unwrap_or(0)));
-    }
-    let how =
-        How { keep: params.keep.map(i64::from), learn: params.learn.unwrap_or(PatternScope::Session), drop: true };
+    let how = How { keep: params.keep.map(i64::from), learn: params.learn(), drop: true };
     compacted(core, params.session(), params.conversation.as_deref(), how).await
 }
 

@@ -10,7 +10,6 @@ use std::sync::Arc;
 
 use afd_proto::context::{Allocation, ContextPart, ConversationContextParams, Format, ModelContext, Omission};
 use afd_proto::conversation::{Content, Message, Part, RecordedMessage, Role};
-use afd_proto::session::SessionCall;
 use base64::Engine;
 use serde_json::Value;
 
@@ -29,8 +28,6 @@ use afd_workspace::conversation::compaction::Limits;
 use afd_workspace::conversation::{Conversation, budget, kept, messages, prepared, search, shapes, summaries, totals};
 use afd_workspace::{Session, tasks};
 
-/// Accepted budgets, tokens.
-const BUDGET: std::ops::RangeInclusive<i64> = 64..=100_000_000;
 /// Maximum number of tool definitions.
 const MAX_TOOLS: usize = 1_000;
 /// Maximum length of what is searched for, characters: of the last request, and of the current task.
@@ -47,9 +44,6 @@ pub async fn context(core: &Arc<Core>, params: &ConversationContextParams) -> Re
     let conversation = core.store.read_all(move |c| conversation_of(c, id, name.as_deref())).await??;
     let settings = core.config.get().conversation.clone();
     let budget = params.budget.map_or(Limits::of(&conversation, &settings).tokens, as_i64);
-    if !BUDGET.contains(&budget) {
-        return Err(Error::param("budget", "64 to 100000000 tokens", budget));
-    }
     let counter = counter(core, &conversation).await?;
     Recall::read_first(core, None).await?;
     let allocation = budget::allocate(budget, &settings);

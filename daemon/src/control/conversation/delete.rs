@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use afd_proto::ErrorCode;
 use afd_proto::conversation::{DeleteMessageParams, DeleteMessageResult};
-use afd_proto::session::SessionCall;
 use serde_json::json;
 
 use super::super::checks::check_session;

@@ -8,7 +8,6 @@ use afd_proto::conversation::{
     ConversationListParams, FoundMessages, Messages, RecordedMessage, Role, SearchParams, Summary, SummaryParams,
 };
 use afd_proto::notes::TermMatch;
-use afd_proto::session::SessionCall;
 
 use serde_json::Value;
 
@@ -32,7 +31,7 @@ use afd_workspace::{Session, tasks};
 /// # Errors
 /// `NOT_FOUND` if there is no such session.
 pub async fn list(core: &Arc<Core>, params: &ConversationListParams) -> Result<Messages> {
-    let page = page(params.limit, params.cursor, 20)?;
+    let page = page(params.limit(), params.cursor)?;
     let session = known(core, params.session()).await?;
     let (id, name) = (session.id, params.conversation.clone());
     let conversation = core.store.read_all(move |c| conversation_of(c, id, name.as_deref())).await??;
@@ -195,23 +194,12 @@ pub async fn working(core: &Arc<Core>, params: &WorkingParams) -> Result<Working
     })
 }
 
-/// Maximum number of found messages.
-const MAX_FOUND: u32 = 200;
-/// Maximum length of a query, characters.
-const MAX_QUERY: usize = 1_000;
-
 /// `conversation.search`: finds recorded messages by their words, best match first.
 ///
 /// # Errors
 /// `NOT_FOUND` if there is no such session or conversation, `INVALID_PARAMS` if the query has no words.
 pub async fn search(core: &Arc<Core>, params: &SearchParams) -> Result<FoundMessages> {
-    let limit = params.limit.unwrap_or(20);
-    if !(1..=MAX_FOUND).contains(&limit) {
-        return Err(Error::param("limit", "1 to 200", limit));
-    }
-    if params.query.chars().count() > MAX_QUERY {
-        return Err(Error::param("query", "at most 1000 characters", params.query.chars().count()));
-    }
+    let limit = params.limit();
     let terms = search::terms(&params.query);
     if terms.is_empty() {
         return Err(Error::param("query", "at least one word", format!("{:?}", params.query)));

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use afd_proto::recall::{RecallEntry, RecallUsedParams};
-use afd_proto::vocabulary::DEFAULT_SESSION;
 use serde_json::json;
 
 use super::super::checks::check_session;
@@ -19,7 +18,7 @@ use afd_workspace::{self as session, patterns};
 /// `NOT_FOUND` if there is no such entry that the session may be told, `INVALID_PARAMS` if its confidence does not
 /// follow uses.
 pub async fn used(core: &Arc<Core>, params: &RecallUsedParams) -> Result<RecallEntry> {
-    let name = params.session.clone().unwrap_or_else(|| DEFAULT_SESSION.to_owned());
+    let name = params.session().to_owned();
     check_session(&name)?;
     let (uid, held) = (params.uid.clone(), params.held);
     let recorded = core.store.write_or_refuse(move |c| {

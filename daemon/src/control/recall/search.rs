@@ -8,10 +8,9 @@ use afd_proto::ErrorCode;
 use afd_proto::conversation::{FoundMessage, Role};
 use afd_proto::pattern::PatternScope;
 use afd_proto::recall::{EntryType, RecallEntry, RecallFound, RecallGetParams, RecallSearchParams, SearchMode, Why};
-use afd_proto::vocabulary::DEFAULT_SESSION;
 use serde_json::json;
 
-use super::super::checks::{check_optional, check_session, check_text};
+use super::super::checks::check_session;
 use super::super::session::known;
 use super::super::{Core, Error, Result};
 use super::show::{self, Asked};
@@ -31,8 +30,6 @@ use afd_workspace::conversation::{self, search as messages};
 
 /// Maximum length of a query, characters.
 pub const MAX_QUERY: usize = 4_000;
-/// Maximum number of results.
-const MAX_LIMIT: u32 = 100;
 /// What the lists of vectors count beside full text: of the model of the settings, of the built-in one beside it, and
 /// of that alone.
 const MODEL_WEIGHT: f64 = 2.0;
@@ -171,20 +168,12 @@ pub async fn search(core: &Arc<Core>, params: &RecallSearchParams) -> Result<Rec
 
 /// Checks the parameters of a search, and returns the number of results and the session that asks.
 fn check(params: &RecallSearchParams) -> Result<(usize, String)> {
-    check_text("query", &params.query, MAX_QUERY)?;
-    for (field, text) in [("app", &params.app), ("site", &params.site), ("tag", &params.tag)] {
-        check_optional(field, text.as_deref(), 255)?;
-    }
-    let limit = params.limit.unwrap_or(10);
-    if !(1..=MAX_LIMIT).contains(&limit) {
-        return Err(Error::param("limit", "1 to 100", limit));
-    }
     if let Some((since, until)) = params.since.zip(params.until).filter(|(since, until)| since > until) {
         return Err(Error::param("since", &format!("a time before until ({until})"), since));
     }
-    let session = params.session.clone().unwrap_or_else(|| DEFAULT_SESSION.to_owned());
+    let session = params.session().to_owned();
     check_session(&session)?;
-    Ok((limit as usize, session))
+    Ok((params.limit() as usize, session))
 }
 
 /// A search of which all that waits is done: what remains reads the database.
@@ -250,7 +239,7 @@ impl Search {
             let pending = if complete { 0 } else { lacking() };
             Ok((search::run(c, vectors, index.corpus(), &ask)?, pending))
         })?;
-        let asked = Asked { query: &params.query, session: asking, explain: params.explain.unwrap_or(false) };
+        let asked = Asked { query: &params.query, session: asking, explain: params.explain() };
         let foreign = resolved.map(|resolved| resolved.entries).unwrap_or_default();
         let mut entries = show::found(c, &ranked, &asked, &foreign)?;
         if let Some(asking) = asking.filter(|_| wants_messages(&params, mode)) {
@@ -276,7 +265,7 @@ impl Search {
             until: params.until,
             expires_until: params.expires_until,
             now: now_ms(),
-            archived: params.archived.unwrap_or(false),
+            archived: params.archived(),
         })
     }
 }
@@ -309,7 +298,7 @@ async fn filters(core: &Arc<Core>, p: &RecallSearchParams, of_session: Option<i6
         until: p.until,
         expires_until: p.expires_until,
         now: now_ms(),
-        archived: p.archived.unwrap_or(false),
+        archived: p.archived(),
     })
 }
 
@@ -363,7 +352,7 @@ fn said(c: &Connection, session: i64, p: &RecallSearchParams, limit: usize) -> S
         let score = most * share * share / (1.0 + rank as f64 * 0.1);
         entry.score = Some((score * 1_000.0).round() / 1_000.0);
         entry.weak = share < FEW;
-        if p.explain.unwrap_or(false) {
+        if p.explain() {
             let text_rank = Some(u32::try_from(rank + 1).unwrap_or(u32::MAX));
             entry.why = Some(Why { text_rank, words, age_factor: 1.0, confidence_factor: 1.0, ..Why::default() });
         }
@@ -429,7 +418,7 @@ fn unmarked(excerpt: &str) -> String {
 /// # Errors
 /// `NOT_FOUND` if there is no such entry that the session may be told.
 pub async fn get(core: &Arc<Core>, params: &RecallGetParams) -> Result<RecallEntry> {
-    let session = params.session.clone().unwrap_or_else(|| DEFAULT_SESSION.to_owned());
+    let session = params.session().to_owned();
     check_session(&session)?;
     let uid = params.uid.clone();
     let found = core.store.read_all(move |c| {

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use afd_proto::ErrorCode;
 use afd_proto::pattern::PatternScope;
-use afd_proto::recall::{RecallDeleteParams, RecallDeleted, RecallEntry, RecallStoreParams, RecallStored, StoredType};
-use afd_proto::vocabulary::{DEFAULT_SESSION, RecordScope};
+use afd_proto::recall::{RecallDeleteParams, RecallDeleted, RecallEntry, RecallStoreParams, RecallStored};
+use afd_proto::vocabulary::RecordScope;
 use serde_json::json;
 
-use super::super::checks::{check_optional, check_session, check_text};
+use super::super::checks::{check_session, check_text};
 use super::super::session::scope_of;
 use super::super::{Core, Error, Result, backups};
 use super::indexed::AtHand;
@@ -22,15 +22,7 @@ use afd_recall::{entries, memories, vectors};
 use afd_store::{Connection, Result as Stored, StoreError, now_ms};
 use afd_workspace as session;
 
-/// Maximum lengths, characters, and maximum numbers.
-const MAX_TEXT: usize = 16_000;
-const MAX_TITLE: usize = 300;
-const MAX_NAME: usize = 255;
-const MAX_TAGS: usize = 20;
 const MAX_TAG: usize = 100;
-const MAX_RELATED: usize = 50;
-/// Confidence of what is stored without one.
-const CONFIDENCE: f64 = 0.7;
 /// Maximum number of near duplicates that are told, and cosine from which on entries count as such.
 const MAX_SIMILAR: usize = 3;
 const SIMILAR_COSINE: f64 = 0.72;
@@ -41,7 +33,7 @@ const SIMILAR_COSINE: f64 = 0.72;
 /// If a parameter is invalid.
 pub async fn store(core: &Arc<Core>, params: &RecallStoreParams) -> Result<RecallStored> {
     check(params)?;
-    let name = params.session.as_deref().unwrap_or(DEFAULT_SESSION);
+    let name = params.session();
     check_session(name)?;
     let app = params.app.clone().unwrap_or_default();
     let session = core.session_row(name).await?;
@@ -53,14 +45,14 @@ pub async fn store(core: &Arc<Core>, params: &RecallStoreParams) -> Result<Recal
     let new = memories::Memory {
         uid: String::new(),
         session,
-        kind: params.kind.unwrap_or(StoredType::Fact),
+        kind: params.kind(),
         title: params.title.as_deref().map(str::trim).filter(|t| !t.is_empty()).map(str::to_owned),
         text: params.text.trim().to_owned(),
         app,
         site: params.site.as_deref().map(site_name).unwrap_or_default(),
         scope,
-        source: params.source.as_deref().map(str::trim).filter(|s| !s.is_empty()).unwrap_or("assistant").to_owned(),
-        confidence: params.confidence.unwrap_or(CONFIDENCE),
+        source: params.source().trim().to_owned(),
+        confidence: params.confidence(),
         tags: params.tags.iter().map(|t| t.trim().to_owned()).collect(),
         related: params.related.clone(),
         expires_at: params.expires_at,
@@ -86,30 +78,14 @@ pub async fn store(core: &Arc<Core>, params: &RecallStoreParams) -> Result<Recal
 }
 
 fn check(params: &RecallStoreParams) -> Result<()> {
-    check_text("text", &params.text, MAX_TEXT)?;
-    let names = [
-        ("title", &params.title, MAX_TITLE),
-        ("app", &params.app, MAX_NAME),
-        ("site", &params.site, MAX_NAME),
-        ("source", &params.source, 100),
-    ];
-    for (field, text, most) in names {
-        check_optional(field, text.as_deref(), most)?;
+    let names = [("title", &params.title), ("app", &params.app), ("site", &params.site), ("source", &params.source)];
+    for (field, text) in names {
         text.as_deref().map_or(Ok(()), |text| check_printable(field, text))?;
-    }
-    if let Some(confidence) = params.confidence.filter(|c| !(0.0..=1.0).contains(c)) {
-        return Err(Error::param("confidence", "0 to 1", confidence));
-    }
-    if params.tags.len() > MAX_TAGS {
-        return Err(Error::param("tags", "at most 20 tags", params.tags.len()));
     }
     params
         .tags
         .iter()
         .try_for_each(|tag| check_text("tags", tag, MAX_TAG).and_then(|()| check_printable("tags", tag)))?;
-    if params.related.len() > MAX_RELATED {
-        return Err(Error::param("related", "at most 50 uids", params.related.len()));
-    }
     if let Some(at) = params.expires_at.filter(|at| *at <= now_ms()) {
         return Err(Error::param("expiresAt", "a time to come, in UTC milliseconds", at));
     }
@@ -144,7 +120,7 @@ pub fn similar(recall: &Recall, c: &Connection, entry: i64, session: i64) -> Sto
 /// # Errors
 /// `NOT_FOUND` if there is no such entry, `INVALID_PARAMS` if it stands for a row that another command deletes.
 pub async fn delete(core: &Arc<Core>, params: &RecallDeleteParams) -> Result<RecallDeleted> {
-    let session = params.session.clone().unwrap_or_else(|| DEFAULT_SESSION.to_owned());
+    let session = params.session().to_owned();
     check_session(&session)?;
     let uid = params.uid.clone();
     let deleted = core.store.write(move |c| {

@@ -41,7 +41,7 @@ const BRIEF: usize = 80;
 /// # Errors
 /// If the database cannot be written.
 pub async fn upkeep(core: &Arc<Core>, params: &RecallUpkeepParams) -> Result<RecallUpkeep> {
-    let dry_run = params.dry_run.unwrap_or(false);
+    let dry_run = params.dry_run();
     core.recall.catch_up().await;
     let changes = run(core, dry_run).await?;
     let runs = core.store.read_all(|c| log::newest(c, RUNS)).await?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use afd_proto::coverage::{Coverage, CoverageParams, Share};
 use afd_proto::findings::{TestedElement, TestedElements, TestedParams};
-use afd_proto::session::{SessionCall, VisitedPage};
+use afd_proto::session::VisitedPage;
 
 use super::super::checks::check_text;
 use super::super::{Core, Error, Result};
@@ -23,8 +23,6 @@ use afd_workspace::{self as session, Session, results};
 
 /// Maximum number of uncovered pages or elements that are listed by name.
 const MAX_MISSING: usize = 20;
-/// Maximum number of elements marked in one call.
-const MAX_ELEMENTS: usize = 1_000;
 
 /// Makes a share from counts; 0 per cent if nothing is known.
 fn share(known: usize, covered: usize, missing: Vec<String>) -> Share {
@@ -210,9 +208,6 @@ fn on_screen(shown: &ShownRefs) -> HashMap<String, OnScreen> {
 /// # Errors
 /// `INVALID_PARAMS` if an alias cannot be resolved to a name, or no page has an element and it is not declared new.
 pub async fn mark(core: &Arc<Core>, params: &TestedParams) -> Result<TestedElements> {
-    if params.elements.is_empty() || params.elements.len() > MAX_ELEMENTS {
-        return Err(Error::param("elements", "1 to 1000 names", format!("{}", params.elements.len())));
-    }
     params.elements.iter().try_for_each(|e| check_text("elements", e, 300))?;
     let session = for_writing(core, params.session()).await?;
     let place = place(core, &session, params.page.as_deref(), params.app.as_deref()).await?;

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use afd_proto::ErrorCode;
-use afd_proto::session::{DeleteParams, Deleted, SessionCall, SessionInfo, UpdateParams};
+use afd_proto::session::{DeleteParams, Deleted, SessionInfo, UpdateParams};
 use afd_proto::vocabulary::RecordScope;
 use serde_json::json;
 
-use super::super::checks::{MAX_GOAL, changed, check_change, check_new_name, name_taken};
+use super::super::checks::{changed, check_new_name, name_taken};
 use super::super::{Core, Error, Result, backups};
 use super::{known, no_session};
 use afd_base::task::run_blocking;
@@ -37,8 +37,6 @@ pub async fn update(core: &Arc<Core>, params: &UpdateParams) -> Result<SessionIn
     if params.name.is_none() && params.goal.is_none() && params.app.is_none() && params.scope.is_none() {
         return Err(Error::param("name", "name, goal, app or scope", "none of them"));
     }
-    check_change("goal", params.goal.as_deref(), MAX_GOAL)?;
-    check_change("app", params.app.as_deref(), 255)?;
     let old = known(core, params.session()).await?.name;
     if let Some(new) = params.name.as_deref().filter(|new| *new != old) {
         check_new_name("name", new)?;

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::super::checks::absolute;
 use super::lines::{LINES_FORMAT, LINES_VERSION, NoteRecord};
 use afd_proto::notes::Note;
-use afd_proto::session::SessionCall;
 use afd_proto::transfer::{Export, ExportFormat, ExportParams, ExportResult, ExportedConversation};
 use serde_json::json;
 

@@ -8,11 +8,10 @@ use afd_proto::findings::{
     Bugs, ResultAddParams, ResultListParams, Results, TestResult,
 };
 use afd_proto::recall::EntryType;
-use afd_proto::session::SessionCall;
 use afd_proto::vocabulary::RecordScope;
 use serde_json::json;
 
-use super::super::checks::{changed, check_change, check_optional, check_text};
+use super::super::checks::{changed, check_text};
 use super::super::paging::page;
 use super::super::{Core, Error, Result, recall};
 use super::{for_writing, known, no_session};
@@ -23,19 +22,13 @@ use afd_store::{Page, Reader, Result as Stored, StoreError, now_ms};
 use afd_workspace::findings::Place;
 use afd_workspace::{self as session, Session, bugs, erase, results, tasks};
 
-/// Maximum length of a title, characters.
-const MAX_TITLE: usize = 300;
 /// Maximum length of any other text, characters.
 const MAX_TEXT: usize = 10_000;
 /// Maximum number of similar bugs that are told.
 const MAX_SIMILAR: usize = 3;
-/// Maximum number of steps to reproduce.
-const MAX_STEPS: usize = 100;
 
 /// Returns where a finding belongs: the given page, else the page that the session observed last.
 pub(super) async fn place(core: &Arc<Core>, session: &Session, page: Option<&str>, app: Option<&str>) -> Result<Place> {
-    check_optional("page", page, afd_screen::page::pattern::MAX_LENGTH)?;
-    check_optional("app", app, 255)?;
     let (name, own, page, app) =
         (session.name.clone(), session.app.clone(), page.map(str::to_owned), app.map(str::to_owned));
     let found = core.store.read_all(move |c| {
@@ -92,12 +85,7 @@ async fn artifact_of(
 /// # Errors
 /// `INVALID_PARAMS` if a field is invalid, `NOT_FOUND` if the screenshot does not exist.
 pub async fn add_bug(core: &Arc<Core>, params: &BugAddParams) -> Result<BugAddResult> {
-    check_line("title", &params.title, MAX_TITLE)?;
-    for (field, text) in
-        [("description", &params.description), ("expected", &params.expected), ("actual", &params.actual)]
-    {
-        check_optional(field, text.as_deref(), MAX_TEXT)?;
-    }
+    check_line("title", &params.title)?;
     check_steps(&params.steps)?;
     let session = for_writing(core, params.session()).await?;
     let place = place(core, &session, params.page.as_deref(), params.app.as_deref()).await?;
@@ -144,11 +132,11 @@ pub async fn add_bug(core: &Arc<Core>, params: &BugAddParams) -> Result<BugAddRe
 }
 
 /// Checks a text of one line.
-fn check_line(field: &'static str, text: &str, most: usize) -> Result<()> {
+fn check_line(field: &'static str, text: &str) -> Result<()> {
     if text.trim().contains(['\n', '\r']) {
         return Err(Error::param(field, "a text on one line", "several lines"));
     }
-    check_text(field, text, most)
+    Ok(())
 }
 
 /// Maximum number of actions that become the steps of a bug, and maximum age of the first, milliseconds.
@@ -167,9 +155,6 @@ fn steps_taken(c: &Connection, session: i64) -> Stored<Vec<String>> {
 
 /// Checks the steps to reproduce a bug.
 fn check_steps(steps: &[String]) -> Result<()> {
-    if steps.len() > MAX_STEPS {
-        return Err(Error::param("steps", "at most 100 steps", steps.len()));
-    }
     steps.iter().try_for_each(|step| check_text("steps", step, MAX_TEXT))
 }
 
@@ -192,7 +177,7 @@ async fn session_id_of(core: &Arc<Core>, session: Option<&str>) -> Result<Option
 /// # Errors
 /// `NOT_FOUND` if there is no such session.
 pub async fn list_bugs(core: &Arc<Core>, params: &BugListParams) -> Result<Bugs> {
-    let page = page(params.limit, params.cursor, 20)?;
+    let page = page(params.limit(), params.cursor)?;
     let session = session_id_of(core, params.session.as_deref()).await?;
     let filter = bugs::Filter {
         session,
@@ -232,7 +217,6 @@ fn no_bug(id: i64) -> Error {
 /// # Errors
 /// `NOT_FOUND` if there is no such bug, `CONFLICT` if it is already resolved.
 pub async fn resolve_bug(core: &Arc<Core>, params: &BugResolveParams) -> Result<Bug> {
-    check_text("reason", &params.reason, MAX_TEXT)?;
     let (id, reason, asking) = (params.id, params.reason.trim().to_owned(), params.session().to_owned());
     let done = core.store.write(move |c| match told(c, id, &asking)? {
         Some(bug) if bug.resolved_at.is_some() => Ok(Some(Err(bug))),
@@ -259,12 +243,7 @@ pub async fn update_bug(core: &Arc<Core>, params: &BugUpdateParams) -> Result<Bu
     if p == (BugUpdateParams { id: p.id, session: p.session.clone(), ..BugUpdateParams::default() }) {
         return Err(Error::param("title", "a field to change", "none"));
     }
-    p.title.as_deref().map_or(Ok(()), |title| check_line("title", title, MAX_TITLE))?;
-    for (field, text) in [("description", &p.description), ("expected", &p.expected), ("actual", &p.actual)] {
-        check_change(field, text.as_deref(), MAX_TEXT)?;
-    }
-    check_change("page", p.page.as_deref(), afd_screen::page::pattern::MAX_LENGTH)?;
-    check_change("app", p.app.as_deref(), 255)?;
+    p.title.as_deref().map_or(Ok(()), |title| check_line("title", title))?;
     check_steps(p.steps.as_deref().unwrap_or_default())?;
     let known_bug = show_bug(core, &BugShowParams { id: p.id, session: p.session.clone() }).await?;
     let screenshot = match p.screenshot.as_deref() {
@@ -324,8 +303,6 @@ pub async fn reopen_bug(core: &Arc<Core>, params: &BugReopenParams) -> Result<Bu
 /// # Errors
 /// `INVALID_PARAMS` if a field is invalid, `NOT_FOUND` if the evidence or the bug does not exist.
 pub async fn add_result(core: &Arc<Core>, params: &ResultAddParams) -> Result<TestResult> {
-    check_text("name", &params.name, MAX_TITLE)?;
-    check_optional("summary", params.summary.as_deref(), MAX_TEXT)?;
     let session = for_writing(core, params.session()).await?;
     let place = place(core, &session, params.page.as_deref(), params.app.as_deref()).await?;
     let evidence = artifact_of(core, "evidence", &session.name, params.evidence.as_deref()).await?;
@@ -363,7 +340,7 @@ pub async fn add_result(core: &Arc<Core>, params: &ResultAddParams) -> Result<Te
 /// # Errors
 /// `NOT_FOUND` if there is no such session.
 pub async fn list_results(core: &Arc<Core>, params: &ResultListParams) -> Result<Results> {
-    let page = page(params.limit, params.cursor, 20)?;
+    let page = page(params.limit(), params.cursor)?;
     let session = session_id_of(core, params.session.as_deref()).await?;
     let filter = results::Filter {
         session,

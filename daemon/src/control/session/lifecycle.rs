@@ -6,8 +6,8 @@ use std::sync::Arc;
 use afd_proto::ErrorCode;
 use afd_proto::findings::{BugStatus, ResultStatus};
 use afd_proto::session::{
-    ConversationInfo, EndParams, EndResult, LastFound, LeftOpen, ListParams, ReportFormat, SessionCall, SessionDetails,
-    Sessions, ShowParams, StartParams,
+    ConversationInfo, EndParams, EndResult, LastFound, LeftOpen, ListParams, ReportFormat, SessionDetails, Sessions,
+    ShowParams, StartParams,
 };
 use serde_json::json;
 
@@ -24,8 +24,6 @@ use afd_workspace::{self as session, Filter, Session, bugs, results, tasks};
 
 /// Maximum number of bugs, tasks and pages shown.
 const MAX_SHOWN: usize = 50;
-/// Maximum number of tasks that can be queued when starting a session.
-const MAX_TASKS: usize = 1_000;
 /// Maximum number of context keys.
 const MAX_KEYS: usize = 100;
 /// Maximum length of a context key, characters.
@@ -91,21 +89,9 @@ fn check_key(field: &'static str, key: &str) -> Result<()> {
 pub async fn start(core: &Arc<Core>, params: &StartParams) -> Result<SessionDetails> {
     let name = params.session();
     check_session(name)?;
-    check_optional("goal", params.goal.as_deref(), MAX_GOAL)?;
-    check_optional("app", params.app.as_deref(), 255)?;
-    check_optional("model", params.model.as_deref(), 200)?;
     check_context(&params.context)?;
     params.tracked_keys.iter().try_for_each(|key| check_key("trackedKeys", key))?;
-    if params.tracked_keys.len() > MAX_KEYS {
-        return Err(Error::param("trackedKeys", "at most 100 keys", params.tracked_keys.len()));
-    }
-    if params.tasks.len() > MAX_TASKS {
-        return Err(Error::param("tasks", "at most 1000 tasks", params.tasks.len()));
-    }
     params.tasks.iter().try_for_each(|task| check_text("tasks", task, 2_000))?;
-    if params.max_tokens.is_some_and(|n| !(256..=100_000_000).contains(&n)) {
-        return Err(Error::param("maxTokens", "256 to 100000000", params.max_tokens.unwrap_or(0)));
-    }
     let directory = check_directory("directory", params.directory.as_deref()).await?;
     let dir = check_directory("progressDir", params.progress_dir.as_deref()).await?;
     let dir = params.auto_progress.then(|| dir.unwrap_or_else(|| core.config.get().progress_dir.clone()));
@@ -244,8 +230,7 @@ fn cannot_start(session: &Session) -> Error {
 /// # Errors
 /// `INVALID_PARAMS` if the limit is out of range.
 pub async fn list(core: &Arc<Core>, params: &ListParams) -> Result<Sessions> {
-    let filter =
-        Filter { status: params.status, app: params.app.clone(), page: page(params.limit, params.cursor, 20)? };
+    let filter = Filter { status: params.status, app: params.app.clone(), page: page(params.limit(), params.cursor)? };
     let listed = core.store.read_all(move |c| {
         let (found, next_cursor) = session::list(c, &filter)?;
         let infos = found.iter().map(|s| session::info(c, s, sessions::last_at(c, s.id)?));

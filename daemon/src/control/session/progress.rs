@@ -9,7 +9,6 @@ use std::time::Duration;
 use tokio::io::AsyncReadExt;
 
 use afd_proto::progress::{ProgressParams, ProgressResult};
-use afd_proto::session::SessionCall;
 
 use super::super::checks::check_text;
 use super::super::{Core, Error, Result};

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use afd_proto::picture::PictureFormat;
-use afd_proto::session::{ReportFormat, ReportParams, ReportResult, SessionCall};
+use afd_proto::session::{ReportFormat, ReportParams, ReportResult};
 
 use super::super::artifacts::Content;
 use super::super::checks::absolute;

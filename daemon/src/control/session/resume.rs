@@ -7,7 +7,7 @@ use afd_proto::ErrorCode;
 use afd_proto::conversation::Role;
 use afd_proto::findings::BugStatus;
 use afd_proto::progress::{Progress, ResumeParams, ResumeResult};
-use afd_proto::session::{SessionCall, VisitedPage};
+use afd_proto::session::VisitedPage;
 use afd_proto::tasks::{TaskCounts, TaskStatus};
 use serde_json::json;
 

@@ -2,26 +2,16 @@
 
 use std::sync::Arc;
 
-use afd_proto::session::SessionCall;
 use afd_proto::tasks::{
-    FinishStatus, Task, TaskAddParams, TaskFinishParams, TaskListParams, TaskStartParams, TaskStarted, TaskStatus,
-    TaskUpdateParams, Tasks,
+    Task, TaskAddParams, TaskFinishParams, TaskListParams, TaskStartParams, TaskStarted, TaskStatus, TaskUpdateParams,
+    Tasks,
 };
 use afd_store::Connection;
 
-use super::super::checks::{check_optional, check_text};
-use super::super::paging::limit;
 use super::super::{Core, Error, Result, recall};
 use super::{for_writing, known};
 use afd_workspace as session;
 use afd_workspace::tasks::{self, Change, Outcome};
-
-/// Maximum length of a description, summary or progress text, characters.
-const MAX_TEXT: usize = 2_000;
-/// Maximum number of tasks that may block a task.
-const MAX_BLOCKERS: usize = 100;
-/// Maximum absolute value of a priority.
-const MAX_PRIORITY: i64 = 1_000;
 
 /// Changes a task in an active session, then updates the progress files.
 async fn change(
@@ -36,23 +26,11 @@ async fn change(
     Ok(task)
 }
 
-fn check_priority(priority: i64) -> Result<()> {
-    if priority.abs() > MAX_PRIORITY {
-        return Err(Error::param("priority", "-1000 to 1000", priority));
-    }
-    Ok(())
-}
-
 /// `session.task.add`: queues a task.
 ///
 /// # Errors
 /// `INVALID_PARAMS` if a field is invalid, `NOT_FOUND` if a blocking task does not exist.
 pub async fn add(core: &Arc<Core>, params: &TaskAddParams) -> Result<Task> {
-    check_text("description", &params.description, MAX_TEXT)?;
-    check_priority(params.priority)?;
-    if params.blocked_by.len() > MAX_BLOCKERS {
-        return Err(Error::param("blockedBy", "at most 100 tasks", params.blocked_by.len()));
-    }
     let (origin, p) = (core.store.origin().to_owned(), params.clone());
     let work = move |c: &Connection, session: i64| {
         let scope = p.scope.map_or_else(|| session::scope_of(c, session), Ok)?;
@@ -79,9 +57,6 @@ pub async fn start(core: &Arc<Core>, params: &TaskStartParams) -> Result<TaskSta
 /// # Errors
 /// If there is no such task, or no field to change was given.
 pub async fn update(core: &Arc<Core>, params: &TaskUpdateParams) -> Result<Task> {
-    check_optional("progress", params.progress.as_deref(), MAX_TEXT)?;
-    check_optional("description", params.description.as_deref(), MAX_TEXT)?;
-    params.priority.map(check_priority).transpose()?;
     if params.progress.is_none() && params.description.is_none() && params.priority.is_none() && params.scope.is_none()
     {
         return Err(Error::param("progress", "progress, description, priority or scope", "none of them"));
@@ -97,8 +72,7 @@ pub async fn update(core: &Arc<Core>, params: &TaskUpdateParams) -> Result<Task>
 /// # Errors
 /// If there is no such task, or it is already finished.
 pub async fn finish(core: &Arc<Core>, params: &TaskFinishParams) -> Result<Task> {
-    check_optional("summary", params.summary.as_deref(), MAX_TEXT)?;
-    let (id, how, summary) = (params.id, params.status.unwrap_or(FinishStatus::Passed), params.summary.clone());
+    let (id, how, summary) = (params.id, params.status(), params.summary.clone());
     change(core, params.session(), move |c, session| tasks::finish(c, session, id, how, summary.as_deref())).await
 }
 
@@ -107,7 +81,7 @@ pub async fn finish(core: &Arc<Core>, params: &TaskFinishParams) -> Result<Task>
 /// # Errors
 /// `NOT_FOUND` if there is no such session.
 pub async fn list(core: &Arc<Core>, params: &TaskListParams) -> Result<Tasks> {
-    let limit = limit(params.limit, 100)?;
+    let limit = params.limit() as usize;
     let (session, status) = (known(core, params.session()).await?.id, params.status);
     let listed = core.store.read_all(move |c| {
         let mut all: Vec<Task> = tasks::current(c, session)?.into_iter().collect();

@@ -240,10 +240,7 @@ fn path_context(
 /// # Errors
 /// `NOT_FOUND` if the app, the start or the goal is unknown, `INVALID_PARAMS` if several states have the name of one.
 pub async fn path(core: &Arc<Core>, params: &PathParams) -> Result<Path> {
-    let others = params.alternatives.unwrap_or(2);
-    if others > 10 {
-        return Err(Error::param("alternatives", "at most 10", others));
-    }
+    let others = params.alternatives();
     let known = find::scope(core, params.scope()).await?;
     let device = params.device.as_deref().map(|d| core.devices.name_of(d));
     let (scope, asked) = (known.clone(), params.clone());

@@ -112,9 +112,6 @@ impl Call {
 /// # Errors
 /// If the screen cannot be read or is unreliable, or if the result cannot be stored.
 pub async fn learn(core: &Arc<Core>, params: &LearnParams) -> Result<LearnResult> {
-    if let Some(threshold) = params.forget_threshold.filter(|t| !(1..=100_000).contains(t)) {
-        return Err(Error::param("forgetThreshold", "1 to 100000", threshold));
-    }
     if params.detect && params.detections.is_some() {
         return Err(Error::param("detect", "no value together with detections", "true"));
     }

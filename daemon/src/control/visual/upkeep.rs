@@ -43,7 +43,7 @@ fn similar_names(connection: &Connection, app: i64, name: &str) -> Stored<Vec<St
 /// # Errors
 /// `NOT_FOUND` if the app or the state is unknown.
 pub async fn list(core: &Arc<Core>, params: &ComponentsParams) -> Result<Components> {
-    let page = page(params.limit, params.cursor, 100)?;
+    let page = page(params.limit(), params.cursor)?;
     let known = find::scope(core, params.scope()).await?;
     let (app, asked) = (known.id, params.clone());
     let read = move |c: &Connection| {
@@ -114,8 +114,8 @@ fn find_target(connection: &Connection, app: i64, name: &str) -> Result<RenameTa
 /// `NOT_FOUND` if there is no component or state of that name, `CONFLICT` if the new name is taken.
 pub async fn rename(core: &Arc<Core>, params: &RenameParams) -> Result<RenameResult> {
     let new = params.new.trim().to_owned();
-    if new.is_empty() || new.chars().count() > 200 || new.chars().any(char::is_control) {
-        return Err(Error::param("new", "1 to 200 printable characters", format!("{:?}", params.new)));
+    if new.chars().any(char::is_control) {
+        return Err(Error::param("new", "printable characters", format!("{:?}", params.new)));
     }
     let known = find::scope(core, params.scope()).await?;
     let (app, old, origin) = (known.id, params.old.clone(), core.store.origin().to_owned());
@@ -259,7 +259,7 @@ async fn maybe_scope(core: &Arc<Core>, of: ScopeSelector<'_>) -> Result<Option<s
 /// # Errors
 /// `NOT_FOUND` if the app is unknown.
 pub async fn list_history(core: &Arc<Core>, params: &HistoryParams) -> Result<Changes> {
-    let page = page(params.limit, params.cursor, 20)?;
+    let page = page(params.limit(), params.cursor)?;
     let known = maybe_scope(core, params.scope()).await?;
     let read = move |c: &Connection| {
         let (entries, next_cursor) = history::list(c, known.map(|k| k.id), page)?;

@@ -1,0 +1,169 @@
+//! What fields of parameters accept beyond their type. A field declares it once, behind its type (see `types!`): the
+//! schema, the check of each call, the error and the help of the command line are made from that.
+
+/// Values that a field accepts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Range {
+    /// Numbers, from and to.
+    Numbers(f64, f64),
+    /// Texts of this many characters that are not blank. From 0: an empty text is accepted as well.
+    Characters(usize, usize),
+    /// Lists of this many items.
+    Items(usize, usize),
+}
+
+/// A value outside of the range of its field.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutOfRange {
+    /// Name of the field on the wire.
+    pub field: String,
+    /// Accepted values, such as `1 to 100`.
+    pub expected: String,
+    /// What was received; never a text itself.
+    pub got: String,
+}
+
+/// An object whose fields may have limits.
+pub trait Limited {
+    /// Checks each field.
+    ///
+    /// # Errors
+    /// The first field whose value is outside of its range.
+    fn check(&self) -> Result<(), OutOfRange>;
+}
+
+/// A value whose size can be limited.
+pub trait Measured {
+    /// Checks a value; returns what was received if it is outside of the range.
+    ///
+    /// # Errors
+    /// A description of the value.
+    fn within(&self, range: Range) -> Result<(), String>;
+}
+
+impl<T: Measured> Measured for Option<T> {
+    fn within(&self, range: Range) -> Result<(), String> {
+        self.as_ref().map_or(Ok(()), |value| value.within(range))
+    }
+}
+
+macro_rules! numbers {
+    ($($ty:ty),*) => { $(
+        impl Measured for $ty {
+            fn within(&self, range: Range) -> Result<(), String> {
+                match range {
+                    Range::Numbers(from, to) if !(from..=to).contains(&(*self as f64)) => Err(self.to_string()),
+                    _ => Ok(()),
+                }
+            }
+        }
+    )* };
+}
+numbers!(u16, u32, u64, i32, i64, f64);
+
+impl Measured for String {
+    fn within(&self, range: Range) -> Result<(), String> {
+        let Range::Characters(from, to) = range else { return Ok(()) };
+        match self.chars().count() {
+            0 if from == 0 => Ok(()),
+            _ if self.trim().is_empty() => Err("only whitespace".to_owned()),
+            length if (from..=to).contains(&length) => Ok(()),
+            length => Err(format!("{length} characters")),
+        }
+    }
+}
+
+impl<T> Measured for Vec<T> {
+    fn within(&self, range: Range) -> Result<(), String> {
+        match range {
+            Range::Items(from, to) if !(from..=to).contains(&self.len()) => Err(format!("{} items", self.len())),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A type whose fields may have a default.
+pub trait Absent: Sized {
+    /// The value, or what is lent of it.
+    type Value<'a>
+    where
+        Self: 'a;
+
+    /// Returns the value of a field, or the default where it is absent.
+    fn or<'a>(value: &'a Option<Self>, default: Self::Value<'a>) -> Self::Value<'a>;
+}
+
+macro_rules! absent {
+    ($($ty:ty),*) => { $(
+        impl Absent for $ty {
+            type Value<'a> = $ty;
+
+            fn or(value: &Option<$ty>, default: $ty) -> $ty {
+                value.unwrap_or(default)
+            }
+        }
+    )* };
+}
+absent!(bool, u32, u64, i64, f64, crate::vocabulary::HintsWanted);
+
+impl Absent for String {
+    type Value<'a> = &'a str;
+
+    fn or<'a>(value: &'a Option<String>, default: &'a str) -> &'a str {
+        value.as_deref().unwrap_or(default)
+    }
+}
+
+impl std::fmt::Display for Range {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match *self {
+            Range::Numbers(from, to) => write!(f, "{from} to {to}"),
+            Range::Characters(from, to) => write!(f, "{from} to {to} characters"),
+            Range::Items(0, to) => write!(f, "at most {to} items"),
+            Range::Items(from, to) => write!(f, "{from} to {to} items"),
+        }
+    }
+}
+
+/// Checks the value of a field, named as in Rust.
+///
+/// # Errors
+/// If it is outside of the range.
+pub fn check(field: &str, value: &impl Measured, range: Range) -> Result<(), OutOfRange> {
+    value.within(range).map_err(|got| OutOfRange { field: camel(field), expected: range.to_string(), got })
+}
+
+/// Returns the name of a field on the wire.
+fn camel(field: &str) -> String {
+    let mut parts = field.split('_');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |name, part| {
+        let mut letters = part.chars();
+        name + &letters.next().map(|c| c.to_ascii_uppercase()).into_iter().chain(letters).collect::<String>()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_outside_are_named_but_not_quoted() {
+        let out = |field: &str, expected: &str, got: &str| {
+            Err(OutOfRange { field: field.to_owned(), expected: expected.to_owned(), got: got.to_owned() })
+        };
+        assert_eq!(check("max_rows", &Some(0u32), Range::Numbers(1.0, 9.0)), out("maxRows", "1 to 9", "0"));
+        assert_eq!(check("limit", &None::<u32>, Range::Numbers(1.0, 9.0)), Ok(()));
+        assert_eq!(check("share", &0.5, Range::Numbers(0.0, 1.0)), Ok(()));
+        assert_eq!(check("share", &f64::NAN, Range::Numbers(0.0, 1.0)), out("share", "0 to 1", "NaN"));
+        assert_eq!(check("text", &"äöü".to_owned(), Range::Characters(1, 3)), Ok(()));
+        let long = "secret".to_owned();
+        assert_eq!(check("text", &long, Range::Characters(1, 3)), out("text", "1 to 3 characters", "6 characters"));
+        assert_eq!(
+            check("text", &"  ".to_owned(), Range::Characters(0, 3)),
+            out("text", "0 to 3 characters", "only whitespace")
+        );
+        assert_eq!(check("text", &String::new(), Range::Characters(0, 3)), Ok(()));
+        assert_eq!(check("tags", &vec![1, 2], Range::Items(0, 1)), out("tags", "at most 1 items", "2 items"));
+    }
+}
