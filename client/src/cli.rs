@@ -3,8 +3,10 @@
 //! A group builds its subcommands only when it is the one invoked; building all of them would take longer than the call
 //! itself.
 
-use clap::builder::TypedValueParser;
+use clap::builder::{StyledStr, TypedValueParser};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
+
+use afd_proto::limits::{Limit, Range};
 
 use crate::commands::act::Act;
 use crate::commands::observe::Observe;
@@ -47,6 +49,8 @@ pub struct Entry {
     pub name: &'static str,
     /// Other names for it.
     pub aliases: &'static [&'static str],
+    /// The command of a group that it is short for.
+    full: Option<&'static str>,
     about: &'static str,
     describe: fn(Command) -> Command,
     /// How it is executed.
@@ -54,7 +58,7 @@ pub struct Entry {
 }
 
 const fn group<G: Group>(name: &'static str, about: &'static str) -> Entry {
-    Entry { name, aliases: &[], about, describe: describe_group::<G>, run: Run::Call(call_of_group::<G>) }
+    Entry { name, aliases: &[], full: None, about, describe: describe_group::<G>, run: Run::Call(call_of_group::<G>) }
 }
 
 const fn program<A: Args>(
@@ -62,16 +66,17 @@ const fn program<A: Args>(
     about: &'static str,
     run: fn(&ArgMatches, &Context) -> Result<u8, clap::Error>,
 ) -> Entry {
-    Entry { name, aliases: &[], about, describe: describe_args::<A>, run: Run::Program(run) }
+    Entry { name, aliases: &[], full: None, about, describe: describe_args::<A>, run: Run::Program(run) }
 }
 
 /// A command of a group that can be called without the name of the group.
 macro_rules! short {
-    ($name:literal, $aliases:expr, $about:literal, $variant:path, $args:ty) => {
+    ($name:literal, $aliases:expr, $full:literal, $about:literal, $variant:path, $args:ty) => {
         Entry {
             name: $name,
             aliases: $aliases,
-            about: $about,
+            full: Some($full),
+            about: concat!($about, "; the same as `", $full, "`"),
             describe: describe_args::<$args>,
             run: Run::Call(|matches, context| Ok($variant(<$args>::from_arg_matches(matches)?).call(context))),
         }
@@ -100,6 +105,7 @@ pub const ENTRIES: &[Entry] = &[
     Entry {
         name: "health",
         aliases: &[],
+        full: None,
         about: "Check that the phone's service responds",
         describe: |c| with_examples(c, "health"),
         run: Run::Call(|_, _| Ok(device::health())),
@@ -107,59 +113,31 @@ pub const ENTRIES: &[Entry] = &[
     Entry {
         name: "status",
         aliases: &[],
+        full: None,
         about: "Show the state of the daemon, its devices and its database, without starting it",
         describe: describe_args::<daemon::Status>,
         run: Run::Call(|matches, _| Ok(daemon::Status::from_arg_matches(matches)?.call())),
     },
     group::<observe::Observe>("observe", "Read the screen"),
     group::<act::Act>("act", "Perform actions on the device"),
-    short!(
-        "look",
-        &["snapshot", "dump", "ui"],
-        "Show the page; the same as `observe page`",
-        Observe::Page,
-        observe::Page
-    ),
-    short!(
-        "screenshot",
-        &[],
-        "Take a screenshot; the same as `observe screenshot`",
-        Observe::Screenshot,
-        observe::Screenshot
-    ),
-    short!(
-        "wait",
-        &["wait-for"],
-        "Wait for something on the screen; the same as `observe wait`",
-        Observe::Wait,
-        observe::Wait
-    ),
-    short!("tap", &["click"], "Tap a target; the same as `act tap`", Act::Tap, act::Tap),
-    short!(
-        "long-press",
-        &["longpress"],
-        "Long-press a target; the same as `act long-press`",
-        Act::LongPress,
-        act::LongPress
-    ),
-    short!("type", &[], "Type text into the focused field; the same as `act text`", Act::Text, act::Text),
-    short!("fill", &[], "Fill a field; the same as `act fill`", Act::Fill, act::Fill),
-    short!("press", &["key", "keyevent"], "Press a key; the same as `act key`", Act::Key, act::KeyCode),
-    short!("scroll", &[], "Scroll the screen; the same as `act scroll`", Act::Scroll, act::Scroll),
-    short!(
-        "scroll-to",
-        &[],
-        "Scroll until an element is on the screen; the same as `act scroll-to`",
-        Act::ScrollTo,
-        act::ScrollTo
-    ),
-    short!("launch", &["open", "start"], "Launch an app; the same as `act launch`", Act::Launch, act::Package),
-    short!("back", &[], "Press Back; the same as `act back`", Act::Back, act::Key),
-    short!("home", &[], "Press Home; the same as `act home`", Act::Home, act::Key),
+    short!("look", &["snapshot", "dump", "ui"], "observe page", "Show the page", Observe::Page, observe::Page),
+    short!("screenshot", &[], "observe screenshot", "Take a screenshot", Observe::Screenshot, observe::Screenshot),
+    short!("wait", &["wait-for"], "observe wait", "Wait for something on the screen", Observe::Wait, observe::Wait),
+    short!("tap", &["click"], "act tap", "Tap a target", Act::Tap, act::Tap),
+    short!("long-press", &["longpress"], "act long-press", "Long-press a target", Act::LongPress, act::LongPress),
+    short!("type", &[], "act text", "Type text into the focused field", Act::Text, act::Text),
+    short!("fill", &[], "act fill", "Fill a field", Act::Fill, act::Fill),
+    short!("press", &["key", "keyevent"], "act key", "Press a key", Act::Key, act::KeyCode),
+    short!("scroll", &[], "act scroll", "Scroll the screen", Act::Scroll, act::Scroll),
+    short!("scroll-to", &[], "act scroll-to", "Scroll until an element is on the screen", Act::ScrollTo, act::ScrollTo),
+    short!("launch", &["open", "start"], "act launch", "Launch an app", Act::Launch, act::Package),
+    short!("back", &[], "act back", "Press Back", Act::Back, act::Key),
+    short!("home", &[], "act home", "Press Home", Act::Home, act::Key),
     short!(
         "check",
         &["assert"],
-        "Check that a text is on the page, or the state of an element; the same as `verify element`",
+        "verify element",
+        "Check that a text is on the page, or the state of an element",
         Verify::Element,
         verify::Element
     ),
@@ -169,7 +147,8 @@ pub const ENTRIES: &[Entry] = &[
     short!(
         "export",
         &[],
-        "Write everything that is known to a file; the same as `memory export`",
+        "memory export",
+        "Write everything that is known to a file",
         memory::Memory::Export,
         memory::Export
     ),
@@ -202,6 +181,7 @@ pub const ENTRIES: &[Entry] = &[
     Entry {
         name: "rpc",
         aliases: &[],
+        full: None,
         about: "Call any daemon method with JSON parameters",
         describe: describe_args::<Rpc>,
         run: Run::Call(|matches, _| Ok(Rpc::from_arg_matches(matches)?.call())),
@@ -210,6 +190,7 @@ pub const ENTRIES: &[Entry] = &[
     Entry {
         name: "uninstall",
         aliases: &[],
+        full: None,
         about: "Show what afd has stored, and delete it with --purge",
         describe: describe_args::<uninstall::Uninstall>,
         run: Run::Call(|matches, _| Ok(uninstall::Uninstall::from_arg_matches(matches)?.call())),
@@ -218,6 +199,7 @@ pub const ENTRIES: &[Entry] = &[
     Entry {
         name: "man",
         aliases: &[],
+        full: None,
         about: "Write the manual pages of all commands to a directory",
         describe: describe_args::<man::Man>,
         run: Run::Whole(man::run),
@@ -306,6 +288,7 @@ pub fn group_of(name: &str) -> Option<Command> {
 /// Adds the example of a command to its help, and those of its subcommands to theirs.
 fn with_examples(command: Command, path: &str) -> Command {
     let names: Vec<String> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
+    let command = with_limits(command, path);
     let command = match examples::of(path) {
         Some(example) => command.after_help(format!("Example: {example}")),
         None => command,
@@ -314,6 +297,45 @@ fn with_examples(command: Command, path: &str) -> Command {
         let inner = format!("{path} {name}");
         command.mut_subcommand(name, |sub| with_examples(sub, &inner))
     })
+}
+
+/// Adds to the help of the options of a command what the method of its name accepts, and what it takes by default.
+fn with_limits(command: Command, path: &str) -> Command {
+    let path = ENTRIES.iter().find(|entry| entry.name == path).and_then(|entry| entry.full).unwrap_or(path);
+    let Some(method) = afd_proto::methods().find(|method| is_method_of(method.name, path)) else { return command };
+    let limits = |field: &str| {
+        let of_field = || method.limits.iter().filter(|limit| limit.field == field);
+        let range = of_field().find_map(|limit| limit.range).filter(|range| matches!(range, Range::Numbers(..)));
+        let default = of_field().find_map(Limit::typed_default).map(|default| format!("default: {default}"));
+        let limits: Vec<String> = range.map(|range| range.to_string()).into_iter().chain(default).collect();
+        (!limits.is_empty()).then(|| format!("[{}]", limits.join("; ")))
+    };
+    let with = |text: Option<&StyledStr>, limits: &str| format!("{} {limits}", text.cloned().unwrap_or_default());
+    let ids: Vec<String> = command.get_arguments().map(|arg| arg.get_id().to_string()).collect();
+    // An option of all commands, which the summary of this one names.
+    let timeout = limits("timeout_ms").filter(|_| !ids.iter().any(|id| id == "timeout_ms"));
+    let command = match timeout {
+        Some(limits) => {
+            let about = with(command.get_about(), &limits);
+            command.about(about)
+        }
+        None => command,
+    };
+    ids.into_iter().fold(command, |command, id| match limits(&id) {
+        Some(limits) => command.mut_arg(id, |arg| {
+            let help = with(arg.get_help(), &limits);
+            arg.help(help)
+        }),
+        None => command,
+    })
+}
+
+/// Returns whether a method is that of a command: `session.bug.add` of `session bug add`, `act.scrollTo` of
+/// `act scroll-to`.
+fn is_method_of(method: &str, path: &str) -> bool {
+    let mut typed = path.chars().map(|c| if c == ' ' { '.' } else { c }).filter(|c| *c != '-');
+    let mut name = method.chars().map(|c| c.to_ascii_lowercase());
+    name.by_ref().eq(typed.by_ref())
 }
 
 /// Options of `rpc`.

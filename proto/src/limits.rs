@@ -12,6 +12,36 @@ pub enum Range {
     Items(usize, usize),
 }
 
+/// What a field declares of its values: its range or, in another entry, its default.
+#[derive(Debug, Clone, Copy)]
+pub struct Limit {
+    /// Name of the field in Rust: that on the wire in snake case.
+    pub field: &'static str,
+    /// Accepted values.
+    pub range: Option<Range>,
+    /// Value where the field is absent, as it is written in Rust.
+    pub default: Option<&'static str>,
+}
+
+impl Limit {
+    /// Returns the default as it is typed: a number, a text, or a word in kebab case. `None` for switches, and for what
+    /// is no single word.
+    pub fn typed_default(&self) -> Option<String> {
+        let word = self.default?.rsplit("::").next().unwrap_or_default().trim_matches('"').replace('_', "");
+        let single = !["true", "false"].contains(&word.as_str()) && !word.contains('(');
+        single.then(|| {
+            let mut typed = String::new();
+            for (i, c) in word.trim_end_matches(".0").chars().enumerate() {
+                if c.is_ascii_uppercase() && i > 0 {
+                    typed.push('-');
+                }
+                typed.push(c.to_ascii_lowercase());
+            }
+            typed
+        })
+    }
+}
+
 /// A value outside of the range of its field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutOfRange {
@@ -25,6 +55,9 @@ pub struct OutOfRange {
 
 /// An object whose fields may have limits.
 pub trait Limited {
+    /// What its fields declare.
+    const LIMITS: &'static [Limit];
+
     /// Checks each field.
     ///
     /// # Errors

@@ -103,6 +103,15 @@ macro_rules! field {
 macro_rules! limited {
     ($name:ident [$({ $field:ident $range:ident $bounds:tt })*] [$({ $absent:ident: $ty:ty = $default:expr })*]) => {
         impl $crate::limits::Limited for $name {
+            const LIMITS: &'static [$crate::limits::Limit] = &[
+                $( $crate::limits::Limit {
+                    field: stringify!($field),
+                    range: Some($crate::limits::Range::$range $bounds),
+                    default: None,
+                }, )*
+                $( $crate::limits::Limit { field: stringify!($absent), range: None, default: Some(stringify!($default)) }, )*
+            ];
+
             fn check(&self) -> Result<(), $crate::limits::OutOfRange> {
                 $( $crate::limits::check(stringify!($field), &self.$field, $crate::limits::Range::$range $bounds)?; )*
                 Ok(())
@@ -199,6 +208,7 @@ macro_rules! methods {
                     takes: $crate::SharedParams::NONE$(.with($crate::SharedParams::$takes))*,
                     errors: &[$($crate::ErrorCode::$code),*],
                     example: $example,
+                    limits: <$params as $crate::limits::Limited>::LIMITS,
                     tool: [$($crate::tool::$tool,)?].as_slice().first(),
                     #[cfg(feature = "schema")]
                     params_schema: |g| g.subschema_for::<$params>(),

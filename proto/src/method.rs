@@ -93,6 +93,8 @@ pub struct MethodInfo {
     pub takes: SharedParams,
     /// Error codes in addition to the common ones.
     pub errors: &'static [ErrorCode],
+    /// What the fields of its parameters declare of their values.
+    pub limits: &'static [crate::limits::Limit],
     /// Example of valid parameters, as a JSON object.
     pub example: &'static str,
     /// Tool by which agents call it; `None` if it is offered to programs only.

@@ -29,7 +29,7 @@ pub enum Act {
     Drag(Drag),
     /// Scroll the screen
     Scroll(Scroll),
-    /// Scroll down, then up, until an element is on the screen, for up to --timeout-ms [default: 60000]
+    /// Scroll down, then up, until an element is on the screen, for up to --timeout-ms
     ScrollTo(ScrollTo),
     /// Press Back
     Back(Key),
@@ -46,7 +46,7 @@ pub enum Act {
     Launch(Package),
     /// Stop an app
     Stop(Package),
-    /// Run a shell command on the phone, if the device settings allow it, for up to --timeout-ms [default: 30000]
+    /// Run a shell command on the phone, if the device settings allow it, for up to --timeout-ms
     Shell(Shell),
     /// Send an intent, if the device settings allow it
     Intent(Intent),
@@ -98,7 +98,7 @@ pub struct Tap {
 pub struct LongPress {
     #[command(flatten)]
     tap: Tap,
-    /// Duration of the press in milliseconds [default: 500]
+    /// Duration of the press in milliseconds
     #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     duration: Option<u32>,
 }
@@ -112,7 +112,7 @@ pub struct Swipe {
     /// End point in device pixels
     #[arg(long, value_name = "X,Y", allow_hyphen_values = true, value_parser = point)]
     to: (f64, f64),
-    /// Duration of the swipe in milliseconds [default: 300]
+    /// Duration of the swipe in milliseconds
     #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     duration: Option<u32>,
     #[command(flatten)]
@@ -139,7 +139,7 @@ pub struct Drag {
     /// Accept a match inside a word, or in the detail of a row
     #[arg(long)]
     partial: bool,
-    /// Duration of the drag in milliseconds [default: 1000]
+    /// Duration of the drag in milliseconds
     #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     duration: Option<u32>,
     #[command(flatten)]
@@ -155,7 +155,7 @@ pub struct Scroll {
     /// The same as a flag
     #[arg(long, value_enum)]
     direction: Option<Direction>,
-    /// Distance [default: medium]
+    /// Distance
     #[arg(long, value_enum)]
     amount: Option<Amount>,
     #[command(flatten)]

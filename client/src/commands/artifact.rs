@@ -37,7 +37,7 @@ pub struct List {
     /// Only artifacts of this kind, for example screenshot_image
     #[arg(long)]
     kind: Option<String>,
-    /// Maximum number of artifacts [default: 20]
+    /// Maximum number of artifacts
     #[arg(long)]
     limit: Option<u32>,
     /// Cursor from the previous page

@@ -20,7 +20,7 @@ use afd_link::outcome::{Failure, USAGE};
 /// Which conversation of the session is meant.
 #[derive(Debug, Args)]
 pub struct Which {
-    /// Conversation of the session [default: main]
+    /// Conversation of the session
     #[arg(long, value_name = "NAME")]
     conversation: Option<String>,
 }
@@ -32,7 +32,7 @@ pub enum Conversation {
     Append(Append),
     /// List recorded messages, newest first
     List {
-        /// Maximum number of messages [default: 20]
+        /// Maximum number of messages
         #[arg(long)]
         limit: Option<u32>,
         /// Cursor from the previous page
@@ -72,7 +72,7 @@ pub enum Conversation {
         /// Maximum number of tokens of the context
         #[arg(long, value_name = "N")]
         budget: Option<u64>,
-        /// Message format [default: afd]
+        /// Message format
         #[arg(long, value_enum)]
         format: Option<Format>,
         /// Print just the messages, as a JSON array; in Anthropic's form an object with the system part and the
@@ -91,7 +91,7 @@ pub enum Conversation {
         /// Number of newest messages to keep
         #[arg(long, value_name = "N")]
         keep: Option<u32>,
-        /// Who may be told what is learned from the compacted messages [default: session]
+        /// Who may be told what is learned from the compacted messages
         #[arg(long, value_enum, value_name = "SCOPE")]
         learn: Option<PatternScope>,
         /// Conversation.
@@ -139,7 +139,7 @@ pub struct Search {
     /// Only messages recorded at or before this time, UTC milliseconds
     #[arg(long, value_name = "MS")]
     until: Option<i64>,
-    /// Maximum number of messages [default: 20]
+    /// Maximum number of messages
     #[arg(long)]
     limit: Option<u32>,
     /// Only this conversation of the session [default: all of them]

@@ -52,7 +52,7 @@ pub struct Add {
     /// Kind of the device [default: autofish, an Android phone with the Autofish app]
     #[arg(long)]
     kind: Option<String>,
-    /// Timeout of one request to the device in milliseconds [default: 10000]
+    /// Timeout of one request to the device in milliseconds
     #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     request_timeout_ms: Option<u64>,
     /// Ask for the token, so that it does not stand in the history of the shell; without a terminal, read it from

@@ -75,7 +75,7 @@ pub enum Task {
         /// Task number [default: the active task]
         #[arg(long, value_name = "N")]
         id: Option<i64>,
-        /// Outcome [default: passed]
+        /// Outcome
         #[arg(long, value_enum)]
         status: Option<FinishStatus>,
         /// Summary of the result
@@ -87,7 +87,7 @@ pub enum Task {
         /// Only tasks with this status
         #[arg(long, value_enum)]
         status: Option<TaskStatus>,
-        /// Maximum number of tasks [default: 100]
+        /// Maximum number of tasks
         #[arg(long)]
         limit: Option<u32>,
     },
@@ -100,7 +100,7 @@ pub enum Bug {
     Add {
         /// One-line title
         title: String,
-        /// Severity [default: medium]
+        /// Severity
         #[arg(long, value_enum)]
         severity: Option<Severity>,
         /// Description
@@ -139,7 +139,7 @@ pub enum Bug {
         /// Location of the bugs
         #[command(flatten)]
         place: Place,
-        /// Maximum number of bugs [default: 20]
+        /// Maximum number of bugs
         #[arg(long)]
         limit: Option<u32>,
         /// Cursor from the previous page
@@ -269,7 +269,7 @@ pub enum TestResult {
         /// Only results recorded at or after this time, UTC milliseconds
         #[arg(long, value_name = "MS")]
         since: Option<i64>,
-        /// Maximum number of results [default: 20]
+        /// Maximum number of results
         #[arg(long)]
         limit: Option<u32>,
         /// Cursor from the previous page

@@ -105,7 +105,7 @@ pub struct Search {
     /// Only topics that start with this, for example nav/
     #[arg(long)]
     topic: Option<String>,
-    /// Maximum number of notes [default: 20]
+    /// Maximum number of notes
     #[arg(long)]
     limit: Option<u32>,
     /// Cursor from the previous page
@@ -128,7 +128,7 @@ pub struct Experience {
     /// Only recoveries from this failure, for example REF_ALIAS_STALE
     #[arg(long)]
     failure_cause: Option<String>,
-    /// Maximum number of transitions and of recoveries [default: 10]
+    /// Maximum number of transitions and of recoveries
     #[arg(long)]
     limit: Option<u32>,
 }
@@ -145,7 +145,7 @@ pub struct Log {
     /// Only events with this status
     #[arg(long, value_enum)]
     status: Option<EventStatus>,
-    /// Maximum number of events [default: 20]
+    /// Maximum number of events
     #[arg(long)]
     limit: Option<u32>,
     /// Cursor from the previous page

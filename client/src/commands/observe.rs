@@ -32,7 +32,7 @@ pub enum Observe {
     /// Show or change the overlay of marks that the phone draws on its screen
     #[command(subcommand)]
     Overlay(Overlay),
-    /// Wait for a condition on the screen, for up to --timeout-ms [default: 10000, maximum: 600000]
+    /// Wait for a condition on the screen, for up to --timeout-ms
     Wait(Wait),
 }
 
@@ -52,7 +52,7 @@ pub struct Screen {
 /// Options of `screen` and `refs`.
 #[derive(Debug, Args)]
 pub struct Rows {
-    /// Maximum number of rows [default: 120]
+    /// Maximum number of rows
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     max_rows: Option<u32>,
     /// Return all rows and columns, and the windows
@@ -84,7 +84,7 @@ pub struct Page {
     /// Part to return besides the context; repeatable [default: both]
     #[arg(long = "field", value_enum, value_name = "PART")]
     fields: Vec<Part>,
-    /// Maximum number of rows of each part [default: 120]
+    /// Maximum number of rows of each part
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     max_rows: Option<u32>,
     /// Return all rows and columns, and the windows
@@ -116,10 +116,10 @@ pub struct Page {
 /// Options of `screenshot`.
 #[derive(Debug, Args)]
 pub struct Screenshot {
-    /// Longest side in pixels; 20000 keeps the screen's own size [default: 700]
+    /// Longest side in pixels; 20000 keeps the screen's own size
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     max_dim: Option<u32>,
-    /// JPEG quality, 1 to 100 [default: 80]
+    /// JPEG quality
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     quality: Option<u32>,
     /// Draw element aliases on the picture; later actions can use them
@@ -131,10 +131,10 @@ pub struct Screenshot {
     /// Include the phone's own overlay in the picture
     #[arg(long)]
     show_overlay: bool,
-    /// Maximum number of marks [default: 120]
+    /// Maximum number of marks
     #[arg(long, value_name = "N", allow_negative_numbers = true, requires = "annotate")]
     max_marks: Option<u32>,
-    /// Elements to mark [default: all]
+    /// Elements to mark
     #[arg(long, value_enum, requires = "annotate")]
     mark_scope: Option<MarkScope>,
     /// File to write the picture to; the extension .png selects PNG
@@ -169,16 +169,16 @@ pub struct OverlaySet {
     /// Hide the overlay
     #[arg(long)]
     disable: bool,
-    /// Maximum number of marks [default: 300]
+    /// Maximum number of marks
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     max_marks: Option<u32>,
-    /// Elements to mark [default: all]
+    /// Elements to mark
     #[arg(long, value_enum)]
     mark_scope: Option<MarkScope>,
     /// Whether the marks follow the screen [default: on]
     #[arg(long, value_enum)]
     refresh: Option<Switch>,
-    /// Refresh interval in milliseconds [default: 800]
+    /// Refresh interval in milliseconds
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     refresh_interval_ms: Option<u32>,
     /// Offset of the marks to the right, in device pixels

@@ -30,7 +30,7 @@ pub enum Pattern {
         /// Only patterns learned in this session
         #[arg(long, value_name = "NAME")]
         for_session: Option<String>,
-        /// Maximum number of patterns [default: 100]
+        /// Maximum number of patterns
         #[arg(long)]
         limit: Option<u32>,
     },
@@ -86,14 +86,14 @@ pub struct Save {
     /// Structured details as a JSON object
     #[arg(long, value_name = "JSON")]
     data: Option<String>,
-    /// Confidence before any use, 0 to 1 [default: 0.5]
+    /// Confidence before any use
     #[arg(long, value_name = "SHARE")]
     confidence: Option<f64>,
     /// Who may be told it [default: everybody who uses the app; without one everybody, but a key fact only this
     /// session]
     #[arg(long, value_enum)]
     scope: Option<PatternScope>,
-    /// Who said it: user, assistant, page, or the name of a tool [default: assistant]
+    /// Who said it: user, assistant, page, or the name of a tool
     #[arg(long, value_name = "WHO")]
     source: Option<String>,
 }
@@ -116,10 +116,10 @@ pub struct Find {
     /// Only patterns whose text contains this
     #[arg(long)]
     text: Option<String>,
-    /// Minimum confidence, 0 to 1
+    /// Minimum confidence
     #[arg(long, value_name = "SHARE")]
     min_confidence: Option<f64>,
-    /// Maximum number of patterns [default: 20]
+    /// Maximum number of patterns
     #[arg(long)]
     limit: Option<u32>,
 }
@@ -150,7 +150,7 @@ pub enum PageModel {
         /// Only models of this package
         #[arg(long)]
         app: Option<String>,
-        /// Maximum number of models [default: 5]
+        /// Maximum number of models
         #[arg(long)]
         limit: Option<u32>,
     },

@@ -44,7 +44,7 @@ pub enum Recall {
     Context {
         /// The task [default: the session's current task, else its goal]
         task: Option<String>,
-        /// Maximum size, tokens [default: 1500]
+        /// Maximum size, tokens
         #[arg(long, value_name = "TOKENS")]
         budget: Option<u32>,
         /// Only what is about this package or about no package [default: the session's]
@@ -113,13 +113,13 @@ pub struct Search {
     /// Find what was archived, too
     #[arg(long)]
     archived: bool,
-    /// How to search [default: hybrid]
+    /// How to search
     #[arg(long, value_enum)]
     mode: Option<SearchMode>,
     /// Say why each entry was found
     #[arg(long)]
     explain: bool,
-    /// Maximum number of entries [default: 10]
+    /// Maximum number of entries
     #[arg(long)]
     limit: Option<u32>,
 }
@@ -132,7 +132,7 @@ pub struct Store {
     /// Title
     #[arg(long)]
     title: Option<String>,
-    /// Type [default: fact]
+    /// Type
     #[arg(long = "type", value_enum, value_name = "TYPE")]
     kind: Option<StoredType>,
     /// Package that it is about
@@ -144,10 +144,10 @@ pub struct Store {
     /// Who may be told it [default: everybody who uses the app; without one this session]
     #[arg(long, value_enum)]
     scope: Option<PatternScope>,
-    /// Who said it: user, assistant, page, or the name of a tool [default: assistant]
+    /// Who said it: user, assistant, page, or the name of a tool
     #[arg(long)]
     source: Option<String>,
-    /// Confidence, 0 to 1 [default: 0.7]
+    /// Confidence
     #[arg(long, value_name = "SHARE")]
     confidence: Option<f64>,
     /// Tag; may be repeated

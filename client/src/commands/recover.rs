@@ -13,7 +13,7 @@ use afd_link::options::Context;
 pub enum Recover {
     /// Press Back
     Back {
-        /// Number of times to press Back [default: 1]
+        /// Number of times to press Back
         #[arg(long, value_name = "N", allow_negative_numbers = true)]
         times: Option<u32>,
         /// Options of every action

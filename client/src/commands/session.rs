@@ -160,7 +160,7 @@ pub struct List {
     /// Only sessions for this package
     #[arg(long)]
     app: Option<String>,
-    /// Maximum number of sessions [default: 20]
+    /// Maximum number of sessions
     #[arg(long)]
     limit: Option<u32>,
     /// Cursor from the previous page

@@ -99,7 +99,7 @@ pub struct TopActivity {
     /// Expected package/activity, or part of it
     #[arg(long)]
     expected: String,
-    /// Comparison mode [default: contains]
+    /// Comparison mode
     #[arg(long, value_enum)]
     mode: Option<MatchMode>,
 }

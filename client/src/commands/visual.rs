@@ -116,7 +116,7 @@ pub struct Components {
     /// Only components whose name or label contains this
     #[arg(long)]
     query: Option<String>,
-    /// Maximum number of components [default: 100]
+    /// Maximum number of components
     #[arg(long)]
     limit: Option<u32>,
     /// Cursor from the previous page
@@ -158,7 +158,7 @@ pub struct Path {
     /// Minimise the number of steps instead of maximising reliability
     #[arg(long)]
     shortest: bool,
-    /// Number of alternative paths [default: 2]
+    /// Number of alternative paths
     #[arg(long, value_name = "N")]
     alternatives: Option<u32>,
 }
@@ -220,7 +220,7 @@ pub struct Cleanup {
 pub struct History {
     #[command(flatten)]
     scope: Scope,
-    /// Maximum number of changes [default: 20]
+    /// Maximum number of changes
     #[arg(long)]
     limit: Option<u32>,
     /// Cursor from the previous page
