@@ -303,7 +303,9 @@ fn with_examples(command: Command, path: &str) -> Command {
 fn with_limits(command: Command, path: &str) -> Command {
     let path = ENTRIES.iter().find(|entry| entry.name == path).and_then(|entry| entry.full).unwrap_or(path);
     let Some(method) = afd_proto::methods().find(|method| is_method_of(method.name, path)) else { return command };
-    let limits = |field: &str| {
+    let limits = |id: &str| {
+        // `--timeout-ms` is an option of all commands.
+        let field = id.strip_prefix("request_").unwrap_or(id);
         let of_field = || method.limits.iter().filter(|limit| limit.field == field);
         let range = of_field().find_map(|limit| limit.range).filter(|range| matches!(range, Range::Numbers(..)));
         let default = of_field().find_map(Limit::typed_default).map(|default| format!("default: {default}"));
@@ -313,7 +315,7 @@ fn with_limits(command: Command, path: &str) -> Command {
     let with = |text: Option<&StyledStr>, limits: &str| format!("{} {limits}", text.cloned().unwrap_or_default());
     let ids: Vec<String> = command.get_arguments().map(|arg| arg.get_id().to_string()).collect();
     // An option of all commands, which the summary of this one names.
-    let timeout = limits("timeout_ms").filter(|_| !ids.iter().any(|id| id == "timeout_ms"));
+    let timeout = limits("timeout_ms").filter(|_| !ids.iter().any(|id| id == "request_timeout_ms"));
     let command = match timeout {
         Some(limits) => {
             let about = with(command.get_about(), &limits);
@@ -330,12 +332,13 @@ fn with_limits(command: Command, path: &str) -> Command {
     })
 }
 
-/// Returns whether a method is that of a command: `session.bug.add` of `session bug add`, `act.scrollTo` of
-/// `act scroll-to`.
+/// Returns whether a method is that of a command: `act.scrollTo` of `act scroll-to`, `observe.overlaySet` of
+/// `observe overlay set`.
 fn is_method_of(method: &str, path: &str) -> bool {
-    let mut typed = path.chars().map(|c| if c == ' ' { '.' } else { c }).filter(|c| *c != '-');
-    let mut name = method.chars().map(|c| c.to_ascii_lowercase());
-    name.by_ref().eq(typed.by_ref())
+    fn letters(text: &str) -> impl Iterator<Item = char> {
+        text.chars().filter(char::is_ascii_alphabetic).map(|c| c.to_ascii_lowercase())
+    }
+    letters(method).eq(letters(path))
 }
 
 /// Options of `rpc`.

@@ -8,9 +8,8 @@ session_params! {
     pub struct TaskAddParams {
         /// Description.
         pub description: String where chars 1..=2000,
-        /// Priority; tasks with higher values come first. By default 0.
-        #[serde(default)]
-        pub priority: i64 where -1000..=1000,
+        /// Priority; tasks with higher values come first.
+        pub priority: Option<i64> where -1000..=1000 = 0,
         /// Ids of the tasks that block this one until they have passed or are skipped.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub blocked_by: Vec<i64> where items 0..=100,

@@ -142,7 +142,9 @@ fn limits_of(schema: &Value) -> Vec<String> {
             _ => Some(format!("at most {to}{what}")),
         }
     };
-    let default = Some(&schema["default"]).filter(|value| !value.is_null()).map(|value| format!("default `{value}`"));
+    let default = Some(&schema["default"])
+        .filter(|value| !value.is_null() && **value != false)
+        .map(|value| format!("default `{value}`"));
     let ranges = [
         range("minimum", "maximum", ""),
         range("minLength", "maxLength", " characters"),

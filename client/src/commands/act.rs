@@ -99,8 +99,8 @@ pub struct LongPress {
     #[command(flatten)]
     tap: Tap,
     /// Duration of the press in milliseconds
-    #[arg(long, value_name = "MS", allow_negative_numbers = true)]
-    duration: Option<u32>,
+    #[arg(long = "duration", value_name = "MS", allow_negative_numbers = true)]
+    duration_ms: Option<u32>,
 }
 
 /// Options of `swipe`.
@@ -113,8 +113,8 @@ pub struct Swipe {
     #[arg(long, value_name = "X,Y", allow_hyphen_values = true, value_parser = point)]
     to: (f64, f64),
     /// Duration of the swipe in milliseconds
-    #[arg(long, value_name = "MS", allow_negative_numbers = true)]
-    duration: Option<u32>,
+    #[arg(long = "duration", value_name = "MS", allow_negative_numbers = true)]
+    duration_ms: Option<u32>,
     #[command(flatten)]
     key: Key,
 }
@@ -140,8 +140,8 @@ pub struct Drag {
     #[arg(long)]
     partial: bool,
     /// Duration of the drag in milliseconds
-    #[arg(long, value_name = "MS", allow_negative_numbers = true)]
-    duration: Option<u32>,
+    #[arg(long = "duration", value_name = "MS", allow_negative_numbers = true)]
+    duration_ms: Option<u32>,
     #[command(flatten)]
     key: Key,
 }
@@ -362,7 +362,7 @@ impl Swipe {
             y1,
             x2,
             y2,
-            duration_ms: self.duration,
+            duration_ms: self.duration_ms,
             request_key: self.key.request_key,
             then: self.key.then,
             ..SwipeParams::default()
@@ -380,7 +380,7 @@ impl Drag {
             to_x: self.to_xy.map(|p| p.0),
             to_y: self.to_xy.map(|p| p.1),
             partial: self.partial,
-            duration_ms: self.duration,
+            duration_ms: self.duration_ms,
             request_key: self.key.request_key,
             then: self.key.then,
             ..DragParams::default()
@@ -411,7 +411,7 @@ impl Group for Act {
             Act::Tap(tap) => Call::of::<ActTap>(tap.params()),
             Act::DoubleTap(tap) => Call::of::<ActDoubleTap>(tap.params()),
             Act::LongPress(press) => {
-                Call::of::<ActLongPress>(TapParams { duration_ms: press.duration, ..press.tap.params() })
+                Call::of::<ActLongPress>(TapParams { duration_ms: press.duration_ms, ..press.tap.params() })
             }
             Act::Swipe(swipe) => Call::of::<ActSwipe>(swipe.params()),
             Act::Drag(drag) => Call::of::<ActDrag>(drag.params()),

@@ -49,7 +49,7 @@ pub enum Device {
 pub struct Add {
     /// Device name
     pub name: String,
-    /// Kind of the device [default: autofish, an Android phone with the Autofish app]
+    /// Kind of the device; autofish is an Android phone with the Autofish app
     #[arg(long)]
     kind: Option<String>,
     /// Timeout of one request to the device in milliseconds

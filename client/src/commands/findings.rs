@@ -33,7 +33,7 @@ pub enum Task {
     Add {
         /// Task description
         description: String,
-        /// Priority; higher comes first [default: 0]
+        /// Priority; higher comes first
         #[arg(long, allow_negative_numbers = true)]
         priority: Option<i64>,
         /// Number of a task that must be finished first; repeatable
@@ -283,7 +283,7 @@ impl Group for Task {
         match self {
             Task::Add { description, priority, after, scope } => Call::of::<TaskAdd>(TaskAddParams {
                 description,
-                priority: priority.unwrap_or_default(),
+                priority,
                 blocked_by: after,
                 scope,
                 ..TaskAddParams::default()

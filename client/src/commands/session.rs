@@ -140,8 +140,7 @@ pub struct Start {
     /// Directory for the progress files
     #[arg(long, value_name = "DIR")]
     progress_dir: Option<String>,
-    /// Who may be told its digest and, unless said otherwise, what it records: the app or the session alone [default:
-    /// app]
+    /// Who may be told its digest and, unless said otherwise, what it records: the app or the session alone
     #[arg(long, value_enum)]
     scope: Option<RecordScope>,
 }

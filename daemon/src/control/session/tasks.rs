@@ -35,7 +35,7 @@ pub async fn add(core: &Arc<Core>, params: &TaskAddParams) -> Result<Task> {
     let work = move |c: &Connection, session: i64| {
         let scope = p.scope.map_or_else(|| session::scope_of(c, session), Ok)?;
         let new =
-            tasks::New { description: p.description.trim(), priority: p.priority, scope, ..tasks::New::default() };
+            tasks::New { description: p.description.trim(), priority: p.priority(), scope, ..tasks::New::default() };
         tasks::add(c, &origin, session, &new, &p.blocked_by)
     };
     change(core, params.session(), work).await
