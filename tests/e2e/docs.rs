@@ -22,9 +22,9 @@ fn generated_clients_are_up_to_date() {
 }
 
 #[test]
-fn settings_table_of_the_readme_is_up_to_date() {
-    let page = std::fs::read_to_string(repository("README.md")).expect("reads");
-    assert_page("README.md", &with_section(&page, "settings", &afd_base::config::keys::markdown()));
+fn settings_table_is_up_to_date() {
+    let page = std::fs::read_to_string(repository("docs/settings.md")).expect("reads");
+    assert_page("docs/settings.md", &with_section(&page, "settings", &afd_base::config::keys::markdown()));
 }
 
 /// Identifiers that must not come back; each has a standard name now.
@@ -142,7 +142,7 @@ fn crates_used_by(manifest: &str) -> Vec<String> {
 /// What a crate may not use, it cannot use: the table says what its manifest says.
 #[test]
 fn crates_use_what_the_architecture_says() {
-    let text = std::fs::read_to_string(repository("ARCHITECTURE.md")).expect("reads");
+    let text = std::fs::read_to_string(repository("docs/architecture.md")).expect("reads");
     let rows = text.lines().filter_map(|line| line.strip_prefix("| `afd")?.split_once("` | "));
     let mut checked = 0;
     for (name, rest) in rows {

@@ -29,6 +29,7 @@ mod notes;
 mod observing;
 mod outcomes;
 mod outline;
+mod pages;
 mod practice_phone;
 mod privileged;
 mod reaching;

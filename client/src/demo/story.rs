@@ -27,11 +27,13 @@ const STEP: Style = AnsiColor::Cyan.on_default().bold();
 const GOOD: Style = AnsiColor::Green.on_default();
 const BAD: Style = AnsiColor::Red.on_default();
 const DIM: Style = Style::new().dimmed();
+/// Average length of a token of English text, characters.
+const CHARACTERS_PER_TOKEN: usize = 4;
 /// Maximum number of lines shown of a page.
 const SHOWN: usize = 8;
 
-/// Titles of the rows to flip, on pages that the agent has to find.
-const TASKS: [&str; 5] = ["Do Not Disturb", "Dark theme", "Use Bluetooth", "Use Wi-Fi", "Dark theme"];
+/// Titles of the switches to flip. No label on the way names them.
+const TASKS: [&str; 2] = ["Remove animations", "Stay awake"];
 
 pub(super) struct Story {
     world: World,
@@ -77,12 +79,12 @@ impl Story {
         let first = self.first_round()?;
         let second = self.second_round()?;
         say(&format!(
-            "\n{} the same task took {} calls and {} characters to read without memory, {} calls and {} with it.\n",
+            "\n{} the same task took {} calls and about {} tokens to read without memory, {} calls and {} tokens with it.\n",
             paint(GOOD, "Compared:"),
             first.calls,
-            first.read,
+            first.read / CHARACTERS_PER_TOKEN,
             second.calls,
-            second.read
+            second.read / CHARACTERS_PER_TOKEN
         ));
         self.stale_alias()?;
         self.print_memory()
@@ -151,7 +153,7 @@ impl Story {
         Ok(self.read(look.and_then(|look| look.observation).and_then(|page| page.outline)))
     }
 
-    /// The agent opens one page after the other until it sees the setting.
+    /// The agent reads the labels, opens what shares a word with the setting first, and then one page after the other.
     fn first_round(&mut self) -> Result<Cost, DemoError> {
         self.cost = Cost::default();
         self.step("Look (afctl look)");
@@ -162,7 +164,7 @@ impl Story {
             if tried.len() > 40 {
                 return Err(format!("\"{}\" was not found", self.setting).into());
             }
-            let Some(title) = rows(&page).into_iter().find(|title| !tried.contains(title)) else {
+            let Some(title) = next_row(&page, self.setting, &tried) else {
                 page = self.scroll()?;
                 continue;
             };
@@ -196,7 +198,7 @@ impl Story {
         self.read(Some(path.text));
         for step in path.route.into_iter().flat_map(|route| route.steps) {
             let label = step.selector.and_then(|selector| selector.value).ok_or("the way has a step without a name")?;
-            self.step(&format!("Go it (afctl tap \"{label}\")"));
+            self.step(&format!("Follow it (afctl tap \"{label}\")"));
             let there = match self.tap(&label, Then::Outline) {
                 Err(error) if error.code == ErrorCode::TargetNotFound.name() => {
                     say(&format!(
@@ -304,10 +306,19 @@ impl Story {
     }
 }
 
-/// Returns the titles of the rows in an outline.
-fn rows(outline: &str) -> Vec<String> {
-    let label = |line: &str| line.trim().split_once(" row \"")?.1.split('"').next().map(str::to_owned);
-    outline.lines().filter_map(label).map(|label| label.split(", ").next().unwrap_or_default().to_owned()).collect()
+/// Returns the title of the row to open next: of those that were not opened, the first whose label shares a word with
+/// the setting, else the first.
+fn next_row(outline: &str, setting: &str, tried: &[String]) -> Option<String> {
+    let label = |line: &str| line.trim().split_once(" row \"")?.1.split('"').next().map(str::to_lowercase);
+    let title = |line: &str| {
+        let label = line.trim().split_once(" row \"")?.1.split('"').next()?;
+        label.split(", ").next().map(str::to_owned)
+    };
+    let words: Vec<String> = setting.to_lowercase().split(' ').map(str::to_owned).collect();
+    let names = |line: &str| label(line).is_some_and(|label| words.iter().any(|word| label.contains(word.as_str())));
+    let open: Vec<&str> = outline.lines().filter(|line| title(line).is_some_and(|t| !tried.contains(&t))).collect();
+    let next = open.iter().find(|line| names(line)).or(open.first())?;
+    title(next)
 }
 
 /// Whether an outline has an element with this title.

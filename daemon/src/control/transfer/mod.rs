@@ -1,6 +1,6 @@
 //! `memory.export` and `memory.import`: everything that is known as lines, and back into another memory.
 //!
-//! The format is described in `ARCHITECTURE.md`. The daemon checks a file before it imports anything of it. It then
+//! The format is described in `docs/architecture.md`. The daemon checks a file before it imports anything of it. It then
 //! applies the file in short writes, and completes it after a stop or a crash. Importing a file again changes nothing.
 
 mod check;
