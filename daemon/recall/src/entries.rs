@@ -329,6 +329,13 @@ pub fn counts(connection: &Connection) -> Result<(Vec<(String, i64)>, i64)> {
     Ok((rows.collect::<rusqlite::Result<_>>()?, due))
 }
 
+/// Returns how many of the entries that [`counts`] counts are private to a session.
+pub fn count_private(connection: &Connection) -> Result<i64> {
+    connection.one("SELECT count(*) AS count FROM entries WHERE gone = 0 AND words > 0 AND private = 1", [], |row| {
+        row.get("count")
+    })
+}
+
 /// Checks entries after an entry: whether their terms are there, and whether the vector of the built-in model is and
 /// each vector goes with its sketch. Returns the last entry that was checked, and those that are damaged; `None` if
 /// there are no more.

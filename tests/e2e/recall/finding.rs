@@ -221,6 +221,15 @@ fn a_model_that_is_away_degrades_the_search_and_is_caught_up_with(backend: &Back
     let found = search(&mut client, "zebra noon");
     assert_eq!((&found["model"], &found["missing"]), (&model["identity"], &Value::Null), "{found}");
     assert_eq!(endpoint.requests()[0].path, "/v1/embeddings");
+    // What is private to a session is not sent, and nothing waits for it.
+    client.ok("recall.store", json!({"text": "the vault opens at midnight", "scope": "session"}));
+    client.ok("memory.save", json!({"topic": "public", "content": "the aviary opens at dawn"}));
+    until("the note is sent", || {
+        endpoint.requests().iter().any(|r| r.body.to_string().contains("aviary")).then_some(())
+    });
+    complete(&mut client);
+    assert!(!endpoint.requests().iter().any(|r| r.body.to_string().contains("vault")));
+    assert_eq!(told(&search(&mut client, "vault midnight"))[0], "fact the vault opens at midnight");
     // Away: storing works, and searching says what is missing.
     endpoint.set_replies(vec![Reply::Status(503)]);
     client.ok("memory.save", json!({"topic": "b", "content": "the giraffe sleeps at night"}));
@@ -231,12 +240,12 @@ fn a_model_that_is_away_degrades_the_search_and_is_caught_up_with(backend: &Back
     endpoint.set_replies(vec![Reply::Embeddings(64)]);
     client.ok("memory.save", json!({"topic": "c", "content": "the ostrich"}));
     client.ok("recall.store", json!({"text": "wakes what waits", "scope": "everybody"}));
-    assert_eq!(complete(&mut client)["embedded"], 4);
+    assert_eq!(complete(&mut client)["embedded"], 5);
     // Another model embeds anew.
     client.ok("config.set", json!({"key": "recall.endpoint_model", "value": "other"}));
     client.ok("recall.store", json!({"text": "one more", "scope": "everybody"}));
     let model = complete(&mut client);
-    assert!(model["identity"].as_str().is_some_and(|i| i.ends_with("/other")) && model["embedded"] == 5, "{model}");
+    assert!(model["identity"].as_str().is_some_and(|i| i.ends_with("/other")) && model["embedded"] == 6, "{model}");
     client.ok("model.remove", json!({}));
     let status = client.ok("recall.status", json!({}));
     assert_eq!(status["models"].as_array().map(Vec::len), Some(1), "{status}");

@@ -61,7 +61,8 @@ async fn batch(core: &Arc<Core>) -> std::result::Result<bool, ModelError> {
         if looked.0 == identity { looked.1 } else { 0 }
     };
     let wanted = identity.clone();
-    let read = core.store.read_all(move |c| lacking(c, &wanted, after)).await;
+    let remote = model.is_remote();
+    let read = core.store.read_all(move |c| lacking(c, &wanted, after, remote)).await;
     let (lacking, upto) = read.map_err(|e| ModelError::Temporary(e.to_string()))?;
     let Some(upto) = upto else { return Ok(false) };
     if !lacking.is_empty() {
@@ -74,7 +75,8 @@ async fn batch(core: &Arc<Core>) -> std::result::Result<bool, ModelError> {
 /// Entries without a current vector, with what is searched of them, and the version up to which entries were looked at.
 type Lacking = (Vec<(i64, String)>, Option<i64>);
 
-fn lacking(c: &afd_store::Connection, identity: &str, after: i64) -> Result<Lacking> {
+/// Returns the next entries without a vector. What is private to a session stays on this machine.
+fn lacking(c: &afd_store::Connection, identity: &str, after: i64, remote: bool) -> Result<Lacking> {
     let model = vectors::find_model(c, identity)?;
     // Without a row there are no vectors, whatever was looked at before.
     let after = if model.is_some() { after } else { 0 };
@@ -82,7 +84,8 @@ fn lacking(c: &afd_store::Connection, identity: &str, after: i64) -> Result<Lack
     let mut found = Vec::new();
     for entry in entries {
         let Some(source) = entries::source_of(c, entry)? else { continue };
-        found.extend(describe(c, &source)?.map(|described| (entry, described.searched())));
+        let described = describe(c, &source)?.filter(|described| !(remote && described.private));
+        found.extend(described.map(|described| (entry, described.searched())));
     }
     Ok((found, upto))
 }

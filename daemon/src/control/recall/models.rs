@@ -40,7 +40,7 @@ pub async fn add(core: &Arc<Core>, params: &ModelAddParams) -> Result<ModelAdded
     core.recall.read_again().await;
     core.recall.nudge();
     let wanted = identity.clone();
-    let pending = core.store.read_all(move |c| pending(c, &wanted)).await?;
+    let pending = core.store.read_all(move |c| pending(c, &wanted, false)).await?;
     Ok(ModelAdded {
         identity,
         dimensions: u32::try_from(dimensions).unwrap_or(u32::MAX),
@@ -50,8 +50,10 @@ pub async fn add(core: &Arc<Core>, params: &ModelAddParams) -> Result<ModelAdded
     })
 }
 
-fn pending(c: &afd_store::Connection, identity: &str) -> afd_store::Result<i64> {
-    let all: i64 = entries::counts(c)?.0.iter().map(|(_, count)| count).sum();
+/// Returns how many entries lack a vector that the model will make: a remote one is sent nothing private.
+fn pending(c: &afd_store::Connection, identity: &str, remote: bool) -> afd_store::Result<i64> {
+    let private = if remote { entries::count_private(c)? } else { 0 };
+    let all = entries::counts(c)?.0.iter().map(|(_, count)| count).sum::<i64>() - private;
     let made = vectors::find_model(c, identity)?.map(|model| vectors::count(c, model.id)).transpose()?.unwrap_or(0);
     Ok((all - made).max(0))
 }
@@ -85,6 +87,7 @@ pub async fn status(core: &Arc<Core>, _: &RecallStatusParams) -> Result<RecallSt
     let settings = core.config.get().recall.clone();
     let current = core.recall.model(&settings).await;
     let named = current.model.as_ref().map(|model| model.identity().to_owned());
+    let remote = current.model.as_ref().is_some_and(|model| model.is_remote());
     let broken = current.error.map(|error| {
         let name = settings.model_dir.as_deref().map_or_else(String::new, |dir: &Path| dir.display().to_string());
         EmbeddingModel { identity: name, dimensions: None, embedded: 0, pending: 0, error: Some(error) }
@@ -101,7 +104,7 @@ pub async fn status(core: &Arc<Core>, _: &RecallStatusParams) -> Result<RecallSt
                 identity: identity.to_owned(),
                 dimensions: row.as_ref().and_then(|model| u32::try_from(model.dimensions).ok()),
                 embedded: row.as_ref().map(|model| vectors::count(c, model.id)).transpose()?.unwrap_or(0),
-                pending: pending(c, identity)?,
+                pending: pending(c, identity, remote && identity != BUILTIN)?,
                 error: failing.clone().filter(|_| identity != BUILTIN),
             });
         }

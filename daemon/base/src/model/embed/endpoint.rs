@@ -102,6 +102,10 @@ impl Embedder for EmbeddingEndpoint {
         &self.identity
     }
 
+    fn is_remote(&self) -> bool {
+        true
+    }
+
     fn embed(&self, texts: Vec<String>) -> Embedding<'_> {
         Box::pin(async move { self.send(&texts).await })
     }

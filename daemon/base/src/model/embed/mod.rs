@@ -29,6 +29,11 @@ pub trait Embedder: Send + Sync {
     /// Returns what its vectors depend on: kind, name, and a hash of the files where there are any.
     fn identity(&self) -> &str;
 
+    /// Returns whether the texts leave this machine.
+    fn is_remote(&self) -> bool {
+        false
+    }
+
     /// Makes a vector of unit length for each text.
     fn embed(&self, texts: Vec<String>) -> Embedding<'_>;
 
