@@ -40,7 +40,7 @@ pub(crate) use with_look;
 with_look!(ActResult, ScrollToResult, ShellResult);
 
 words! {
-    /// What an action returns of the page that it led to.
+    /// What an action returns about the page that it led to.
     Then {
         /// The outline of the page.
         Outline = "outline",

@@ -40,7 +40,7 @@ session_params! {
         pub conversation: Option<String> = "main",
         /// Number of newest messages that stay in the context; by default the setting `conversation.keep_recent`.
         pub keep: Option<u32> where 0..=1_000_000,
-        /// Who may be told what is learned from the compacted messages; by default this session only.
+        /// Who sees what is learned from the compacted messages; by default this session only.
         pub learn: Option<crate::pattern::PatternScope> = crate::pattern::PatternScope::Session,
     }
 

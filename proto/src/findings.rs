@@ -25,7 +25,7 @@ session_params! {
         pub app: Option<String> where chars 1..=255,
         /// Id or uid of an artifact that shows the bug, or `latest` for the session's newest screenshot.
         pub screenshot: Option<String>,
-        /// Who may be told it; by default the scope of the session, which is `app` unless it was started with another
+        /// Who sees it; by default the scope of the session, which is `app` unless it was started with another
         /// one.
         pub scope: Option<RecordScope>,
     }
@@ -61,7 +61,7 @@ session_params! {
         /// New screenshot: id or uid of an artifact, or `latest` for the newest screenshot of the bug's session; an
         /// empty text removes it.
         pub screenshot: Option<String>,
-        /// Who may be told it from now on.
+        /// Who sees it from now on.
         pub scope: Option<RecordScope>,
     }
 
@@ -99,7 +99,7 @@ session_params! {
         pub evidence: Option<String>,
         /// Id of a bug that the test found.
         pub bug: Option<i64>,
-        /// Who may be told it; by default the scope of the session, which is `app` unless it was started with another
+        /// Who sees it; by default the scope of the session, which is `app` unless it was started with another
         /// one.
         pub scope: Option<RecordScope>,
     }

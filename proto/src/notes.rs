@@ -13,7 +13,7 @@ params! {
         pub content: String,
         /// Package that the note is about; if omitted, the note applies to all apps.
         pub app: Option<String>,
-        /// Who may be told it; by default the scope of the session, which is `app` unless it was started with another
+        /// Who sees it; by default the scope of the session, which is `app` unless it was started with another
         /// one.
         pub scope: Option<RecordScope>,
         /// Session that saves the note.

@@ -32,8 +32,8 @@ device_params! {
         /// Id of the newest observation with refs that the session was shown, or `last`: the outline then has only what
         /// changed, if the page is still the same, and elements keep their aliases.
         pub since: Option<String>,
-        /// Whether to return hints: what is known of elements in sight, and at most two more. `"all"` returns the
-        /// others, too, up to five about actions and recoveries.
+        /// Whether to return hints: those about visible elements and at most two others. `"all"` returns up to five
+        /// about actions and recoveries.
         pub hints: Option<HintsWanted> = HintsWanted::Chosen(true),
     }
 
@@ -55,8 +55,8 @@ device_params! {
         /// Id of the newest observation with refs that the session was shown, or `last`: the outline then has only what
         /// changed, if the page is still the same, and elements keep their aliases.
         pub since: Option<String>,
-        /// Whether to return hints: what is known of elements in sight, and at most two more. `"all"` returns the
-        /// others, too, up to five about actions and recoveries.
+        /// Whether to return hints: those about visible elements and at most two others. `"all"` returns up to five
+        /// about actions and recoveries.
         pub hints: Option<HintsWanted> = HintsWanted::Chosen(true),
     }
 
@@ -83,8 +83,8 @@ device_params! {
         /// Id of the newest observation with refs that the session was shown, or `last`: the outline then has only what
         /// changed, if the page is still the same, and elements keep their aliases.
         pub since: Option<String>,
-        /// Whether to return hints: what is known of elements in sight, and at most two more. `"all"` returns the
-        /// others, too, up to five about actions and recoveries.
+        /// Whether to return hints: those about visible elements and at most two others. `"all"` returns up to five
+        /// about actions and recoveries.
         pub hints: Option<HintsWanted> = HintsWanted::Chosen(true),
     }
 
@@ -103,8 +103,8 @@ device_params! {
         pub text: Option<String>,
         /// Maximum time to wait, milliseconds.
         pub timeout_ms: Option<u64> where 1..=600_000 = 10_000,
-        /// Whether to return hints: what is known of elements in sight, and at most two more. `"all"` returns the
-        /// others, too, up to five about actions and recoveries.
+        /// Whether to return hints: those about visible elements and at most two others. `"all"` returns up to five
+        /// about actions and recoveries.
         pub hints: Option<HintsWanted> = HintsWanted::Chosen(true),
     }
 }

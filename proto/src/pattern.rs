@@ -21,7 +21,7 @@ words! {
         Procedure = "procedure",
     }
 
-    /// Who may be told something that was learned.
+    /// Who sees a learned pattern. It controls sharing, not access.
     PatternScope {
         /// The session that it was learned in.
         Session = "session",
@@ -48,7 +48,7 @@ params! {
         pub data: Option<serde_json::Map<String, Value>>,
         /// Initial confidence, before it was ever used.
         pub confidence: Option<f64> where 0.0..=1.0 = 0.5,
-        /// Who may be told it; by default everybody who uses the app; if it is about no app, everybody, but a `keyFact`
+        /// Who sees it; by default everybody who uses the app; if it is about no app, everybody, but a `keyFact`
         /// only this session. What a session with the scope `session` learns is for that session.
         pub scope: Option<PatternScope>,
         /// Who said it: `user`, `assistant`, `page`, or the name of a tool.
@@ -74,7 +74,7 @@ params! {
     pub struct PatternPromoteParams {
         /// Id of the pattern.
         pub id: i64,
-        /// Who may be told it from now on.
+        /// Who sees it from now on.
         pub scope: PatternScope,
     }
 
@@ -180,7 +180,7 @@ wire! {
         pub kind: PatternKind,
         /// The statement.
         pub text: String,
-        /// Who may be told it.
+        /// Who sees it.
         pub scope: PatternScope,
         /// Who said it; absent if that was not recorded.
         pub source: Option<String>,

@@ -31,7 +31,7 @@ words! {
 
     /// Type of what `recall.store` stores.
     StoredType {
-        /// Something that is so.
+        /// A statement about the world, an app or the user.
         Fact = "fact",
         /// What the user prefers.
         Preference = "preference",
@@ -64,7 +64,7 @@ params! {
         pub app: Option<String> where chars 1..=255,
         /// Site that it is about, such as `example.com`.
         pub site: Option<String> where chars 1..=255,
-        /// Who may be told it; by default everybody who uses the app, and this session alone without an app or if that
+        /// Who sees it; by default everybody who uses the app, and this session alone without an app or if that
         /// is its scope.
         pub scope: Option<PatternScope>,
         /// Who said it: `user`, `assistant`, `page`, or the name of a tool.
@@ -186,7 +186,7 @@ wire! {
         /// Who said it: `user`, `assistant`, `page`, the name of a tool, or `recorded` for what a session recorded on
         /// purpose.
         pub source: String,
-        /// Who may be told it.
+        /// Who sees it.
         pub scope: PatternScope,
         /// Confidence, 0 to 1.
         pub confidence: f64,

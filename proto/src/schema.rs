@@ -42,7 +42,7 @@ fn without_foreign_format(map: &mut Map<String, Value>) {
     }
 }
 
-/// Writes a list of alternatives that are words as an `enum`, with their meanings in the description.
+/// Replaces a `oneOf` of constants by an `enum`, and moves their descriptions into its description.
 fn list_words(map: &mut Map<String, Value>) {
     let Some(all) = map.get("oneOf").and_then(Value::as_array) else { return };
     let words: Option<Vec<Value>> = all.iter().map(|word| word.get("const").cloned()).collect();

@@ -38,7 +38,7 @@ session_params! {
         /// Absolute path of a directory for the progress files; by default the state directory. Ignored without
         /// `autoProgress`.
         pub progress_dir: Option<String>,
-        /// Who may be told its digest and, unless said otherwise, what it records.
+        /// Who sees its digest and, unless said otherwise, what it records.
         pub scope: Option<RecordScope> = RecordScope::App,
     }
 
@@ -58,7 +58,7 @@ session_params! {
         pub goal: Option<String> where chars 0..=2000,
         /// New package that the session is about; an empty text removes it.
         pub app: Option<String> where chars 0..=255,
-        /// Who may be told its digest and, unless said otherwise, what it records from now on.
+        /// Who sees its digest and, unless said otherwise, what it records from now on.
         pub scope: Option<RecordScope>,
     }
 

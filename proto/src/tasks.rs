@@ -13,7 +13,7 @@ session_params! {
         /// Ids of the tasks that block this one until they have passed or are skipped.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub blocked_by: Vec<i64> where items 0..=100,
-        /// Who may be told it; by default the scope of the session, which is `app` unless it was started with another
+        /// Who sees it; by default the scope of the session, which is `app` unless it was started with another
         /// one.
         pub scope: Option<RecordScope>,
     }
@@ -40,7 +40,7 @@ session_params! {
         pub description: Option<String> where chars 1..=2000,
         /// New priority.
         pub priority: Option<i64> where -1000..=1000,
-        /// Who may be told it from now on.
+        /// Who sees it from now on.
         pub scope: Option<RecordScope>,
     }
 

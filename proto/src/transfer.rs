@@ -29,8 +29,8 @@ params! {
         pub file: String,
         /// Name for the session; by default that in the file.
         pub name: Option<String>,
-        /// Whether to take over records into a session that is here already: new ones, and newer versions. Without it
-        /// such a file is refused.
+        /// Whether to import new and newer records into a session that already exists. Without it, the import is
+        /// refused if the file would change that session.
         #[serde(default)]
         pub merge: bool,
     }

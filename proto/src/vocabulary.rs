@@ -35,7 +35,7 @@ params! {
 }
 
 words! {
-    /// Who may be told what was recorded on purpose: a note, bug, test result or task, or the digest of a session.
+    /// Who sees a saved record: a note, bug, test result or task, or the digest of a session.
     #[derive(Default)]
     RecordScope {
         /// Everybody who uses the app that it is about; everybody if it is about no app.

@@ -133,13 +133,13 @@ Part: TypeAlias = Literal["screen", "refs"]
 # Kind of a pattern.
 PatternKind: TypeAlias = Literal["keyFact", "flakyElement", "validationRule", "visualBaseline", "userPreference", "solution", "procedure"]
 
-# Who may be told something that was learned.
+# Who sees a learned pattern.
 PatternScope: TypeAlias = Literal["session", "app", "everybody"]
 
 # File format of a picture.
 PictureFormat: TypeAlias = Literal["jpeg", "png"]
 
-# Who may be told what was recorded on purpose: a note, bug, test result or task, or the digest of a session.
+# Who sees a saved record: a note, bug, test result or task, or the digest of a session.
 RecordScope: TypeAlias = Literal["app", "session"]
 
 # Format of a report.
@@ -184,7 +184,7 @@ TaskStatus: TypeAlias = Literal["pending", "active", "passed", "failed", "skippe
 # Whether the notes contain all words of the query.
 TermMatch: TypeAlias = Literal["all", "any"]
 
-# What an action returns of the page that it led to.
+# What an action returns about the page that it led to.
 Then: TypeAlias = Literal["outline", "diff", "page", "none"]
 
 # Condition to wait for.

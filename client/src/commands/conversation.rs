@@ -91,7 +91,7 @@ pub enum Conversation {
         /// Number of newest messages to keep
         #[arg(long, value_name = "N")]
         keep: Option<u32>,
-        /// Who may be told what is learned from the compacted messages
+        /// Who sees what is learned from the compacted messages
         #[arg(long, value_enum, value_name = "SCOPE")]
         learn: Option<PatternScope>,
         /// Conversation.

@@ -47,7 +47,7 @@ pub struct Status {
     /// Show the state again and again, with the rates and times of calls, until Ctrl-C
     #[arg(long, short)]
     watch: bool,
-    /// Time between two looks, milliseconds
+    /// Time between two updates, milliseconds
     #[arg(long, value_name = "MS", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(100..=3_600_000))]
     every_ms: u64,
 }

@@ -39,7 +39,7 @@ pub enum Task {
         /// Number of a task that must be finished first; repeatable
         #[arg(long, value_name = "N")]
         after: Vec<i64>,
-        /// Who may be told it: the app or the session alone [default: as the session was started]
+        /// Who sees it: the app or the session alone [default: as the session was started]
         #[arg(long, value_enum)]
         scope: Option<RecordScope>,
     },
@@ -66,7 +66,7 @@ pub enum Task {
         /// New priority
         #[arg(long, allow_negative_numbers = true)]
         priority: Option<i64>,
-        /// Who may be told it from now on
+        /// Who sees it from now on
         #[arg(long, value_enum)]
         scope: Option<RecordScope>,
     },
@@ -121,7 +121,7 @@ pub enum Bug {
         /// Screenshot: number or uid of an artifact, or latest for the newest screenshot of the session
         #[arg(long, value_name = "ARTIFACT")]
         screenshot: Option<String>,
-        /// Who may be told it: the app or the session alone [default: as the session was started]
+        /// Who sees it: the app or the session alone [default: as the session was started]
         #[arg(long, value_enum)]
         scope: Option<RecordScope>,
     },
@@ -201,7 +201,7 @@ pub struct BugUpdateOptions {
     /// New screenshot: number or uid of an artifact, or latest for the newest screenshot of the session
     #[arg(long, value_name = "ARTIFACT")]
     screenshot: Option<String>,
-    /// Who may be told it from now on
+    /// Who sees it from now on
     #[arg(long, value_enum)]
     scope: Option<RecordScope>,
 }
@@ -251,7 +251,7 @@ pub enum TestResult {
         /// Number of the bug that the test found
         #[arg(long, value_name = "N")]
         bug: Option<i64>,
-        /// Who may be told it: the app or the session alone [default: as the session was started]
+        /// Who sees it: the app or the session alone [default: as the session was started]
         #[arg(long, value_enum)]
         scope: Option<RecordScope>,
     },

@@ -88,7 +88,7 @@ pub struct Save {
     /// Package the note is about; without it the note applies to every app
     #[arg(long)]
     app: Option<String>,
-    /// Who may be told it: the app or the session alone [default: as the session was started]
+    /// Who sees it: the app or the session alone [default: as the session was started]
     #[arg(long, value_enum)]
     scope: Option<RecordScope>,
 }

@@ -39,7 +39,7 @@ pub enum Pattern {
         /// Pattern number
         #[arg(long, value_name = "N")]
         id: i64,
-        /// Who may be told it
+        /// Who sees it
         #[arg(long, value_enum)]
         scope: PatternScope,
     },
@@ -89,7 +89,7 @@ pub struct Save {
     /// Confidence before any use
     #[arg(long, value_name = "SHARE")]
     confidence: Option<f64>,
-    /// Who may be told it [default: everybody who uses the app; without one everybody, but a key fact only this
+    /// Who sees it [default: everybody who uses the app; without one everybody, but a key fact only this
     /// session]
     #[arg(long, value_enum)]
     scope: Option<PatternScope>,

@@ -141,7 +141,7 @@ pub struct Store {
     /// Site that it is about
     #[arg(long)]
     site: Option<String>,
-    /// Who may be told it [default: everybody who uses the app; without one this session]
+    /// Who sees it [default: everybody who uses the app; without one this session]
     #[arg(long, value_enum)]
     scope: Option<PatternScope>,
     /// Who said it: user, assistant, page, or the name of a tool

@@ -58,7 +58,7 @@ pub enum Session {
         /// New package; an empty text removes it
         #[arg(long)]
         app: Option<String>,
-        /// Who may be told its digest and, unless said otherwise, what it records from now on
+        /// Who sees its digest and, unless said otherwise, what it records from now on
         #[arg(long, value_enum)]
         scope: Option<RecordScope>,
     },
@@ -140,7 +140,7 @@ pub struct Start {
     /// Directory for the progress files
     #[arg(long, value_name = "DIR")]
     progress_dir: Option<String>,
-    /// Who may be told its digest and, unless said otherwise, what it records: the app or the session alone
+    /// Who sees its digest and, unless said otherwise, what it records: the app or the session alone
     #[arg(long, value_enum)]
     scope: Option<RecordScope>,
 }

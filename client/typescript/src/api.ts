@@ -1322,7 +1322,7 @@ export interface Pattern {
 /** Kind of a pattern. */
 export type PatternKind = "keyFact" | "flakyElement" | "validationRule" | "visualBaseline" | "userPreference" | "solution" | "procedure";
 
-/** Who may be told something that was learned. */
+/** Who sees a learned pattern. */
 export type PatternScope = "session" | "app" | "everybody";
 
 /** Result of `pattern.find`: patterns about the page first, then about the app, then the rest; each by decreasing confidence. */
@@ -1506,7 +1506,7 @@ export interface RecentObservation {
   source: ObservationSource;
 }
 
-/** Who may be told what was recorded on purpose: a note, bug, test result or task, or the digest of a session. */
+/** Who sees a saved record: a note, bug, test result or task, or the digest of a session. */
 export type RecordScope = "app" | "session";
 
 /** A recorded message. */
@@ -2289,7 +2289,7 @@ export interface TestedElements {
   total: number;
 }
 
-/** What an action returns of the page that it led to. */
+/** What an action returns about the page that it led to. */
 export type Then = "outline" | "diff" | "page" | "none";
 
 /** A tool call. */

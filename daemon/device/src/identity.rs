@@ -22,7 +22,7 @@ impl Identity {
         Self { serial: settings.usb.as_ref().map(|usb| usb.serial.clone()), address: address(&settings.url) }
     }
 
-    /// Whether both are known to be different devices, even if they share an address.
+    /// Returns whether the two are known to be different devices, even if they share an address.
     pub(super) fn is_other(&self, other: &Self) -> bool {
         matches!((&self.serial, &other.serial), (Some(own), Some(other)) if own != other)
     }

@@ -25,7 +25,7 @@ pub struct Memory {
     pub app: String,
     /// Site that it is about; empty for none.
     pub site: String,
-    /// Who may be told.
+    /// Who sees it.
     pub scope: PatternScope,
     /// Who said it.
     pub source: String,

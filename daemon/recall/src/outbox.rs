@@ -46,7 +46,7 @@ pub fn find(connection: &Connection, url: &str, collection: &str, origin: &str) 
     )
 }
 
-/// Returns the outbox of a collection, made if there is none.
+/// Returns the outbox of a collection, creating it if it does not exist.
 pub fn open(connection: &Connection, url: &str, collection: &str, origin: &str) -> Result<Outbox> {
     connection.run(
         "INSERT OR IGNORE INTO outboxes (url, collection, origin, updated_at) VALUES (:url, :collection, :origin, :now)",

@@ -20,7 +20,7 @@ const K: f64 = 4.0;
 /// Share of the score that age can take, and that confidence can take.
 const BY_AGE: f64 = 0.15;
 const BY_CONFIDENCE: f64 = 0.15;
-/// A vector this far from the query says nothing, by whether the model is the built-in one.
+/// Minimum cosine similarity of a match, for other models and for the built-in one. Vectors below it are ignored.
 const FLOOR: [f64; 2] = [0.15, 0.1];
 
 /// A search.

@@ -14,7 +14,7 @@ use afd_store::{Result, Sql as _, args};
 /// Maximum length of the indexed text, characters, and maximum number of its different terms.
 const MAX_TEXT: usize = 24_000;
 const MAX_TERMS: usize = 512;
-/// Bytes of the key of a term.
+/// Length of the key of a term, bytes.
 const KEY: usize = 5;
 /// How much repetition counts, and how much the length of an entry: the usual parameters of BM25.
 const K1: f64 = 1.2;

@@ -157,7 +157,7 @@ impl Store {
         self.damage.get().map(|what| if self.is_gone() { what } else { format!("the database is damaged: {what}") })
     }
 
-    /// Returns why the last write failed, as on a full disk, if none has succeeded since.
+    /// Returns why the last write failed, for example a full disk. `None` if a write has succeeded since.
     pub fn failing(&self) -> Option<Failing> {
         self.damage.failing()
     }

@@ -41,7 +41,7 @@ pub struct New {
     pub screenshot: Option<String>,
     /// Whether it is recorded as already resolved.
     pub resolved: bool,
-    /// Who may be told it.
+    /// Who sees it.
     pub scope: RecordScope,
 }
 

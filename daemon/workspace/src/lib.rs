@@ -60,7 +60,7 @@ pub fn idle_since(connection: &Connection, before: i64) -> Result<Vec<(i64, bool
     )
 }
 
-/// Returns whether a session was here and is deleted, by its uid.
+/// Returns whether this database has a deleted session with this uid.
 pub fn is_deleted(connection: &Connection, uid: &str) -> Result<bool> {
     connection.one(
         "SELECT EXISTS (SELECT 1 FROM sessions WHERE uid = :uid AND deleted_at IS NOT NULL) AS deleted",
@@ -89,7 +89,7 @@ pub struct Session {
     pub goal: Option<String>,
     /// Package of the app under test.
     pub app: Option<String>,
-    /// Who may be told its digest and, unless said otherwise, what it records.
+    /// Who sees its digest and, unless said otherwise, what it records.
     pub scope: RecordScope,
     /// Working directory of the agent.
     pub directory: Option<PathBuf>,

@@ -30,7 +30,7 @@ pub struct New<'a> {
     pub app: &'a str,
     /// Normalised page; empty for any page.
     pub page: &'a str,
-    /// Who may be told it.
+    /// Who sees it.
     pub scope: PatternScope,
     /// Structured details.
     pub data: Option<&'a serde_json::Map<String, serde_json::Value>>,

@@ -58,7 +58,7 @@ pub struct SessionRecord {
     /// Package that it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub app: Option<String>,
-    /// Who may be told its digest and, unless said otherwise, what it records.
+    /// Who sees its digest and, unless said otherwise, what it records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<RecordScope>,
     /// Next steps stated by the caller.

@@ -26,7 +26,7 @@ pub struct New {
     pub evidence: Option<String>,
     /// Uid of the bug it revealed.
     pub bug: Option<String>,
-    /// Who may be told it.
+    /// Who sees it.
     pub scope: RecordScope,
 }
 

@@ -99,7 +99,7 @@ pub struct New<'a> {
     pub progress: Option<&'a str>,
     /// Summary of the outcome.
     pub summary: Option<&'a str>,
-    /// Who may be told it.
+    /// Who sees it.
     pub scope: RecordScope,
     /// Start time, UTC milliseconds.
     pub started_at: Option<i64>,
@@ -268,7 +268,7 @@ pub struct Change {
     pub description: Option<String>,
     /// New priority.
     pub priority: Option<i64>,
-    /// Who may be told it from now on.
+    /// Who sees it from now on.
     pub scope: Option<RecordScope>,
 }
 

@@ -52,7 +52,7 @@ pub struct NewNote {
     pub trace: String,
     /// Time of creation, UTC milliseconds; now when `None`.
     pub at: Option<i64>,
-    /// Who may be told it.
+    /// Who sees it.
     pub scope: RecordScope,
 }
 

@@ -16,7 +16,7 @@ use afd_store::{Result, Sql as _, args};
 
 /// Factor by which components of an imported base memory may be missed more often.
 const BASE_FACTOR: i64 = 10;
-/// Minimum number of consecutive misses that they may have.
+/// Lower bound of the number of consecutive misses after which they are forgotten.
 const BASE_MIN: i64 = 150;
 
 /// Returns the number of consecutive misses after which a component is forgotten.

@@ -31,7 +31,7 @@ pub(in crate::control) async fn all(core: &Arc<Core>, session: &str) -> Result<i
 struct How {
     /// Number of newest messages that stay; `None` for the configured number.
     keep: Option<i64>,
-    /// Who may be told what is learned.
+    /// Who sees what is learned.
     learn: PatternScope,
     /// Whether the compacted messages are taken out of the context, even where they would fit.
     drop: bool,

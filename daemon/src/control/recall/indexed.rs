@@ -74,8 +74,8 @@ impl Recall {
         }
     }
 
-    /// Lets the index follow the database. If that is broken off, as when a caller leaves, it is read again behind the
-    /// next call.
+    /// Updates the index from the database. If this fails, for example because the caller disconnects, the next call
+    /// reads the index again in the background.
     fn follow(&self, index: &mut Index, c: &Connection, models: &[i64]) -> Result<()> {
         let followed = index.follow(c, models);
         if followed.is_err() {

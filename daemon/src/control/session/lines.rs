@@ -23,7 +23,7 @@ pub(in crate::control) struct NoteRecord {
     pub content: String,
     /// Time of creation, UTC milliseconds.
     pub created_at: i64,
-    /// Who may be told it.
+    /// Who sees it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<RecordScope>,
 }

@@ -13,7 +13,7 @@ pub(super) const SCOPE: &str = "memory";
 /// Type of the last line. A file without it is truncated.
 pub(super) const END: &str = "end";
 
-/// Which module knows a kind.
+/// Module that exports and imports a kind of record.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Subject {
     Device,

@@ -23,7 +23,7 @@ pub enum Cue {
     Naming,
     /// Days, months and numbers as words.
     Quantity,
-    /// Result of looking: found, cause, fails, because.
+    /// Result of an investigation: found, cause, fails, because.
     Finding,
     /// Leads back from a digression to the point: anyway, so, in short.
     Conclusion,
