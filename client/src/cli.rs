@@ -6,7 +6,7 @@
 use clap::builder::{StyledStr, TypedValueParser};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
-use afd_proto::limits::{Limit, Range};
+use afd_proto::limits::Range;
 
 use crate::commands::act::Act;
 use crate::commands::observe::Observe;
@@ -303,19 +303,19 @@ fn with_examples(command: Command, path: &str) -> Command {
 fn with_limits(command: Command, path: &str) -> Command {
     let path = ENTRIES.iter().find(|entry| entry.name == path).and_then(|entry| entry.full).unwrap_or(path);
     let Some(method) = afd_proto::methods().find(|method| is_method_of(method.name, path)) else { return command };
-    let limits = |id: &str| {
-        // `--timeout-ms` is an option of all commands.
-        let field = id.strip_prefix("request_").unwrap_or(id);
+    // The id of an option is the name of its field. One that all commands have by another meaning qualifies it.
+    let field_of = |id: &str| id.rsplit('.').next().unwrap_or_default().to_owned();
+    let limits = |field: &str| {
         let of_field = || method.limits.iter().filter(|limit| limit.field == field);
         let range = of_field().find_map(|limit| limit.range).filter(|range| matches!(range, Range::Numbers(..)));
-        let default = of_field().find_map(Limit::typed_default).map(|default| format!("default: {default}"));
+        let default = of_field().find_map(|limit| limit.default?()).map(|default| format!("default: {default}"));
         let limits: Vec<String> = range.map(|range| range.to_string()).into_iter().chain(default).collect();
         (!limits.is_empty()).then(|| format!("[{}]", limits.join("; ")))
     };
     let with = |text: Option<&StyledStr>, limits: &str| format!("{} {limits}", text.cloned().unwrap_or_default());
     let ids: Vec<String> = command.get_arguments().map(|arg| arg.get_id().to_string()).collect();
-    // An option of all commands, which the summary of this one names.
-    let timeout = limits("timeout_ms").filter(|_| !ids.iter().any(|id| id == "request_timeout_ms"));
+    // `--timeout-ms` is an option of all commands. The summary of a command names it if the method takes it.
+    let timeout = limits("timeout_ms").filter(|_| !ids.iter().any(|id| field_of(id) == "timeout_ms"));
     let command = match timeout {
         Some(limits) => {
             let about = with(command.get_about(), &limits);
@@ -323,7 +323,7 @@ fn with_limits(command: Command, path: &str) -> Command {
         }
         None => command,
     };
-    ids.into_iter().fold(command, |command, id| match limits(&id) {
+    ids.into_iter().fold(command, |command, id| match limits(&field_of(&id)) {
         Some(limits) => command.mut_arg(id, |arg| {
             let help = with(arg.get_help(), &limits);
             arg.help(help)

@@ -12,7 +12,7 @@ session_params! {
     #[derive(Default)]
     pub struct UsageParams {
         /// Conversation of the session.
-        pub conversation: Option<String> = "main",
+        pub conversation: Option<String> = crate::vocabulary::DEFAULT_CONVERSATION,
         /// Number of tokens to be added; the result says whether they fit. Excludes `text`.
         pub tokens: Option<u64>,
         /// Tool definitions that the request to the model will carry; their tokens count.
@@ -25,7 +25,7 @@ session_params! {
     #[derive(Default)]
     pub struct ConversationContextParams {
         /// Conversation of the session.
-        pub conversation: Option<String> = "main",
+        pub conversation: Option<String> = crate::vocabulary::DEFAULT_CONVERSATION,
         /// Maximum size of the context, tokens; by default the limit of the conversation.
         pub budget: Option<u64> where 64..=100_000_000,
         /// Format of the messages.
@@ -38,7 +38,7 @@ session_params! {
     #[derive(Default)]
     pub struct WorkingParams {
         /// Conversation of the session.
-        pub conversation: Option<String> = "main",
+        pub conversation: Option<String> = crate::vocabulary::DEFAULT_CONVERSATION,
     }
 }
 

@@ -16,7 +16,7 @@ session_params! {
         #[serde(deserialize_with = "crate::incoming::messages")]
         pub messages: Vec<Message> where items 1..=1000,
         /// Conversation of the session. It is created on first use.
-        pub conversation: Option<String> = "main",
+        pub conversation: Option<String> = crate::vocabulary::DEFAULT_CONVERSATION,
         /// Context keys to set; at most 100.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         pub context: BTreeMap<String, String>,
@@ -26,7 +26,7 @@ session_params! {
     #[derive(Default)]
     pub struct ConversationListParams {
         /// Conversation of the session.
-        pub conversation: Option<String> = "main",
+        pub conversation: Option<String> = crate::vocabulary::DEFAULT_CONVERSATION,
         /// Maximum number of messages.
         pub limit: Option<u32> where 1..=10_000 = 20,
         /// Value of `nextCursor` from the previous page: only messages before this position.
@@ -37,7 +37,7 @@ session_params! {
     #[derive(Default)]
     pub struct CompactParams {
         /// Conversation of the session.
-        pub conversation: Option<String> = "main",
+        pub conversation: Option<String> = crate::vocabulary::DEFAULT_CONVERSATION,
         /// Number of newest messages that stay in the context; by default the setting `conversation.keep_recent`.
         pub keep: Option<u32> where 0..=1_000_000,
         /// Who sees what is learned from the compacted messages; by default this session only.
@@ -48,7 +48,7 @@ session_params! {
     #[derive(Default)]
     pub struct SummaryParams {
         /// Conversation of the session.
-        pub conversation: Option<String> = "main",
+        pub conversation: Option<String> = crate::vocabulary::DEFAULT_CONVERSATION,
     }
 
     /// Parameters of `conversation.search`.
@@ -75,7 +75,7 @@ session_params! {
     #[derive(Default)]
     pub struct DeleteMessageParams {
         /// Conversation of the session.
-        pub conversation: Option<String> = "main",
+        pub conversation: Option<String> = crate::vocabulary::DEFAULT_CONVERSATION,
         /// Position of the message.
         pub position: i64,
     }
@@ -84,7 +84,7 @@ session_params! {
     #[derive(Default)]
     pub struct ClearParams {
         /// Conversation of the session.
-        pub conversation: Option<String> = "main",
+        pub conversation: Option<String> = crate::vocabulary::DEFAULT_CONVERSATION,
         /// Whether to clear the context keys and the rolling summary as well.
         #[serde(default)]
         pub forget_context: bool,

@@ -17,7 +17,7 @@ params! {
         #[serde(default)]
         pub dry_run: bool,
         /// Session that the imported pictures belong to.
-        pub session: Option<String> = "default",
+        pub session: Option<String> = crate::vocabulary::DEFAULT_SESSION,
     }
 }
 

@@ -19,27 +19,9 @@ pub struct Limit {
     pub field: &'static str,
     /// Accepted values.
     pub range: Option<Range>,
-    /// Value where the field is absent, as it is written in Rust.
-    pub default: Option<&'static str>,
-}
-
-impl Limit {
-    /// Returns the default as it is typed: a number, a text, or a word in kebab case. `None` for switches, and for what
-    /// is no single word.
-    pub fn typed_default(&self) -> Option<String> {
-        let word = self.default?.rsplit("::").next().unwrap_or_default().trim_matches('"').replace('_', "");
-        let single = !["true", "false"].contains(&word.as_str()) && !word.contains('(');
-        single.then(|| {
-            let mut typed = String::new();
-            for (i, c) in word.trim_end_matches(".0").chars().enumerate() {
-                if c.is_ascii_uppercase() && i > 0 {
-                    typed.push('-');
-                }
-                typed.push(c.to_ascii_lowercase());
-            }
-            typed
-        })
-    }
+    /// Returns the default as a user types it on the command line; `None` for a switch.
+    #[cfg(feature = "clap")]
+    pub default: Option<fn() -> Option<String>>,
 }
 
 /// A value outside of the range of its field.
@@ -124,26 +106,42 @@ pub trait Absent: Sized {
 
     /// Returns the value of a field, or the default where it is absent.
     fn or<'a>(value: &'a Option<Self>, default: Self::Value<'a>) -> Self::Value<'a>;
+
+    /// Returns a value as a user types it on the command line; `None` for a switch.
+    #[cfg(feature = "clap")]
+    fn typed(value: Self::Value<'_>) -> Option<String>;
 }
 
 macro_rules! absent {
-    ($($ty:ty),*) => { $(
+    ($typed:expr; $($ty:ty),*) => { $(
         impl Absent for $ty {
             type Value<'a> = $ty;
 
             fn or(value: &Option<$ty>, default: $ty) -> $ty {
                 value.unwrap_or(default)
             }
+
+            #[cfg(feature = "clap")]
+            fn typed(value: $ty) -> Option<String> {
+                let typed: fn(&$ty) -> Option<String> = $typed;
+                typed(&value)
+            }
         }
     )* };
 }
-absent!(bool, u32, u64, i64, f64, crate::vocabulary::HintsWanted);
+absent!(|value| Some(value.to_string()); u32, u64, i64, f64);
+absent!(|_| None; bool, crate::vocabulary::HintsWanted);
 
 impl Absent for String {
     type Value<'a> = &'a str;
 
     fn or<'a>(value: &'a Option<String>, default: &'a str) -> &'a str {
         value.as_deref().unwrap_or(default)
+    }
+
+    #[cfg(feature = "clap")]
+    fn typed(value: &str) -> Option<String> {
+        Some(value.to_owned())
     }
 }
 

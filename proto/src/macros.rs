@@ -3,113 +3,120 @@
 /// Adds the derives of wire types: camelCase fields, serialisation in both directions, a schema for the OpenRPC
 /// document. A field of type `Option` is left out while it has no value; one of type [`crate::Nullable`] is null then.
 macro_rules! wire {
-    ($($items:tt)*) => { types! { [rename_all = "camelCase"] $($items)* } };
+    ($($items:tt)*) => { types! { wire [rename_all = "camelCase"] $($items)* } };
 }
 
 /// Like [`wire!`], for parameters: unknown keys are rejected.
 macro_rules! params {
-    ($($items:tt)*) => { types! { [rename_all = "camelCase", deny_unknown_fields] $($items)* } };
+    ($($items:tt)*) => { types! { params [rename_all = "camelCase", deny_unknown_fields] $($items)* } };
 }
 
 /// Makes wire types with these attributes of serde.
 ///
-/// A field may declare what it accepts, and its value where it is absent: `pub limit: Option<u32> where 1..=100 = 20`,
+/// A field of parameters may declare what it accepts, and its value where it is absent: `pub limit: Option<u32> where 1..=100 = 20`,
 /// `pub title: String where chars 1..=300`, `pub tags: Vec<String> where items 0..=20`. See [`crate::limits`]. A method
 /// of the field's name then returns the value or the default.
 macro_rules! types {
-    ([$($serde:tt)*]) => {};
-    ([$($serde:tt)*] $(#[$m:meta])* $v:vis struct $name:ident { $($fields:tt)* } $($rest:tt)*) => {
+    ($kind:ident [$($serde:tt)*]) => {};
+    ($kind:ident [$($serde:tt)*] $(#[$m:meta])* $v:vis struct $name:ident { $($fields:tt)* } $($rest:tt)*) => {
         fields! { [
             #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
             #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
             #[serde($($serde)*)]
             $(#[$m])*
             $v struct $name
-        ] $name [] [] [] $($fields)* }
-        types! { [$($serde)*] $($rest)* }
+        ] $kind $name [] [] [] $($fields)* }
+        types! { $kind [$($serde)*] $($rest)* }
     };
-    ([$($serde:tt)*] $item:item $($rest:tt)*) => {
+    ($kind:ident [$($serde:tt)*] $item:item $($rest:tt)*) => {
         #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde($($serde)*)]
         $item
-        types! { [$($serde)*] $($rest)* }
+        types! { $kind [$($serde)*] $($rest)* }
     };
 }
 
 /// Makes a struct of its head and its fields, one after the other. Fields that may be absent get the attribute for it;
 /// those with limits get them in the schema, and in [`crate::limits::Limited`].
 macro_rules! fields {
-    ([$($head:tt)*] $name:ident [$($done:tt)*] [$($limit:tt)*] [$($default:tt)*]) => {
+    ([$($head:tt)*] $of:ident $name:ident [$($done:tt)*] [$($limit:tt)*] [$($default:tt)*]) => {
         $($head)* { $($done)* }
-        limited! { $name [$($limit)*] [$($default)*] }
+        limited! { $of $name [$($limit)*] [$($default)*] }
     };
-    ($head:tt $name:ident $done:tt $limits:tt $defaults:tt
+    ($head:tt $of:ident $name:ident $done:tt $limits:tt $defaults:tt
         $(#[$m:meta])* pub $field:ident : $kind:ident $(<$ty:ty>)? where $from:literal ..= $to:literal $(= $default:expr)?, $($rest:tt)*) => {
-        field! { $head $name $done $limits $defaults [
+        field! { $head $of $name $done $limits $defaults [
             #[cfg_attr(feature = "schema", schemars(extend("minimum" = $from, "maximum" = $to $(, "default" = $default)?)))]
             $(#[$m])*
         ] $field $kind [$($ty)?] [{ $field Numbers($from as f64, $to as f64) }] [$($default)?] $($rest)* }
     };
-    ($head:tt $name:ident $done:tt $limits:tt $defaults:tt
+    ($head:tt $of:ident $name:ident $done:tt $limits:tt $defaults:tt
         $(#[$m:meta])* pub $field:ident : $kind:ident $(<$ty:ty>)? where chars $from:literal ..= $to:literal $(= $default:expr)?, $($rest:tt)*) => {
-        field! { $head $name $done $limits $defaults [
+        field! { $head $of $name $done $limits $defaults [
             #[cfg_attr(feature = "schema", schemars(extend("minLength" = $from, "maxLength" = $to $(, "default" = $default)?)))]
             $(#[$m])*
         ] $field $kind [$($ty)?] [{ $field Characters($from, $to) }] [$($default)?] $($rest)* }
     };
-    ($head:tt $name:ident $done:tt $limits:tt $defaults:tt
+    ($head:tt $of:ident $name:ident $done:tt $limits:tt $defaults:tt
         $(#[$m:meta])* pub $field:ident : $kind:ident $(<$ty:ty>)? where items $from:literal ..= $to:literal, $($rest:tt)*) => {
-        field! { $head $name $done $limits $defaults [
+        field! { $head $of $name $done $limits $defaults [
             #[cfg_attr(feature = "schema", schemars(extend("minItems" = $from, "maxItems" = $to)))]
             $(#[$m])*
         ] $field $kind [$($ty)?] [{ $field Items($from, $to) }] [] $($rest)* }
     };
-    ($head:tt $name:ident $done:tt $limits:tt $defaults:tt
+    ($head:tt $of:ident $name:ident $done:tt $limits:tt $defaults:tt
         $(#[$m:meta])* pub $field:ident : Option<$ty:ty> = $default:expr, $($rest:tt)*) => {
-        field! { $head $name $done $limits $defaults [
+        field! { $head $of $name $done $limits $defaults [
             #[cfg_attr(feature = "schema", schemars(extend("default" = $default)))]
             $(#[$m])*
         ] $field Option [$ty] [] [$default] $($rest)* }
     };
-    ($head:tt $name:ident $done:tt $limits:tt $defaults:tt
+    ($head:tt $of:ident $name:ident $done:tt $limits:tt $defaults:tt
         $(#[$m:meta])* pub $field:ident : Option<$ty:ty>, $($rest:tt)*) => {
-        field! { $head $name $done $limits $defaults [$(#[$m])*] $field Option [$ty] [] [] $($rest)* }
+        field! { $head $of $name $done $limits $defaults [$(#[$m])*] $field Option [$ty] [] [] $($rest)* }
     };
-    ($head:tt $name:ident [$($done:tt)*] $limits:tt $defaults:tt $(#[$m:meta])* $v:vis $field:ident : $ty:ty, $($rest:tt)*) => {
-        fields! { $head $name [$($done)* $(#[$m])* $v $field: $ty,] $limits $defaults $($rest)* }
+    ($head:tt $of:ident $name:ident [$($done:tt)*] $limits:tt $defaults:tt $(#[$m:meta])* $v:vis $field:ident : $ty:ty, $($rest:tt)*) => {
+        fields! { $head $of $name [$($done)* $(#[$m])* $v $field: $ty,] $limits $defaults $($rest)* }
     };
 }
 
 /// Adds a field to those that [`fields!`] has done, with its limits and its default.
 macro_rules! field {
-    ($head:tt $name:ident $done:tt $limits:tt [$($defaults:tt)*] $attributes:tt $field:ident Option [$ty:ty] $limit:tt [$default:expr] $($rest:tt)*) => {
-        field! { $head $name $done $limits [$($defaults)* { $field: $ty = $default }] $attributes $field Option [$ty] $limit [] $($rest)* }
+    ($head:tt $of:ident $name:ident $done:tt $limits:tt [$($defaults:tt)*] $attributes:tt $field:ident Option [$ty:ty] $limit:tt [$default:expr] $($rest:tt)*) => {
+        field! { $head $of $name $done $limits [$($defaults)* { $field: $ty = $default }] $attributes $field Option [$ty] $limit [] $($rest)* }
     };
-    ($head:tt $name:ident [$($done:tt)*] [$($limits:tt)*] $defaults:tt [$($attributes:tt)*] $field:ident Option [$ty:ty] [$($limit:tt)*] [] $($rest:tt)*) => {
-        fields! { $head $name [
+    ($head:tt $of:ident $name:ident [$($done:tt)*] [$($limits:tt)*] $defaults:tt [$($attributes:tt)*] $field:ident Option [$ty:ty] [$($limit:tt)*] [] $($rest:tt)*) => {
+        fields! { $head $of $name [
             $($done)*
             $($attributes)*
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub $field: Option<$ty>,
         ] [$($limits)* $($limit)*] $defaults $($rest)* }
     };
-    ($head:tt $name:ident [$($done:tt)*] [$($limits:tt)*] $defaults:tt [$($attributes:tt)*] $field:ident $kind:ident [$($ty:ty)?] [$($limit:tt)*] $default:tt $($rest:tt)*) => {
-        fields! { $head $name [$($done)* $($attributes)* pub $field: $kind $(<$ty>)?,] [$($limits)* $($limit)*] $defaults $($rest)* }
+    ($head:tt $of:ident $name:ident [$($done:tt)*] [$($limits:tt)*] $defaults:tt [$($attributes:tt)*] $field:ident $kind:ident [$($ty:ty)?] [$($limit:tt)*] $default:tt $($rest:tt)*) => {
+        fields! { $head $of $name [$($done)* $($attributes)* pub $field: $kind $(<$ty>)?,] [$($limits)* $($limit)*] $defaults $($rest)* }
     };
 }
 
-/// Implements [`crate::limits::Limited`], and the methods for fields with a default.
+/// Implements [`crate::limits::Limited`] for parameters, and the methods for fields with a default.
 macro_rules! limited {
-    ($name:ident [$({ $field:ident $range:ident $bounds:tt })*] [$({ $absent:ident: $ty:ty = $default:expr })*]) => {
+    (wire $name:ident [] []) => {};
+    (params $name:ident [$({ $field:ident $range:ident $bounds:tt })*] [$({ $absent:ident: $ty:ty = $default:expr })*]) => {
         impl $crate::limits::Limited for $name {
             const LIMITS: &'static [$crate::limits::Limit] = &[
                 $( $crate::limits::Limit {
                     field: stringify!($field),
                     range: Some($crate::limits::Range::$range $bounds),
+                    #[cfg(feature = "clap")]
                     default: None,
                 }, )*
-                $( $crate::limits::Limit { field: stringify!($absent), range: None, default: Some(stringify!($default)) }, )*
+                $( $crate::limits::Limit {
+                    field: stringify!($absent),
+                    range: None,
+                    #[cfg(feature = "clap")]
+                    default: Some(|| <$ty as $crate::limits::Absent>::typed($default)),
+                }, )*
             ];
 
             fn check(&self) -> Result<(), $crate::limits::OutOfRange> {
@@ -142,7 +149,7 @@ macro_rules! device_params {
                 /// Name of a configured device; optional if exactly one is configured.
                 pub device: Option<String>,
                 /// Name of the session. Sessions are created on first use.
-                pub session: Option<String> = "default",
+                pub session: Option<String> = $crate::vocabulary::DEFAULT_SESSION,
                 /// Base URL of a phone's service, for a device that is not configured; such an ad-hoc device is
                 /// identified by its URL.
                 pub url: Option<String>,
@@ -236,7 +243,7 @@ macro_rules! scope_params {
                 /// Site in a browser: a name such as `united_com`, a host, or a URL, of which only the site is used.
                 pub site: Option<String>,
                 /// Session whose last observation supplies the app if it is omitted.
-                pub session: Option<String> = "default",
+                pub session: Option<String> = $crate::vocabulary::DEFAULT_SESSION,
                 /// Device of that observation; by default the one that the session used last.
                 pub device: Option<String>,
                 $($fields)*
@@ -262,7 +269,7 @@ macro_rules! session_params {
             $(#[$m])*
             pub struct $name {
                 /// Name of the session.
-                pub session: Option<String> = "default",
+                pub session: Option<String> = $crate::vocabulary::DEFAULT_SESSION,
                 $($fields)*
             }
         }
@@ -302,6 +309,11 @@ macro_rules! words {
 
             fn or(value: &Option<$name>, default: $name) -> $name {
                 value.unwrap_or(default)
+            }
+
+            #[cfg(feature = "clap")]
+            fn typed(value: $name) -> Option<String> {
+                clap::ValueEnum::to_possible_value(&value).map(|value| value.get_name().to_owned())
             }
         }
 

@@ -47,7 +47,7 @@ params! {
         /// Device on which the session observed the page; by default the one that it used last.
         pub device: Option<String>,
         /// Session whose last page is used.
-        pub session: Option<String> = "default",
+        pub session: Option<String> = crate::vocabulary::DEFAULT_SESSION,
         /// Maximum number of transitions, and of recoveries.
         pub limit: Option<u32> where 1..=10_000 = 10,
     }
@@ -58,7 +58,7 @@ params! {
         /// Name of the device; by default the one that the session used last.
         pub device: Option<String>,
         /// Name of the session.
-        pub session: Option<String> = "default",
+        pub session: Option<String> = crate::vocabulary::DEFAULT_SESSION,
     }
 
     /// Parameters of `memory.log`.

@@ -17,7 +17,7 @@ params! {
         /// one.
         pub scope: Option<RecordScope>,
         /// Session that saves the note.
-        pub session: Option<String> = "default",
+        pub session: Option<String> = crate::vocabulary::DEFAULT_SESSION,
     }
 
     /// Parameters of `memory.search`. Without a query, the newest notes come first. With one, the best matches come
@@ -38,7 +38,7 @@ params! {
         /// Value of `nextCursor` from the previous page.
         pub cursor: Option<i64>,
         /// Session that searches, which also finds what it saved for itself alone.
-        pub session: Option<String> = "default",
+        pub session: Option<String> = crate::vocabulary::DEFAULT_SESSION,
     }
 
     /// Parameters of `memory.delete`: exactly one of the two is required.

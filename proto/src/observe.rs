@@ -3,6 +3,9 @@
 use crate::artifact::SavedArtifact;
 use crate::vocabulary::{Hint, HintsWanted, PageRef, Reply, Role};
 
+/// Maximum number of rows and of refs that an observation returns, unless a call gives another one.
+pub const DEFAULT_ROWS: u32 = 120;
+
 device_params! {
     /// Parameters of `observe.top`.
     #[derive(Default)]
@@ -12,7 +15,7 @@ device_params! {
     #[derive(Default)]
     pub struct ScreenParams {
         /// Maximum number of rows.
-        pub max_rows: Option<u32> = 120,
+        pub max_rows: Option<u32> = DEFAULT_ROWS,
         /// Columns to return; by default all but `bounds`.
         pub fields: Option<Vec<Column>>,
         /// Whether to return all rows with all columns, and the windows. The result is also saved to a file.
@@ -41,7 +44,7 @@ device_params! {
     #[derive(Default)]
     pub struct RefsParams {
         /// Maximum number of refs.
-        pub max_rows: Option<u32> = 120,
+        pub max_rows: Option<u32> = DEFAULT_ROWS,
         /// Whether to return all refs.
         #[serde(default)]
         pub full: bool,
@@ -66,7 +69,7 @@ device_params! {
         /// Parts to return in addition to the base context; by default both.
         pub include: Option<Vec<Part>>,
         /// Maximum number of rows, and of refs.
-        pub max_rows: Option<u32> = 120,
+        pub max_rows: Option<u32> = DEFAULT_ROWS,
         /// Whether to return all rows with all columns, all refs, and the windows.
         #[serde(default)]
         pub full: bool,

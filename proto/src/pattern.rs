@@ -54,7 +54,7 @@ params! {
         /// Who said it: `user`, `assistant`, `page`, or the name of a tool.
         pub source: Option<String> where chars 1..=100 = "assistant",
         /// Session that learned it.
-        pub session: Option<String> = "default",
+        pub session: Option<String> = crate::vocabulary::DEFAULT_SESSION,
     }
 
     /// Parameters of `pattern.list`.

@@ -80,7 +80,7 @@ params! {
         /// When it stops being true, UTC milliseconds.
         pub expires_at: Option<i64>,
         /// Session that stores it.
-        pub session: Option<String> = "default",
+        pub session: Option<String> = crate::vocabulary::DEFAULT_SESSION,
     }
 
     /// Parameters of `recall.search`.
@@ -114,7 +114,7 @@ params! {
         /// Maximum number of entries.
         pub limit: Option<u32> where 1..=100 = 10,
         /// Session that asks: what was said in it, and what was saved for it alone, is found, too.
-        pub session: Option<String> = "default",
+        pub session: Option<String> = crate::vocabulary::DEFAULT_SESSION,
     }
 
     /// Parameters of `recall.get`.
@@ -123,7 +123,7 @@ params! {
         /// Uid of the entry.
         pub uid: String,
         /// Session that asks.
-        pub session: Option<String> = "default",
+        pub session: Option<String> = crate::vocabulary::DEFAULT_SESSION,
     }
 
     /// Parameters of `recall.used`.
@@ -134,7 +134,7 @@ params! {
         /// Whether it held; omit it if unknown.
         pub held: Option<bool>,
         /// Session that used it: what is known to another session alone is not found.
-        pub session: Option<String> = "default",
+        pub session: Option<String> = crate::vocabulary::DEFAULT_SESSION,
     }
 
     /// Parameters of `recall.delete`.
@@ -143,7 +143,7 @@ params! {
         /// Uid of an entry that `recall.store` stored.
         pub uid: String,
         /// Session that asks: what is known to another session alone is not found.
-        pub session: Option<String> = "default",
+        pub session: Option<String> = crate::vocabulary::DEFAULT_SESSION,
     }
 
     /// Parameters of `recall.context`.
@@ -156,7 +156,7 @@ params! {
         /// Only what is about this package or about no app; by default the session's.
         pub app: Option<String>,
         /// Session.
-        pub session: Option<String> = "default",
+        pub session: Option<String> = crate::vocabulary::DEFAULT_SESSION,
     }
 }
 

@@ -9,6 +9,9 @@ use crate::Secret;
 /// Session of calls that name none.
 pub const DEFAULT_SESSION: &str = "default";
 
+/// Name of the conversation of a session that is used unless a call names another one.
+pub const DEFAULT_CONVERSATION: &str = "main";
+
 /// Device and session of a call, as given by the caller.
 #[derive(Debug, Clone, Copy)]
 pub struct Address<'a> {

@@ -118,11 +118,11 @@ fn typescript_client_does_a_task() {
 
 #[test]
 #[ignore = "needs Python packages"]
-fn example_agent_of_the_readme_does_its_task() {
-    let readme = std::fs::read_to_string(docs::repository("docs/agents.md")).expect("reads");
+fn example_agent_of_the_docs_does_its_task() {
+    let page = std::fs::read_to_string(docs::repository("docs/agents.md")).expect("reads");
     let example = docs::repository("client/python/examples/agent.py");
     let source = std::fs::read_to_string(&example).expect("reads");
-    assert!(readme.contains(&format!("```python\n{source}```")), "the page shows another agent");
+    assert!(page.contains(&format!("```python\n{source}```")), "the page shows another agent");
     let python = given("AFD_PYTHON");
     let world = World::new();
     let say = |step: serde_json::Value| Reply::Text(step.to_string());

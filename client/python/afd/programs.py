@@ -1,4 +1,4 @@
-"""Runs the programs of the package. `afd` is the command line: the daemon is started by it."""
+"""Runs the programs of the package. The command `afd` is the command line, afctl, which starts the daemon."""
 
 import os
 import sys

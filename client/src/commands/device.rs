@@ -53,7 +53,7 @@ pub struct Add {
     #[arg(long)]
     kind: Option<String>,
     /// Timeout of one request to the device in milliseconds
-    #[arg(long, value_name = "MS", allow_negative_numbers = true)]
+    #[arg(id = "add.timeout_ms", long = "request-timeout-ms", value_name = "MS", allow_negative_numbers = true)]
     request_timeout_ms: Option<u64>,
     /// Ask for the token, so that it does not stand in the history of the shell; without a terminal, read it from
     /// standard input

@@ -1,5 +1,6 @@
 //! The tour: the same task twice, without memory and with it; then a failure and its recovery; then what was learned.
 
+use std::collections::HashSet;
 use std::io::Write;
 use std::time::Duration;
 
@@ -308,17 +309,14 @@ impl Story {
 
 /// Returns the title of the row to open next: of those that were not opened, the first whose label shares a word with
 /// the setting, else the first.
-fn next_row(outline: &str, setting: &str, tried: &[String]) -> Option<String> {
-    let label = |line: &str| line.trim().split_once(" row \"")?.1.split('"').next().map(str::to_lowercase);
-    let title = |line: &str| {
-        let label = line.trim().split_once(" row \"")?.1.split('"').next()?;
-        label.split(", ").next().map(str::to_owned)
-    };
-    let words: Vec<String> = setting.to_lowercase().split(' ').map(str::to_owned).collect();
-    let names = |line: &str| label(line).is_some_and(|label| words.iter().any(|word| label.contains(word.as_str())));
-    let open: Vec<&str> = outline.lines().filter(|line| title(line).is_some_and(|t| !tried.contains(&t))).collect();
-    let next = open.iter().find(|line| names(line)).or(open.first())?;
-    title(next)
+fn next_row<'a>(outline: &'a str, setting: &str, tried: &[String]) -> Option<String> {
+    let words = |text: &str| text.to_lowercase().split([' ', ',']).map(str::to_owned).collect::<HashSet<_>>();
+    let label = |line: &'a str| line.trim().split_once(" row \"")?.1.split('"').next();
+    let title = |label: &'a str| label.split(", ").next().unwrap_or_default();
+    let mut open = outline.lines().filter_map(label).filter(|label| !tried.iter().any(|tried| tried == title(label)));
+    let first = open.clone().next()?;
+    let named = open.find(|label| !words(label).is_disjoint(&words(setting)));
+    Some(title(named.unwrap_or(first)).to_owned())
 }
 
 /// Whether an outline has an element with this title.
