@@ -142,8 +142,6 @@ pub(super) struct Actor {
     /// When the current turn began.
     turn: Arc<Mutex<Option<Instant>>>,
     pub(super) lease: Lease,
-    /// Width and height of the screen, device pixels, from the last tree.
-    pub(super) size: Mutex<Option<(i32, i32)>>,
     /// The last tree.
     pub(super) tree: Mutex<Option<Arc<Screen>>>,
 }
@@ -166,7 +164,6 @@ impl Actor {
             inputs: AtomicU64::new(0),
             turn,
             lease: Lease::default(),
-            size: Mutex::default(),
             tree: Mutex::default(),
         })
     }

@@ -165,9 +165,9 @@ impl Device {
         self.actor.lease.check(session)
     }
 
-    /// Returns width and height of the screen in device pixels; `None` until a tree reported them.
+    /// Returns width and height of the screen in device pixels, as the last tree reported them.
     pub fn screen_size(&self) -> Option<(i32, i32)> {
-        *self.actor.size.lock()
+        self.actor.tree.lock().as_ref().and_then(|tree| tree.size)
     }
 
     pub(super) fn track_health<T>(&self, result: Result<T, DriverError>) -> Result<T, DriverError> {

@@ -127,9 +127,6 @@ impl Device {
 
     pub(super) async fn read_tree(&self, token: Option<&Secret>) -> Result<TreeReading, DriverError> {
         let snapshot = self.track_health(self.driver().snapshot(token).await)?;
-        if snapshot.size.is_some() {
-            *self.actor().size.lock() = snapshot.size;
-        }
         Ok(self.stamp(self.shared(snapshot)))
     }
 

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use afd_proto::Secret;
 use afd_proto::act::{
-    ActCall, ActResult, Amount, AppParams, DragParams, FillParams, KeyParams, PlainParams, ScrollParams,
-    ScrollToParams, ScrollToResult, SwipeParams, TapParams, TextParams,
+    ActCall, ActResult, AppParams, DragParams, FillParams, KeyParams, PlainParams, ScrollParams, ScrollToParams,
+    ScrollToResult, SwipeParams, TapParams, TextParams,
 };
 use afd_proto::vocabulary::{By, DeviceCall, Point, Reply, Verb};
 use serde::Serialize;
@@ -77,7 +77,7 @@ pub async fn drag(core: &Arc<Core>, params: &DragParams) -> Result<Reply<ActResu
 
 /// `act.scroll`
 pub async fn scroll(core: &Arc<Core>, params: &ScrollParams) -> Result<Reply<ActResult>> {
-    let amount = params.amount.unwrap_or(Amount::Medium);
+    let amount = params.amount();
     let plan = Plan::single(Verb::Scroll, Input::Scroll(params.direction, amount));
     run(core, params, plan.with_param("direction", params.direction.word()).with_param("amount", amount.word())).await
 }

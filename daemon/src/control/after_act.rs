@@ -80,17 +80,22 @@ impl Call {
     /// Takes what a look showed as the outcome of the act, and learns from it if it is new. It is no observation of the
     /// session, so no row is written.
     async fn take_look(&self, capture: &ScreenCapture, changed: bool) {
-        if self.core.views.is_recorded(self.device_id, &capture.hash, capture.reading.inputs) {
+        if self.core.views.is_recorded(self.device_id, capture.snapshot().content_hash(), capture.reading.inputs) {
             return;
         }
         let structure = match changed {
             // It is learned now, under its own structure.
-            true => capture.structures.as_ref().map(|s| s.front.key()),
-            false => capture.structures.as_ref().map(|s| self.structure_key(&s.front)),
+            true => capture.structures().map(|s| s.front.key()),
+            false => capture.structures().map(|s| self.structure_key(&s.front)),
         };
         let place = Place { structure, observation: None, ..self.place_of(capture) };
         if changed {
-            self.core.views.note_recorded(self.device_id, &capture.hash, capture.reading.inputs, true);
+            self.core.views.note_recorded(
+                self.device_id,
+                capture.snapshot().content_hash(),
+                capture.reading.inputs,
+                true,
+            );
             let seen = LastSeen { place: place.clone(), inputs: capture.reading.inputs, reliable: true };
             self.core.views.update(self.session_id, self.device_id, seen, None);
         }

@@ -85,7 +85,12 @@ impl Call {
     ) {
         let known = capture.settled
             && capture.reliable()
-            && self.core.views.note_recorded(self.device_id, &capture.hash, capture.reading.inputs, false);
+            && self.core.views.note_recorded(
+                self.device_id,
+                capture.snapshot().content_hash(),
+                capture.reading.inputs,
+                false,
+            );
         self.record_capture(capture, source, shown).await;
         // The same visit to a page is not a second one because two looked at it.
         if !known {
@@ -129,7 +134,7 @@ impl Call {
             has_web_view: Some(capture.has_web_view),
             node_reliability: Some(capture.grade),
             nodes: Some(snapshot.nodes.len()),
-            refs: Some(capture.refs.len()),
+            refs: Some(capture.refs().len()),
             at: capture.at,
         })
         .await;
@@ -138,7 +143,7 @@ impl Call {
     /// Returns the page that a capture shows. The page under a dialog is identified by the state that it is recognised
     /// as.
     pub(super) fn place_of(&self, capture: &ScreenCapture) -> Place {
-        let below = capture.structures.as_ref().filter(|_| capture.reliable()).and_then(|s| s.below.as_ref());
+        let below = capture.structures().filter(|_| capture.reliable()).and_then(|s| s.below.as_ref());
         Place { below: below.map(|below| self.structure_key(below)), ..capture.place() }
     }
 

@@ -232,7 +232,7 @@ impl Call {
         };
         let capture = ScreenCapture::of(reading, false, false);
         if capture.reliable() {
-            let structure = capture.structures.as_ref().map(|s| self.structure_key(&s.front));
+            let structure = capture.structures().map(|s| self.structure_key(&s.front));
             let place = Place { structure, ..capture.place() };
             let seen = event.before.observation.take().filter(|_| event.before.page_key == place.page_key);
             event.before = Place { observation: seen, ..place };

@@ -133,7 +133,7 @@ fn in_sight(t: &Transition, capture: &ScreenCapture) -> Option<Sight> {
         return None;
     }
     let leads = t.outcomes.iter().any(|o| o.kind == OutcomeKind::Page);
-    match target::locate(capture.snapshot(), &capture.refs, wanted) {
+    match target::locate(capture.snapshot(), capture.refs(), wanted) {
         Some(index) => Some(Sight::At(index)),
         None => (leads && target::may_scroll_to(capture.snapshot(), wanted)).then_some(Sight::Scroll),
     }
@@ -220,7 +220,7 @@ fn action_hint(t: Transition, sight: Sight, capture: &ScreenCapture, shown: usiz
         first: (sight == Sight::Scroll).then(|| Verb::Scroll.word().to_owned()),
         target: match sight {
             // As it is now: its label may have changed since.
-            Sight::At(index) => Some(target::describe(capture.snapshot(), capture.refs[index].node)),
+            Sight::At(index) => Some(target::describe(capture.snapshot(), capture.refs()[index].node)),
             Sight::NoTarget | Sight::Scroll => t.action.target,
         },
         alias: match sight {
@@ -228,7 +228,7 @@ fn action_hint(t: Transition, sight: Sight, capture: &ScreenCapture, shown: usiz
             _ => None,
         },
         selector: match sight {
-            Sight::At(index) => target::selector(capture.snapshot(), &capture.refs, capture.refs[index].node),
+            Sight::At(index) => target::selector(capture.snapshot(), capture.refs(), capture.refs()[index].node),
             Sight::NoTarget | Sight::Scroll => None,
         },
         outcome: Some(outcome),

@@ -78,7 +78,7 @@ impl Call {
         if shown.is_some_and(|s| s.numbered().any(|(_, r)| is_wanted(&r.label.title))) {
             return true;
         }
-        let Some(structure) = capture.structures.as_ref().map(|s| self.structure_key(&s.front)) else { return false };
+        let Some(structure) = capture.structures().map(|s| self.structure_key(&s.front)) else { return false };
         let query = Query {
             place: Place { structure: Some(structure.clone()), ..place.clone() },
             unasked: true,

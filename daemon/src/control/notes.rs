@@ -11,7 +11,7 @@ use super::checks::check_session;
 use super::session::scope_of;
 use super::{Core, Error, Result, backups, current_trace, recall, retention};
 use afd_base::text::Query;
-use afd_experience::memory::notes::{self, Filter, MAX_CONTENT, MAX_TOPIC, NewNote};
+use afd_experience::memory::notes::{self, Filter, MAX_CONTENT, NewNote};
 use afd_experience::memory::requests;
 use afd_store::{Reader, new_uid};
 use afd_workspace as session;
@@ -20,14 +20,8 @@ use afd_workspace as session;
 const MAX_SIMILAR: usize = 5;
 
 fn check_topic(topic: &str) -> Result<()> {
-    let length = topic.chars().count();
-    if topic.trim().is_empty() || length > MAX_TOPIC || topic.chars().any(char::is_control) {
-        let got = match length {
-            0 => "an empty string".to_owned(),
-            n if n > MAX_TOPIC => format!("{n} characters"),
-            _ => "only whitespace, or control characters".to_owned(),
-        };
-        return Err(Error::param("topic", "1 to 200 printable characters", got));
+    if topic.chars().any(char::is_control) {
+        return Err(Error::param("topic", "printable characters", "control characters"));
     }
     Ok(())
 }
@@ -104,7 +98,7 @@ pub async fn search(core: &Arc<Core>, params: &SearchParams) -> Result<Notes> {
     let filter = Filter { app: params.app.clone(), topic: params.topic.clone(), reader: Reader::of(asking) };
     // Ranked results have no stable sort key, so the cursor is the number of notes already returned.
     let (offset, limit) = (page.cursor.and_then(|c| usize::try_from(c).ok()).unwrap_or(0), page.limit);
-    let Some(text) = params.query.as_deref().filter(|q| !q.trim().is_empty()) else {
+    let Some(text) = params.query.as_deref().filter(|q| !q.is_empty()) else {
         return Ok(core.store.read_all(move |c| notes::newest(c, &filter, offset, limit)).await?);
     };
     // A query of punctuation only matches nothing.

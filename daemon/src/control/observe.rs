@@ -221,7 +221,7 @@ pub async fn set_overlay(core: &Arc<Core>, params: &OverlaySetParams) -> Result<
         enabled: params.enabled,
         max_marks,
         interactive_only: params.mark_scope == Some(MarkScope::Interactive),
-        auto_refresh: params.auto_refresh.unwrap_or(true),
+        auto_refresh: params.auto_refresh(),
         refresh_interval_ms: interval,
         offset_x: params.offset_x,
         offset_y: params.offset_y,
@@ -238,8 +238,8 @@ impl Call {
     /// Returns the version of the device's refs, as shown to the session now. Unreliable refs are not noted.
     pub(super) fn ref_version(&self, capture: &ScreenCapture) -> u64 {
         let mut hash = std::hash::DefaultHasher::new();
-        over_nodes(capture.refs.len(), || {
-            for r in capture.refs.iter() {
+        over_nodes(capture.refs().len(), || {
+            for r in capture.refs().iter() {
                 let node = &capture.snapshot().nodes[r.node];
                 (r.label.text(), &node.res_id, &node.class, node.bounds.to_string(), node.flags.text(false))
                     .hash(&mut hash);
@@ -259,16 +259,15 @@ impl Call {
     ) -> afd_proto::observe::Context {
         let mut context = capture.context();
         if capture.reliable() {
-            context.page.state = self.state_of(capture.structures.as_ref()).await;
+            context.page.state = self.state_of(capture.structures()).await;
         }
         let wanted = wanted.unwrap_or(HintsWanted::Chosen(true));
         if !wanted.any() {
             return context;
         }
-        let structure =
-            capture.structures.as_ref().filter(|_| capture.reliable()).map(|s| self.structure_key(&s.front));
+        let structure = capture.structures().filter(|_| capture.reliable()).map(|s| self.structure_key(&s.front));
         let mut hints = Vec::new();
-        if let Some(structures) = capture.structures.as_ref().filter(|s| s.front.dialog && capture.reliable()) {
+        if let Some(structures) = capture.structures().filter(|s| s.front.dialog && capture.reliable()) {
             hints.extend(self.dismissal_hint(&structures.front).await);
         }
         if capture.reliable() {

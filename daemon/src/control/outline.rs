@@ -4,16 +4,15 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
-use afd_proto::observe::{Context, Element, Format};
+use afd_proto::observe::{Context, DEFAULT_ROWS, Element, Format};
 use afd_proto::vocabulary::{HintsWanted, ObservationSource};
 
 use super::Call;
-use super::rows::DEFAULT_ROWS;
 use super::screen_capture::ScreenCapture;
 use afd_base::task::over_nodes;
 use afd_experience::memory::views::ShownRefs;
 use afd_screen::page::outline::{self, Item, quoted};
-use afd_screen::page::{WindowKind, mask};
+use afd_screen::page::{WindowKind, mask, refs};
 
 /// Maximum length of the notes below an outline, characters.
 const MAX_NOTES: usize = 600;
@@ -61,13 +60,15 @@ impl Call {
         let since = before.as_ref().map(|b| b.observation.clone());
         if let Some(before) = &before {
             let shown: Vec<(u32, &_)> = before.numbered().collect();
-            capture.numbers = outline::carried_numbers(&capture.refs, &shown);
+            capture.numbers = outline::carried_numbers(capture.refs(), &shown);
         }
         let max = shape.max_rows.unwrap_or(DEFAULT_ROWS) as usize;
         let items = over_nodes(capture.snapshot().nodes.len(), || items(capture));
-        only_shown(capture, &items[..items.len().min(if before.is_some() { usize::MAX } else { max })]);
-        self.record_and_learn(capture, source, Some(capture.refs.len())).await;
-        let mut context = self.with_hints(capture, shape.hints, capture.refs.len()).await;
+        // Changes are not cut, so all elements keep their aliases.
+        let shown = if before.is_some() { items.len() } else { items.len().min(max) };
+        keep_aliases_of(capture, &items[..shown]);
+        self.record_and_learn(capture, source, Some(capture.refs().len())).await;
+        let mut context = self.with_hints(capture, shape.hints, capture.refs().len()).await;
         match shape.format {
             Some(Format::Rows) => context.elements = Some(elements(capture, items, max)),
             Some(Format::Outline) | None => {
@@ -102,24 +103,20 @@ impl Call {
     }
 }
 
-/// Takes the aliases from what the outline does not tell, such as system bars: what nobody was shown cannot be meant by
-/// its alias.
-fn only_shown(capture: &mut ScreenCapture, told: &[Item]) {
-    let told: HashSet<usize> = told.iter().filter_map(|item| item.at).collect();
+/// Removes the aliases of all other refs, such as those in system bars, so that a session cannot act on an element that
+/// it was not shown.
+fn keep_aliases_of(capture: &mut ScreenCapture, shown: &[Item]) {
+    let shown: HashSet<usize> = shown.iter().filter_map(|item| item.at).collect();
     for (index, number) in capture.numbers.iter_mut().enumerate() {
-        if !told.contains(&index) {
+        if !shown.contains(&index) {
             *number = 0;
         }
     }
 }
 
-fn number_of(alias: &str) -> Option<u32> {
-    alias.strip_prefix("@n")?.parse().ok()
-}
-
 /// Returns the title that stands in the first line, and so need not be told again.
 fn title(capture: &ScreenCapture) -> Option<&str> {
-    capture.structures.as_ref().and_then(|s| s.front.title.as_deref()).map(|title| as_shown(capture, title))
+    capture.structures().and_then(|s| s.front.title.as_deref()).map(|title| as_shown(capture, title))
 }
 
 /// Returns a title as the screen shows it: digits are masked in those by which pages are recognised.
@@ -129,7 +126,7 @@ fn as_shown<'a>(capture: &'a ScreenCapture, title: &'a str) -> &'a str {
 }
 
 fn items(capture: &ScreenCapture) -> Vec<Item> {
-    outline::items(capture.snapshot(), &capture.refs, title(capture))
+    outline::items(capture.snapshot(), capture.refs(), title(capture))
 }
 
 fn alias(capture: &ScreenCapture, item: &Item) -> Option<String> {
@@ -150,7 +147,7 @@ fn elements(capture: &ScreenCapture, items: Vec<Item>, max: usize) -> Vec<Elemen
 
 /// Returns the first lines: the page, and the dialog over it.
 fn head(capture: &ScreenCapture, context: &Context, with_app: bool) -> String {
-    let structures = capture.structures.as_deref();
+    let structures = capture.structures();
     let front = structures.map(|s| &s.front);
     let dialog = front.filter(|f| f.dialog);
     let page = match (dialog, structures) {
@@ -263,16 +260,16 @@ fn is_same_page(before: &ShownRefs, capture: &ScreenCapture) -> bool {
 /// Joins aliases, three and more in a row as their first and last one: `@n2 @n7-@n11`.
 fn ranges(aliases: &[String]) -> String {
     let mut runs: Vec<(u32, u32)> = Vec::new();
-    for number in aliases.iter().filter_map(|alias| number_of(alias)) {
+    for number in aliases.iter().filter_map(|alias| refs::number_of(alias)) {
         match runs.last_mut() {
             Some((_, last)) if *last + 1 == number => *last = number,
             _ => runs.push((number, number)),
         }
     }
     let text = |(first, last): (u32, u32)| match last - first {
-        0 => format!("@n{first}"),
-        1 => format!("@n{first} @n{last}"),
-        _ => format!("@n{first}-@n{last}"),
+        0 => refs::alias(first),
+        1 => format!("{} {}", refs::alias(first), refs::alias(last)),
+        _ => format!("{}-{}", refs::alias(first), refs::alias(last)),
     };
     runs.into_iter().map(text).collect::<Vec<_>>().join(" ")
 }
@@ -284,11 +281,11 @@ fn changes(
     items: &[Item],
     (context, after_action): (&Context, bool),
 ) -> String {
-    let refs = before.snapshot.refs();
+    let old_refs = before.snapshot.refs();
     let numbers: HashMap<usize, u32> = before.numbered().map(|(number, r)| (r.node, number)).collect();
     let old_title = before.place.title.as_deref();
-    let old = outline::items(&before.snapshot, refs, old_title);
-    let old_alias = |item: &Item| item.at.and_then(|at| numbers.get(&refs[at].node)).map(|n| format!("@n{n}"));
+    let old = outline::items(&before.snapshot, old_refs, old_title);
+    let old_alias = |item: &Item| item.at.and_then(|at| numbers.get(&old_refs[at].node)).map(|n| refs::alias(*n));
     let mut by_alias: HashMap<String, String> = HashMap::new();
     let mut texts: HashMap<String, usize> = HashMap::new();
     for item in &old {

@@ -61,7 +61,7 @@ pub async fn save(core: &Arc<Core>, params: &PatternSaveParams) -> Result<Patter
             data: p.data.as_ref(),
             prior: p.confidence,
             session: Some(session),
-            source: Some(p.source.as_deref().map(str::trim).filter(|s| !s.is_empty()).unwrap_or("assistant")),
+            source: Some(p.source().trim()),
         };
         Ok::<_, Error>(patterns::save(c, &origin, &new)?)
     });

@@ -156,8 +156,8 @@ impl Call {
             return Err(stale_error(alias, "another page of the same activity is now in the foreground")
                 .details(json!({"then": shown.place.title, "now": now})));
         }
-        match refs::find(recorded, &capture.refs, &capture.exact) {
-            Ok(found) => Ok((capture.refs[found.index].node, found.moved)),
+        match refs::find(recorded, capture.refs(), capture.snapshot().exact_content()) {
+            Ok(found) => Ok((capture.refs()[found.index].node, found.moved)),
             Err(count) => Err(stale_error(
                 alias,
                 if count == 0 { "the element is no longer on the screen" } else { "several elements now match" },
@@ -185,7 +185,7 @@ fn touch_of(capture: &ScreenCapture, index: usize, text: Option<usize>) -> Resul
 /// Returns what an element is called, in quotes, for a message.
 fn name_of(capture: &ScreenCapture, index: usize) -> String {
     let what = target::describe(capture.snapshot(), index);
-    let name = capture.refs.iter().find(|r| r.node == index).and_then(naming::called).map(str::to_owned);
+    let name = capture.refs().iter().find(|r| r.node == index).and_then(naming::called).map(str::to_owned);
     quoted(&name.or(what.title).or(what.res_id).unwrap_or_else(|| what.role.to_string()), target::MAX_TITLE)
 }
 
@@ -244,7 +244,7 @@ pub(super) fn single_match(
     (gesture, partial): (Gesture, bool),
 ) -> Result<Match> {
     let snapshot = capture.snapshot();
-    let found = select::find(snapshot, &capture.refs, selector, gesture);
+    let found = select::find(snapshot, capture.refs(), selector, gesture);
     let elements: Vec<usize> = found.best.iter().map(|m| m.element).collect();
     let details = || json!({"matchedCount": found.count, "candidateCount": elements.len(), "candidates": candidate_list(capture, &elements)});
     let fit = found.best.first().map(|m| m.fit);
@@ -335,7 +335,7 @@ fn candidate_list(capture: &ScreenCapture, nodes: &[usize]) -> Vec<Value> {
     let snapshot = capture.snapshot();
     let label = |i: usize| {
         capture
-            .refs
+            .refs()
             .iter()
             .find(|r: &&Ref| r.node == i)
             .map_or_else(|| afd_screen::page::label::of(snapshot, i), |r| r.label.clone())
@@ -350,7 +350,7 @@ fn candidate_list(capture: &ScreenCapture, nodes: &[usize]) -> Vec<Value> {
                 let Point { x, y } = touch::point(snapshot, *i).ok()?;
                 Some(TargetSelector { x: Some(x), y: Some(y), ..TargetSelector::default() })
             };
-            let selector = target::selector(snapshot, &capture.refs, *i).or_else(place);
+            let selector = target::selector(snapshot, capture.refs(), *i).or_else(place);
             json!({"label": label(*i).text(), "class": node.class, "resId": node.res_id, "bounds": node.bounds.to_string(), "selector": selector})
         })
         .collect()
@@ -364,7 +364,7 @@ pub(super) fn resolved(capture: &ScreenCapture, point: Point, index: Option<usiz
         let app = snapshot.windows.get(node.window).map(|w| w.app.clone());
         json!({"what": target::describe(snapshot, i), "bounds": node.bounds.to_string(), "app": app})
     });
-    let name = |i: usize| capture.refs.iter().find(|r| r.node == i).and_then(|r| r.name.clone());
+    let name = |i: usize| capture.refs().iter().find(|r| r.node == i).and_then(|r| r.name.clone());
     ResolvedTarget {
         point,
         target: index.map(|i| Target { name: name(i), ..target::describe(snapshot, i) }),

@@ -1,7 +1,7 @@
 //! Converts captures to the rows of a response, and moves rows that are too large for a response to a file.
 
 use afd_proto::artifact::SavedArtifact;
-use afd_proto::observe::{Column, Context, RefRow, RefRows, Row, ScreenRows, WindowRow};
+use afd_proto::observe::{Column, Context, DEFAULT_ROWS, RefRow, RefRows, Row, ScreenRows, WindowRow};
 use serde::Serialize;
 
 use super::artifacts::{Content, Destination};
@@ -10,9 +10,6 @@ use super::{Call, Result};
 use afd_base::task::over_nodes;
 use afd_screen::page::Ref;
 use afd_screen::page::{Node, target};
-
-/// Default maximum number of rows returned.
-pub(super) const DEFAULT_ROWS: u32 = 120;
 
 /// Converts a count for the wire, saturating.
 pub(super) fn count(n: usize) -> u32 {
@@ -97,13 +94,14 @@ pub(super) fn ref_rows(capture: &ScreenCapture, max: Option<u32>, full: bool) ->
                 .map(|w| format!("{} {}", w.type_name, w.app)),
         }
     };
-    let returned = max_rows(max, full).min(capture.refs.len());
-    let rows: Vec<RefRow> = over_nodes(returned, || capture.refs.iter().take(returned).enumerate().map(row).collect());
+    let returned = max_rows(max, full).min(capture.refs().len());
+    let rows: Vec<RefRow> =
+        over_nodes(returned, || capture.refs().iter().take(returned).enumerate().map(row).collect());
     RefRows {
         ref_version: 0,
-        ref_count: count(capture.refs.len()),
+        ref_count: count(capture.refs().len()),
         returned_rows: count(rows.len()),
-        truncated: rows.len() < capture.refs.len(),
+        truncated: rows.len() < capture.refs().len(),
         rows,
         artifact: None,
         rows_in_artifact: false,

@@ -9,10 +9,9 @@ use afd_proto::vocabulary::PageRef;
 use afd_base::task::over_nodes;
 use afd_device::TreeReading;
 use afd_experience::memory::Place;
-use afd_screen::page::Ref;
 use afd_screen::page::fingerprint::{self, Identity};
 use afd_screen::page::structure::{Structure, Structures};
-use afd_screen::page::{Screen, Snapshot, WindowKind, reliability};
+use afd_screen::page::{Ref, Screen, Snapshot, WindowKind, refs, reliability};
 use afd_store::{new_uid, now_ms};
 
 /// A reading of the screen with everything derived from it.
@@ -21,16 +20,10 @@ pub(super) struct ScreenCapture {
     /// Id of the observation.
     pub uid: String,
     pub reading: TreeReading,
-    pub refs: Arc<Vec<Ref>>,
-    /// See [`fingerprint::exact_content`].
-    pub exact: Arc<str>,
     /// Numbers of their aliases; 0 for those that are not told and so have none.
     pub numbers: Vec<u32>,
     /// Fingerprint and page key; `None` while the activity is unknown.
     pub identity: Option<Identity>,
-    pub structures: Option<Arc<Structures>>,
-    /// Hash of the content, see [`fingerprint::content_hash`].
-    pub hash: Arc<str>,
     /// Whether two readings at least `SETTLE_INTERVAL` apart had the same content, with no input between them.
     pub settled: bool,
     /// Why the reading is unreliable; `None` if it is reliable.
@@ -66,6 +59,16 @@ impl ScreenCapture {
         &self.reading.value
     }
 
+    /// Returns the interactive elements; their index is that of their number.
+    pub(super) fn refs(&self) -> &Arc<Vec<Ref>> {
+        self.snapshot().refs()
+    }
+
+    /// Returns the page in front and the one under it.
+    pub(super) fn structures(&self) -> Option<&Arc<Structures>> {
+        self.snapshot().structures()
+    }
+
     /// Copies the capture as a new observation: several sessions may share one reading.
     pub(super) fn with_new_uid(&self) -> Self {
         Self { uid: new_uid(), ..self.clone() }
@@ -78,7 +81,7 @@ impl ScreenCapture {
 
     /// Returns the alias of a ref, by its index.
     pub(super) fn alias(&self, index: usize) -> String {
-        format!("@n{}", self.numbers.get(index).copied().unwrap_or_default())
+        refs::alias(self.numbers.get(index).copied().unwrap_or_default())
     }
 
     pub(super) fn reliable(&self) -> bool {
@@ -94,12 +97,10 @@ impl ScreenCapture {
         let snapshot = &reading.value;
         let doubt = reliability::doubt(snapshot).or(moving.then_some(reliability::MOVING));
         let identity = fingerprint::identity(snapshot);
-        let (structures, refs) = (snapshot.structures().cloned(), snapshot.refs().clone());
-        let (hash, exact) = (snapshot.content_hash().clone(), snapshot.exact_content().clone());
+        let (hash, exact) = (snapshot.content_hash(), snapshot.exact_content());
         Self {
             uid: new_uid(),
-            numbers: (1..).take(refs.len()).collect(),
-            refs,
+            numbers: (1..).take(snapshot.refs().len()).collect(),
             place: Place {
                 // With digits, whose change is a change of the page, too.
                 content: Some(format!("{hash}{}", &exact[..16])),
@@ -107,13 +108,10 @@ impl ScreenCapture {
                 ..place(
                     snapshot,
                     identity.as_ref().filter(|_| doubt.is_none()),
-                    structures.as_deref().filter(|_| doubt.is_none()),
+                    snapshot.structures().map(Arc::as_ref).filter(|_| doubt.is_none()),
                 )
             },
-            exact,
             identity,
-            structures,
-            hash,
             settled,
             doubt,
             has_web_view: snapshot.has_web_view(),
@@ -144,7 +142,7 @@ impl ScreenCapture {
             node_reliability: self.grade.to_owned(),
             page: PageRef { key: identity.key, fingerprint: identity.fingerprint, state: None },
             dialog: self
-                .structures
+                .structures()
                 .as_ref()
                 .map(|s| &s.front)
                 .filter(|f| f.dialog)

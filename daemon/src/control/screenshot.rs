@@ -196,7 +196,7 @@ fn marks(capture: &ScreenCapture, scale: f64, options: &Options) -> Vec<Mark> {
         Err(touch::Obstacle::Covered(by)) => snapshot.nodes[by].window == snapshot.nodes[node].window,
         _ => true,
     };
-    let refs = capture.refs.iter().take(options.max_marks).enumerate().filter(|(_, r)| shows(r.node));
+    let refs = capture.refs().iter().take(options.max_marks).enumerate().filter(|(_, r)| shows(r.node));
     let labelled = refs.map(|(i, r)| Mark { bounds: bounds(r.node), label: Some(capture.alias(i)) });
     let unlabelled = (0..snapshot.nodes.len()).filter(|i| options.scope == MarkScope::All && has_words(snapshot, *i));
     unlabelled.map(|i| Mark { bounds: bounds(i), label: None }).chain(labelled).collect()

@@ -61,7 +61,7 @@ impl Search {
         if !matches!(by, By::Label | By::Text | By::Desc) {
             return select::visible(snapshot, &selector);
         }
-        let best = select::find(snapshot, &capture.refs, &selector, Gesture::Tap).best;
+        let best = select::find(snapshot, capture.refs(), &selector, Gesture::Tap).best;
         let closest = best
             .iter()
             .filter(|m| m.fit <= least.min(Fit::Word))
@@ -72,7 +72,7 @@ impl Search {
             (false, _) => closest,
             (true, None | Some(By::Label)) => {
                 let compare = if self.exact { Compare::Exact } else { Compare::Part };
-                select::saying(snapshot, &capture.refs, &self.text, compare)
+                select::saying(snapshot, capture.refs(), &self.text, compare)
             }
             (true, Some(_)) => select::visible(snapshot, &selector),
         }

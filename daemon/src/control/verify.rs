@@ -260,7 +260,7 @@ impl Call {
         };
         let saying = || match alias {
             Some(found) => found.into_iter().collect(),
-            None => select::saying(snapshot, &capture.refs, &params.text, compare),
+            None => select::saying(snapshot, capture.refs(), &params.text, compare),
         };
         let verdict = |holds, nodes, message: &str| {
             Ok(Verdict { holds, nodes: Some(nodes), actual: None, message: message.to_owned() })

@@ -73,7 +73,7 @@ impl Condition {
 
     /// Returns `Some` if the condition holds; for `Until::Text`, with the matching nodes.
     fn check(&self, capture: &ScreenCapture) -> Option<Option<Vec<usize>>> {
-        let matches = || select::saying(capture.snapshot(), &capture.refs, &self.text, Compare::Part);
+        let matches = || select::saying(capture.snapshot(), capture.refs(), &self.text, Compare::Part);
         match self.until {
             Until::Text => Some(matches()).filter(|nodes| !nodes.is_empty()).map(Some),
             // An unreliable capture may lack the text although it is still on the screen.

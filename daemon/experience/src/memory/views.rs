@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use super::Place;
-use afd_screen::page::refs::Recorded;
+use afd_screen::page::refs::{self, Recorded};
 use afd_screen::page::structure::Structure;
 use afd_screen::page::{Ref, Screen};
 
@@ -49,9 +49,8 @@ impl ShownRefs {
 
     /// Returns the ref that an alias stands for.
     pub fn find(&self, alias: &str) -> Option<Recorded<'_>> {
-        let wanted: u32 = alias.strip_prefix("@n")?.parse().ok()?;
-        let index = self.numbers.iter().position(|number| *number == wanted && wanted != 0)?;
-        self.snapshot.recorded(index).filter(|_| alias == format!("@n{wanted}"))
+        let wanted = refs::number_of(alias)?;
+        self.snapshot.recorded(self.numbers.iter().position(|number| *number == wanted)?)
     }
 }
 

@@ -107,14 +107,25 @@ fn make(snapshot: &Snapshot, index: usize) -> Ref {
     }
 }
 
-/// A ref of an earlier screen, with what tells it from the others there.
+/// Returns the alias of a number, such as `@n3`.
+pub fn alias(number: u32) -> String {
+    format!("@n{number}")
+}
+
+/// Returns the number of an alias as [`alias`] writes it; `None` for any other text.
+pub fn number_of(alias: &str) -> Option<u32> {
+    let digits = alias.strip_prefix("@n").filter(|digits| !digits.starts_with(['0', '+']))?;
+    digits.parse().ok()
+}
+
+/// A ref of an earlier screen, with the facts that distinguish it from the other refs there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Recorded<'a> {
     /// The ref.
     pub what: &'a Ref,
     /// [`exact_content`](super::fingerprint::exact_content) of that screen, to tell duplicates apart.
     pub content: &'a str,
-    /// Whether no other ref of that observation had its title.
+    /// Whether no other ref of that screen had its title.
     pub unique_title: bool,
     /// Whether another ref of that screen differed from it in digits only, so that digits count.
     pub digits_count: bool,

@@ -28,8 +28,6 @@ use afd_workspace::conversation::compaction::Limits;
 use afd_workspace::conversation::{Conversation, budget, kept, messages, prepared, search, shapes, summaries, totals};
 use afd_workspace::{Session, tasks};
 
-/// Maximum number of tool definitions.
-const MAX_TOOLS: usize = 1_000;
 /// Maximum length of what is searched for, characters: of the last request, and of the current task.
 const MAX_QUERY_REQUEST: usize = 1_500;
 const MAX_QUERY_TASK: usize = 300;
@@ -47,7 +45,7 @@ pub async fn context(core: &Arc<Core>, params: &ConversationContextParams) -> Re
     let counter = counter(core, &conversation).await?;
     Recall::read_first(core, None).await?;
     let allocation = budget::allocate(budget, &settings);
-    let tools_tokens = tools_tokens(params.tools.as_deref(), &counter)?;
+    let tools_tokens = tools_tokens(params.tools.as_deref(), &counter);
     if tools_tokens >= budget {
         return Err(Error::param(
             "tools",
@@ -55,7 +53,7 @@ pub async fn context(core: &Arc<Core>, params: &ConversationContextParams) -> Re
             format!("{tools_tokens} of {budget} tokens"),
         ));
     }
-    let format = params.format.unwrap_or(Format::Afd);
+    let format = params.format();
     let request = Request { budget: budget - tools_tokens, allocation, keep: as_i64(settings.keep_recent) };
     let name = params.conversation.clone();
     let (own, called, model) = (core.clone(), session.name.clone(), counter.clone());
@@ -149,16 +147,9 @@ fn as_i64_len(n: usize) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 
-/// Counts the tokens of tool definitions, as they stand in a request.
-///
-/// # Errors
-/// If there are too many.
-pub(super) fn tools_tokens(tools: Option<&[Value]>, counter: &Counter) -> Result<i64> {
-    let tools = tools.unwrap_or_default();
-    if tools.len() > MAX_TOOLS {
-        return Err(Error::param("tools", "at most 1000 tool definitions", tools.len()));
-    }
-    Ok(tools.iter().map(|tool| counter.count(&tool.to_string()) + 4).sum())
+/// Counts the tokens of tool definitions in a request.
+pub(super) fn tools_tokens(tools: Option<&[Value]>, counter: &Counter) -> i64 {
+    tools.unwrap_or_default().iter().map(|tool| counter.count(&tool.to_string()) + 4).sum()
 }
 
 /// What a context is built for.

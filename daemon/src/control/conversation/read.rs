@@ -21,7 +21,7 @@ use afd_base::model::Counter;
 use afd_base::task::run_blocking;
 use afd_device as device;
 use afd_experience::memory::{log, sessions as memory};
-use afd_screen::page::target;
+use afd_screen::page::{refs, target};
 use afd_workspace::conversation::compaction::Limits;
 use afd_workspace::conversation::{self, Conversation, budget, messages, prepared, rolling, search, summaries, totals};
 use afd_workspace::{Session, tasks};
@@ -77,7 +77,7 @@ async fn sent(
     conversation: &Conversation,
     tools: Option<&[Value]>,
 ) -> Result<Sent> {
-    let tools = tools_tokens(tools, &counter(core, conversation).await?)?;
+    let tools = tools_tokens(tools, &counter(core, conversation).await?);
     let (request, counter) = at_limit(core, conversation, tools).await?;
     let (session, conversation) = (session.clone(), conversation.clone());
     let own = core.clone();
@@ -177,10 +177,10 @@ pub async fn working(core: &Arc<Core>, params: &WorkingParams) -> Result<Working
     let (current_task, recent_observations, context, stale, device) = gathered.await?;
     let shown = device.and_then(|device| core.views.shown(id, device));
     let active_elements = shown.as_deref().map(|shown| {
-        let mut refs: Vec<_> = shown.numbered().collect();
-        refs.sort_by_key(|(number, _)| *number);
+        let mut all: Vec<_> = shown.numbered().collect();
+        all.sort_by_key(|(number, _)| *number);
         let target = |node| target::describe(&shown.snapshot, node);
-        refs.into_iter().map(|(n, r)| ActiveElement { alias: format!("@n{n}"), target: target(r.node) }).collect()
+        all.into_iter().map(|(n, r)| ActiveElement { alias: refs::alias(n), target: target(r.node) }).collect()
     });
     Ok(WorkingMemory {
         usage: usage(core, &session.name, &conversation, (sent.tokens, sent.turns)),

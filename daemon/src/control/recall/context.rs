@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use afd_proto::recall::{EntryType, RecallContext, RecallContextParams, RecallEntry, RecallSearchParams};
 
-use super::super::checks::{check_session, check_text};
+use super::super::checks::check_session;
 use super::super::{Core, Error, Result};
-use super::search::{MAX_QUERY, search};
+use super::search::search;
 use afd_base::model::Counter;
 use afd_base::text::cut;
 use afd_workspace::summary::rfc3339;
@@ -42,7 +42,6 @@ pub async fn context(core: &Arc<Core>, params: &RecallContextParams) -> Result<R
         .clone()
         .or(said)
         .ok_or_else(|| Error::param("task", "a task, because the session has neither task nor goal", "none"))?;
-    check_text("task", &task, MAX_QUERY)?;
     let app = params.app.clone().or_else(|| of_session.as_ref().and_then(|(session, _, _)| session.app.clone()));
     let query = RecallSearchParams {
         query: task.clone(),

@@ -28,8 +28,6 @@ use afd_store::{Connection, Result as Stored, now_ms};
 use afd_workspace as session;
 use afd_workspace::conversation::{self, search as messages};
 
-/// Maximum length of a query, characters.
-pub const MAX_QUERY: usize = 4_000;
 /// What the lists of vectors count beside full text: of the model of the settings, of the built-in one beside it, and
 /// of that alone.
 const MODEL_WEIGHT: f64 = 2.0;

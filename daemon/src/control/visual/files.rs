@@ -9,7 +9,6 @@ use afd_proto::files::{
     ExportParams, ExportedScope, FileRemark, ImportParams, ImportedScope, VisualExportResult, VisualImportResult,
 };
 use afd_proto::import::Tally;
-use afd_proto::vocabulary::DEFAULT_SESSION;
 
 use super::super::checks::absolute;
 use super::super::rows::count;
@@ -45,7 +44,7 @@ pub async fn import(core: &Arc<Core>, params: &ImportParams) -> Result<VisualImp
     if params.app.is_some() && found.iter().filter(|d| d.site.is_none()).count() > 1 {
         return Err(Error::param("app", "no value, because the directory holds several apps", "a name"));
     }
-    let session = core.session_row(params.session.as_deref().unwrap_or(DEFAULT_SESSION)).await?;
+    let session = core.session_row(params.session()).await?;
     let mut imported = Vec::new();
     let mut app = String::new();
     for directory in found {

@@ -8,7 +8,7 @@ use afd_proto::graph::{
     GraphFormat, GraphParams, Path, PathParams, RenderedGraph, Route, Transition, Transitions, TransitionsParams,
 };
 use afd_proto::visual::{Dismissal, Interrupt, ScopeCall, States, StatesParams};
-use afd_proto::vocabulary::{By, DEFAULT_SESSION, Hint, HintKind, Target, TargetSelector};
+use afd_proto::vocabulary::{By, Hint, HintKind, Target, TargetSelector};
 
 use super::super::artifacts::Content;
 use super::super::checks::absolute;
@@ -223,7 +223,7 @@ fn path_context(
         Some(given) => find::pages(connection, known.id, &places, "from", given)?,
         None => Ok(BTreeSet::new()),
     };
-    let seen = log::context(connection, params.session.as_deref().unwrap_or(DEFAULT_SESSION), device)?;
+    let seen = log::context(connection, params.session(), device)?;
     let start = match seen.observation_id.as_deref() {
         Some(uid) => find::state_of_observation(connection, uid)?.map(|s| s.id),
         None => None,
@@ -339,7 +339,7 @@ pub async fn draw(core: &Arc<Core>, params: &GraphParams) -> Result<RenderedGrap
             let (mime_type, extension) = file_type(format);
             let bytes = drawing.clone().into_bytes();
             let content = Content { kind: "state_graph", mime_type, extension, op: "visual.graph", bytes };
-            let session = params.session.as_deref().unwrap_or(DEFAULT_SESSION);
+            let session = params.session();
             core.session_row(session).await?;
             Some(core.save_for_session(session, content, "saveFile", Some(file)).await?)
         }

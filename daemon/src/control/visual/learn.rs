@@ -7,8 +7,9 @@
 use std::sync::Arc;
 
 use afd_proto::ErrorCode;
+use afd_proto::limits::{Limited, OutOfRange};
 use afd_proto::visual::{Detection, LearnParams, LearnResult, StateRef};
-use afd_proto::vocabulary::{DEFAULT_SESSION, ObservationSource, Role};
+use afd_proto::vocabulary::{ObservationSource, Role};
 
 use super::super::capture::CaptureOptions;
 use super::super::rows::count;
@@ -81,7 +82,7 @@ impl Call {
     /// Learns from a look in the background, without delaying the response. Does nothing if learning is disabled, or if
     /// the look has not settled or is unreliable.
     pub(in super::super) fn learn_in_background(&self, look: &ScreenCapture) {
-        let Some(structures) = look.structures.clone().filter(|_| look.settled && look.reliable()) else { return };
+        let Some(structures) = look.structures().filter(|_| look.settled && look.reliable()) else { return };
         if !self.core.config.get().visual.learn {
             return;
         }
@@ -159,7 +160,7 @@ fn scope_of(params: &LearnParams) -> Result<Scope> {
 async fn from_detections(core: &Arc<Core>, params: &LearnParams, detections: &[Detection]) -> Result<LearnResult> {
     let scope = scope_of(params)?;
     let seen = all_detected(detections, "detections")?;
-    let session = core.session_row(params.session.as_deref().unwrap_or(DEFAULT_SESSION)).await?;
+    let session = core.session_row(params.session()).await?;
     let mut screenshot = None;
     if let Some(picture) = &params.picture {
         screenshot = Some(pictures::from_file(picture).await?);
@@ -175,7 +176,7 @@ async fn from_detections(core: &Arc<Core>, params: &LearnParams, detections: &[D
 async fn from_picture(core: &Arc<Core>, params: &LearnParams, picture: &str) -> Result<LearnResult> {
     let scope = scope_of(params)?;
     let screenshot = pictures::from_file(picture).await?;
-    let session = core.session_row(params.session.as_deref().unwrap_or(DEFAULT_SESSION)).await?;
+    let session = core.session_row(params.session()).await?;
     let detected = core.detect(&screenshot).await?;
     let lesson = Lesson::of_picture(scope, params.page.clone(), now_ms());
     let picture_source = params.pictures.then_some(PictureSource { screenshot, session, device: None });
@@ -200,7 +201,7 @@ async fn from_screen(
         }
         (None, None) => return Err(Error::new(ErrorCode::Internal, "no element tree was read with the screenshot")),
     };
-    let structures = look.structures.clone().filter(|_| look.reliable());
+    let structures = look.structures().filter(|_| look.reliable());
     let detected = match &screenshot {
         Some(screenshot) if params.detect => {
             let (name, seen) = core.detect(screenshot).await?;
@@ -291,23 +292,29 @@ impl From<DetectorError> for Error {
 /// Validates and converts all detections; `field` names them in the error for the first invalid one.
 fn all_detected(detections: &[Detection], field: &str) -> Result<Vec<Detected>> {
     let one = |(i, d): (usize, &Detection)| {
-        detected(d).map_err(|(member, expected, got)| Error::param(&format!("{field}[{i}].{member}"), expected, got))
+        detected(d).map_err(|out| Error::param(&format!("{field}[{i}].{}", out.field), &out.expected, out.got))
     };
     detections.iter().enumerate().map(one).collect()
 }
 
-/// Validates and converts one detection. An invalid one yields the field, what was expected and what it was.
-fn detected(d: &Detection) -> std::result::Result<Detected, (&'static str, &'static str, String)> {
+/// Validates and converts one detection.
+///
+/// # Errors
+/// The first invalid field.
+fn detected(d: &Detection) -> std::result::Result<Detected, OutOfRange> {
+    let out = |field: &str, expected: &str, got: String| OutOfRange {
+        field: field.to_owned(),
+        expected: expected.to_owned(),
+        got,
+    };
     let [left, top, right, bottom] = d.bounds;
     let sane = -MAX_COORDINATE..=MAX_COORDINATE;
     if right <= left || bottom <= top || ![left, top, right, bottom].iter().all(|v| sane.contains(v)) {
-        return Err(("box", "left, top, right and bottom of a non-empty rectangle", format!("{:?}", d.bounds)));
+        return Err(out("box", "left, top, right and bottom of a non-empty rectangle", format!("{:?}", d.bounds)));
     }
-    if let Some(confidence) = d.confidence.filter(|c| !(0.0..=1.0).contains(c)) {
-        return Err(("confidence", "0 to 1", confidence.to_string()));
-    }
+    d.check()?;
     if let Some(name) = d.name.as_ref().filter(|n| n.trim().is_empty()) {
-        return Err(("name", "a non-blank name", format!("{name:?}")));
+        return Err(out("name", "a non-blank name", format!("{name:?}")));
     }
     Ok(Detected {
         name: d.name.clone(),

@@ -64,10 +64,11 @@ impl Core {
         Ok(self.artifacts.delete_unused(&in_use, min_age_ms, &self.config.get().artifacts.dir).await?)
     }
 
-    /// Logs a change of the visual memory and publishes it to subscribers. Names are not logged: they come from screens.
+    /// Logs a change of the visual memory and publishes it to subscribers. The log gets neither names nor reasons, which quote
+    /// the screen.
     fn publish_change(&self, change: &Change) {
         let op = if change.undone_at.is_some() { "undo" } else { change.op.word() };
-        tracing::info!(app = change.about.app, op, why = change.why, "visual memory");
+        tracing::info!(app = change.about.app, op, "visual memory");
         self.live.publish(Message::Visual(Box::new(change.clone())));
     }
 }

@@ -267,15 +267,12 @@ pub async fn find_components(core: &Arc<Core>, params: &MatchParams) -> Result<M
         .look
         .as_ref()
         .filter(|l| l.reliable())
-        .and_then(|l| l.structures.as_ref())
+        .and_then(|l| l.structures())
         .and_then(|s| core.visual.recognise(&s.front));
     let matched = answer(&known, components, hits, took_ms);
     // The state on the screen is only relevant if it belongs to the searched app or site.
-    let here = screenshot
-        .look
-        .as_ref()
-        .and_then(|l| l.structures.as_ref())
-        .is_some_and(|s| index::of(&s.front) == known.scope);
+    let here =
+        screenshot.look.as_ref().and_then(|l| l.structures()).is_some_and(|s| index::of(&s.front) == known.scope);
     core.note_matches(&known, state.filter(|_| here).map(|s| s.state), &matched.1, &matched.2).await?;
     Ok(matched.0)
 }

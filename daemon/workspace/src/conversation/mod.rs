@@ -73,8 +73,7 @@ pub struct Conversation {
     pub used: i64,
 }
 
-/// Name of the conversation that calls mean which name none.
-pub const MAIN: &str = "main";
+pub use afd_proto::vocabulary::DEFAULT_CONVERSATION as MAIN;
 
 impl Conversation {
     /// Returns the position of the last message that no context has: it was cleared, or taken out by request.
