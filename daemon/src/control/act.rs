@@ -69,7 +69,7 @@ pub async fn drag(core: &Arc<Core>, params: &DragParams) -> Result<Reply<ActResu
     let mut plan = Plan { target_spec: Some(from), ..Plan::of(Verb::Drag, Steps::Drag(to, ms)) };
     // Typed text must not enter memory as the label of a target; aliases mean nothing there.
     match params.to.as_deref().filter(|to| default_by(to) != By::Ref) {
-        Some(to) if !core.secrets.was_typed(to) => plan = plan.with_param("to", to),
+        Some(to) if !core.experience.secrets.was_typed(to) => plan = plan.with_param("to", to),
         _ => {}
     }
     run(core, params, plan).await
@@ -103,7 +103,7 @@ pub async fn scroll_to(core: &Arc<Core>, params: &ScrollToParams) -> Result<Repl
     };
     let mut plan = Plan::of(Verb::ScrollTo, Steps::Search(search));
     // Typed text must not enter memory as the label of a target.
-    if core.secrets.was_typed(&params.text) {
+    if core.experience.secrets.was_typed(&params.text) {
         plan.action.slots.push("text".to_owned());
     } else {
         plan.action.target = Some(super::target_spec::named_target(params.by.unwrap_or(By::Text), &params.text));
@@ -165,8 +165,8 @@ pub async fn text(core: &Arc<Core>, params: &TextParams) -> Result<Reply<ActResu
     check_typed(text)?;
     let mut plan = Plan::of(Verb::Text, Steps::Type(Secret::new(text)));
     plan.action.slots.push("text".to_owned());
-    plan.evidence = Some(json!({"length": text.chars().count(), "hash": core.secrets.hash(text)}));
-    core.secrets.remember(text);
+    plan.evidence = Some(json!({"length": text.chars().count(), "hash": core.experience.secrets.hash(text)}));
+    core.experience.secrets.remember(text);
     run(core, params, plan).await
 }
 
@@ -194,8 +194,8 @@ pub async fn fill(core: &Arc<Core>, params: &FillParams) -> Result<Reply<ActResu
     let spec = TargetSpec::named(by, &params.value, (false, false), None)?;
     let mut plan = Plan { target_spec: Some(spec), ..Plan::of(Verb::Fill, Steps::Fill(Secret::new(text))) };
     plan.action.slots.push("text".to_owned());
-    plan.evidence = Some(json!({"length": text.chars().count(), "hash": core.secrets.hash(text)}));
-    core.secrets.remember(text);
+    plan.evidence = Some(json!({"length": text.chars().count(), "hash": core.experience.secrets.hash(text)}));
+    core.experience.secrets.remember(text);
     run(core, params, plan).await
 }
 

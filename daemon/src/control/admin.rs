@@ -10,20 +10,20 @@ use afd_proto::MethodInfo;
 use afd_proto::daemon::{MethodList, MethodSummary, ReloadResult, ShutdownResult, Sizes, Status, StoreStatus, Version};
 
 use super::{Core, Result, forwards, rescue};
-use afd_base::config;
+use crate::control::runtime::Runtime;
 use afd_base::config::Settings;
-use afd_base::file;
 use afd_base::task::run_blocking;
+use afd_base::{config, file};
 use afd_store::SCHEMA;
 
 /// `daemon.version`
-pub fn version(core: &Core) -> Version {
+pub fn version(runtime: &Runtime) -> Version {
     Version {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         protocol: afd_proto::PROTOCOL,
         capabilities: afd_proto::CAPABILITIES.iter().map(|c| (*c).to_owned()).collect(),
         pid: std::process::id(),
-        started_at: core.runtime.started_at,
+        started_at: runtime.started_at,
     }
 }
 
@@ -81,7 +81,7 @@ fn advice(core: &Core) -> String {
 const SIZES_AGE: Duration = Duration::from_secs(5);
 
 async fn sizes_on_disk(core: &Arc<Core>) -> OnDisk {
-    let mut known = core.sizes.lock().await;
+    let mut known = core.runtime.sizes.lock().await;
     if let Some((_, sizes)) = known.as_ref().filter(|(at, _)| at.elapsed() < SIZES_AGE) {
         return sizes.clone();
     }
@@ -153,8 +153,8 @@ pub async fn reload(core: &Arc<Core>) -> Result<ReloadResult> {
 }
 
 /// `daemon.shutdown`
-pub fn shutdown(core: &Core) -> ShutdownResult {
+pub fn shutdown(runtime: &Runtime) -> ShutdownResult {
     tracing::info!("shutdown requested by a client");
-    core.runtime.request_stop();
+    runtime.request_stop();
     ShutdownResult { stopping: true }
 }

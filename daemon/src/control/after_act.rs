@@ -80,7 +80,11 @@ impl Call {
     /// Takes what a look showed as the outcome of the act, and learns from it if it is new. It is no observation of the
     /// session, so no row is written.
     async fn take_look(&self, capture: &ScreenCapture, changed: bool) {
-        if self.core.views.is_recorded(self.device_id, capture.snapshot().content_hash(), capture.reading.inputs) {
+        if self.core.experience.views.is_recorded(
+            self.device_id,
+            capture.snapshot().content_hash(),
+            capture.reading.inputs,
+        ) {
             return;
         }
         let structure = match changed {
@@ -90,14 +94,14 @@ impl Call {
         };
         let place = Place { structure, observation: None, ..self.place_of(capture) };
         if changed {
-            self.core.views.note_recorded(
+            self.core.experience.views.note_recorded(
                 self.device_id,
                 capture.snapshot().content_hash(),
                 capture.reading.inputs,
                 true,
             );
             let seen = LastSeen { place: place.clone(), inputs: capture.reading.inputs, reliable: true };
-            self.core.views.update(self.session_id, self.device_id, seen, None);
+            self.core.experience.views.update(self.session_id, self.device_id, seen, None);
         }
         let (origin, seq, at) = (self.origin(), capture.reading.seq, capture.at);
         let look = move |c: &afd_store::Connection| record::look(c, &origin, &place, seq, at);

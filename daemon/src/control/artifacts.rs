@@ -17,7 +17,7 @@ use super::{Call, Core, Error, Result, current_trace};
 use afd_base::file::with_suffix;
 use afd_base::task::run_blocking;
 use afd_store::artifact::{self, ArtifactError, Filter, NewArtifact, Place};
-use afd_store::new_uid;
+use afd_store::{Store, new_uid};
 
 /// Name of the job that enforces the size and age limits.
 pub(super) const LIMITS_JOB: &str = "artifact-limits";
@@ -213,13 +213,13 @@ fn is_daemon_path(path: &Path, database: &Path, config: &Path, socket: &Path) ->
 ///
 /// # Errors
 /// If `limit` or `cursor` is out of range, or if the database cannot be read.
-pub async fn list(core: &Arc<Core>, params: &ListParams) -> Result<Artifacts> {
+pub async fn list(store: &Store, params: &ListParams) -> Result<Artifacts> {
     let filter = Filter {
         session: params.session.clone(),
         kind: params.kind.clone(),
         page: super::paging::page(params.limit(), params.cursor)?,
     };
-    Ok(core.store.read_all(move |c| artifact::list(c, &filter)).await?)
+    Ok(store.read_all(move |c| artifact::list(c, &filter)).await?)
 }
 
 fn unknown(id: i64) -> Error {

@@ -8,7 +8,7 @@ use afd_proto::ErrorCode;
 use afd_proto::backup::{Backup, BackupReason, Backups as BackupList, DeleteParams, Deleted, Verified, VerifyParams};
 
 use super::{Core, Error, Result, rescue, transfer};
-use afd_base::config::Settings;
+use afd_base::config::{Config, Settings};
 use afd_base::task::run_blocking;
 use afd_store::backup::{BackupError, Backups};
 use afd_store::job::Outcome;
@@ -63,10 +63,10 @@ pub async fn create(core: &Arc<Core>) -> Result<Backup> {
 
 /// Runs work on the backups on a blocking thread.
 async fn on<T: Send + 'static>(
-    core: &Core,
+    config: &Config,
     work: impl FnOnce(&Backups) -> afd_store::backup::Result<T> + Send + 'static,
 ) -> Result<T> {
-    let backups = rescue::backups(&core.config.get());
+    let backups = rescue::backups(&config.get());
     Ok(run_blocking(move || work(&backups)).await??)
 }
 
@@ -74,8 +74,8 @@ async fn on<T: Send + 'static>(
 ///
 /// # Errors
 /// If the directory cannot be read.
-pub async fn list(core: &Core) -> Result<BackupList> {
-    on(core, |backups| {
+pub async fn list(config: &Config) -> Result<BackupList> {
+    on(config, |backups| {
         let (list, unreadable) = backups.list()?;
         Ok(BackupList {
             dir: backups.dir().display().to_string(),
@@ -91,37 +91,37 @@ pub async fn list(core: &Core) -> Result<BackupList> {
 ///
 /// # Errors
 /// If there is no such backup, or it is damaged.
-pub async fn verify(core: &Core, params: VerifyParams) -> Result<Verified> {
-    on(core, move |backups| backups.verify(params.name.as_deref())).await
+pub async fn verify(config: &Config, params: VerifyParams) -> Result<Verified> {
+    on(config, move |backups| backups.verify(params.name.as_deref())).await
 }
 
 /// `backup.delete`
 ///
 /// # Errors
 /// If there is no such backup.
-pub async fn delete(core: &Arc<Core>, params: DeleteParams) -> Result<Deleted> {
-    on(core, move |backups| backups.delete(&params.name).map(|()| Deleted { name: params.name })).await
+pub async fn delete(config: &Config, params: DeleteParams) -> Result<Deleted> {
+    on(config, move |backups| backups.delete(&params.name).map(|()| Deleted { name: params.name })).await
 }
 
 /// Makes a backup if one is due, and deletes old ones.
 pub(super) async fn run_job(core: &Arc<Core>) -> Outcome {
     let settings = core.config.get().backup.clone();
     let Some(every) = settings.every else { return Ok("switched off by `backup.every_hours`".to_owned()) };
-    let newest = on(core, |backups| backups.list()).await?.0.into_iter().next();
+    let newest = on(&core.config, |backups| backups.list()).await?.0.into_iter().next();
     let age = newest
         .map_or(Duration::MAX, |b| Duration::from_millis(u64::try_from(now_ms() - b.created_at).unwrap_or_default()));
     if age < every {
         return Ok("not due".to_owned());
     }
     let made = make(core, BackupReason::Schedule).await?;
-    let gone = on(core, move |backups| backups.prune(settings.keep, settings.max_bytes)).await?;
+    let gone = on(&core.config, move |backups| backups.prune(settings.keep, settings.max_bytes)).await?;
     Ok(format!("made {}, deleted {}", made.name, gone.len()))
 }
 
 /// Returns the names of the backups that hold what was recorded at a time, newest first. A directory that cannot be
 /// read has none.
-pub(super) async fn holding(core: &Core, recorded_at: i64) -> Vec<String> {
-    let (all, _) = on(core, |backups| backups.list()).await.unwrap_or_default();
+pub(super) async fn holding(config: &Config, recorded_at: i64) -> Vec<String> {
+    let (all, _) = on(config, |backups| backups.list()).await.unwrap_or_default();
     all.into_iter().filter(|b| b.created_at >= recorded_at).map(|b| b.name).collect()
 }
 

@@ -1,9 +1,8 @@
 //! Resolves the device and the session of a call.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
-use super::checks::{check_new_name, check_session};
+use super::checks::check_session;
 use afd_proto::Secret;
 use afd_proto::vocabulary::{DEFAULT_SESSION, DeviceCall, Echo, Reply};
 
@@ -11,41 +10,8 @@ use super::{Core, Result, current_trace};
 use afd_device::{self as device, Device, DriverError, PendingRead, Resolved};
 use afd_experience::memory::Origin;
 use afd_store::new_uid;
-use afd_workspace as sessions;
 
 impl Core {
-    /// Returns the row id of a session, creating the row on first use.
-    pub(super) async fn session_row(&self, name: &str) -> Result<i64> {
-        let known = self.sessions.lock().get(name).copied();
-        if let Some(id) = known {
-            return Ok(id);
-        }
-        check_new_name("session", name)?;
-        let (origin, wanted) = (self.store.origin().to_owned(), name.to_owned());
-        let before = self.sessions_changed.load(Ordering::SeqCst);
-        let id = self.store.write_first(move |c| sessions::row_id(c, &origin, &wanted)).await?;
-        let mut known = self.sessions.lock();
-        // The session may have been renamed or deleted since: then the next call looks again.
-        if self.sessions_changed.load(Ordering::SeqCst) == before {
-            known.insert(name.to_owned(), id);
-        }
-        Ok(id)
-    }
-
-    /// Forgets the row id of a session that is renamed or deleted. To be called before the change and after it.
-    pub(super) fn forget_session_row(&self, name: &str) {
-        let mut known = self.sessions.lock();
-        self.sessions_changed.fetch_add(1, Ordering::SeqCst);
-        known.remove(name);
-    }
-
-    /// Forgets the row ids of all sessions.
-    pub(super) fn forget_session_rows(&self) {
-        let mut known = self.sessions.lock();
-        self.sessions_changed.fetch_add(1, Ordering::SeqCst);
-        known.clear();
-    }
-
     /// Returns the row id of a device, creating the row on first use.
     pub(super) async fn device_row(&self, device: &Device) -> Result<i64> {
         if let Some(id) = device.row().get() {
@@ -103,7 +69,7 @@ impl Addressed {
     /// Gets or creates the rows of the session and the device.
     pub(super) async fn open(self) -> Result<Call> {
         Ok(Call {
-            session_id: self.core.session_row(&self.echo.session).await?,
+            session_id: self.core.sessions.row(&self.core.store, &self.echo.session).await?,
             device_id: self.core.device_row(&self.target.device).await?,
             core: self.core,
             echo: self.echo,

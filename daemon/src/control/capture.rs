@@ -14,10 +14,9 @@ use tokio::time::Instant;
 use super::screen_capture::{self, NewestCapture, ScreenCapture};
 use super::{Call, Result};
 use afd_device::{DriverError, PendingRead, TreeReading};
-use afd_experience::memory::Place;
 use afd_experience::memory::observations::Observation;
-use afd_experience::memory::record;
 use afd_experience::memory::views::{LastSeen, ShownRefs};
+use afd_experience::memory::{Place, record};
 use afd_screen::page::fingerprint;
 
 /// Minimum time between two readings that show whether the page has settled.
@@ -48,7 +47,7 @@ impl Call {
         let mut settled = self.is_settled(&read);
         let mut reads = 1;
         let page = fingerprint::identity(&read.value).map(|i| i.key);
-        let restless = page.as_deref().is_some_and(|page| self.core.views.is_restless(self.device_id, page));
+        let restless = page.as_deref().is_some_and(|page| self.core.experience.views.is_restless(self.device_id, page));
         let wait = if options.settle && !restless { options.wait.max(SETTLE_WAIT) } else { options.wait };
         while !settled && (options.settle || !options.wait.is_zero()) && (reads < 2 || started.elapsed() < wait) {
             tokio::time::sleep_until(read.at + SETTLE_INTERVAL).await;
@@ -57,7 +56,7 @@ impl Call {
             reads += 1;
         }
         if let Some(page) = page.filter(|_| settled || reads > 1) {
-            self.core.views.note_settling(self.device_id, &page, settled);
+            self.core.experience.views.note_settling(self.device_id, &page, settled);
         }
         Ok(ScreenCapture::of(read, settled, reads > 1 && !settled))
     }
@@ -72,7 +71,7 @@ impl Call {
     /// Returns whether the page has settled, compared with the previous reading of the device.
     fn is_settled(&self, read: &TreeReading) -> bool {
         let hash = screen_capture::content_of(read);
-        self.core.views.is_settled(self.device_id, hash, read.inputs, read.at, SETTLE_INTERVAL)
+        self.core.experience.views.is_settled(self.device_id, hash, read.inputs, read.at, SETTLE_INTERVAL)
     }
 
     /// Records a capture as seen by the session and learns from it. `shown` is the number of refs returned, if refs
@@ -85,7 +84,7 @@ impl Call {
     ) {
         let known = capture.settled
             && capture.reliable()
-            && self.core.views.note_recorded(
+            && self.core.experience.views.note_recorded(
                 self.device_id,
                 capture.snapshot().content_hash(),
                 capture.reading.inputs,
@@ -118,9 +117,9 @@ impl Call {
     ) {
         let seen = LastSeen { place: place.clone(), inputs: capture.reading.inputs, reliable: capture.reliable() };
         let shown = shown.map(|count| Arc::new(Self::shown_refs(capture, count)));
-        self.core.views.update(self.session_id, self.device_id, seen, shown);
+        self.core.experience.views.update(self.session_id, self.device_id, seen, shown);
         let newest = NewestCapture { session: self.echo.session.clone(), capture: capture.clone() };
-        self.core.newest.lock().insert(self.device_id, Arc::new(newest));
+        self.core.screens.newest.lock().insert(self.device_id, Arc::new(newest));
         let snapshot = capture.snapshot();
         self.record(Observation {
             uid: capture.uid.clone(),

@@ -1,30 +1,21 @@
 //! Shared state of all use cases.
 
-use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
-use std::time::Instant;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use parking_lot::Mutex;
 
+use super::handles::{Experience, Screens, Sessions};
 use super::locks::CallLocks;
 use super::recall::Recall;
 use super::runtime::Runtime;
-use super::screen_capture::NewestCapture;
-use super::sizes::OnDisk;
-use super::streams::WatchStreams;
 use super::substitute::Substitute;
 use super::{Error, Result, rescue, scope};
 use afd_base::config::Config;
 use afd_base::erased;
 use afd_base::live::Live;
-use afd_base::model::Tokenizers;
 use afd_base::task::Tasks;
 use afd_device::Registry;
-use afd_experience::memory::{secrets::Secrets, views::Views};
-use afd_experience::visual::Index;
 use afd_store::artifact::Artifacts;
 use afd_store::job::Jobs;
 use afd_store::{self as store, Store, StoreError};
@@ -51,28 +42,14 @@ pub struct Core {
     pub jobs: Jobs,
     /// Index of what can be recalled, and the model of the settings.
     pub recall: Recall,
-    /// In-memory index by which screens are recognised as states.
-    pub visual: Arc<Index>,
-    /// Newest observation and aliases of each session and device.
-    pub(super) views: Views,
-    /// Keyed hashes of typed text, by which it is recognised and redacted.
-    pub(super) secrets: Arc<Secrets>,
+    /// What is known of screens and of what was typed on them.
+    pub experience: Experience,
+    /// What the devices show.
+    pub(super) screens: Screens,
+    /// The sessions and their conversations.
+    pub sessions: Sessions,
     /// Locks that serialise calls.
     pub(super) locks: CallLocks,
-    /// Observation streams shared by `observe.wait` calls.
-    pub(super) watch_streams: WatchStreams,
-    /// Tokenizers, loaded on first use.
-    pub tokenizers: Arc<Tokenizers>,
-    /// Row ids of sessions by name.
-    pub(super) sessions: Mutex<HashMap<String, i64>>,
-    /// Number of times that a session was renamed or deleted.
-    pub(super) sessions_changed: AtomicU64,
-    /// Held during imports, exports and backups, which exclude each other.
-    pub(super) importing: Arc<tokio::sync::Mutex<()>>,
-    /// Sizes on disk, and when they were read.
-    pub(super) sizes: tokio::sync::Mutex<Option<(Instant, OnDisk)>>,
-    /// Newest capture of each device, by its row id.
-    pub(super) newest: Mutex<HashMap<i64, Arc<NewestCapture>>>,
 }
 
 impl Core {
@@ -99,10 +76,8 @@ impl Core {
             None => (opened?, None),
         };
         let store = Arc::new(store);
-        let secrets = Secrets::open(store.path())
-            .map_err(|e| StoreError::Unavailable(format!("cannot use its key file: {e}")))?;
+        let experience = Experience::open(&store)?;
         let live = Arc::new(Live::default());
-        let rollback_count = store.rollback_count();
         let sequence = store.clone();
         let devices = Registry::new(Arc::new(move || sequence.next_seq()), live.clone(), tasks.clone());
         devices.set_adb(&settings.adb);
@@ -114,21 +89,14 @@ impl Core {
             artifacts: Artifacts::new(store.clone()),
             jobs: Jobs::new(tasks),
             recall: Recall::default(),
-            visual: Arc::new(Index::new(rollback_count)),
             store,
             substitute,
             devices,
             live,
-            views: Views::default(),
-            secrets: Arc::new(secrets),
+            experience,
+            screens: Screens::default(),
+            sessions: Sessions::default(),
             locks: CallLocks::default(),
-            watch_streams: WatchStreams::default(),
-            tokenizers: Arc::default(),
-            sessions: Mutex::default(),
-            sessions_changed: AtomicU64::default(),
-            importing: Arc::default(),
-            sizes: tokio::sync::Mutex::default(),
-            newest: Mutex::default(),
         }))
     }
 
@@ -138,7 +106,7 @@ impl Core {
     /// # Errors
     /// If the database cannot be used.
     pub async fn close_open_intents(&self) -> std::result::Result<usize, StoreError> {
-        let secrets = self.secrets.clone();
+        let secrets = self.experience.secrets.clone();
         self.store.read(move |c| secrets.load_typed(c)).await?;
         self.store
             .write(|c| {

@@ -120,8 +120,8 @@ async fn tried(device: &Arc<Device>, params: &AddParams) -> Option<Trial> {
 }
 
 /// `device.list`
-pub fn list(core: &Arc<Core>) -> Devices {
-    Devices { devices: core.devices.list().iter().map(|d| d.info()).collect() }
+pub fn list(devices: &Registry) -> Devices {
+    Devices { devices: devices.list().iter().map(|d| d.info()).collect() }
 }
 
 /// `device.remove`
@@ -177,7 +177,7 @@ pub async fn health(core: &Arc<Core>, params: &DeviceParams) -> Result<Reply<Hea
         kind,
         token: token.to_owned(),
         duration_ms,
-        connection: usb::connection(core, &call.echo.device, call.device().url()),
+        connection: usb::connection(&core.config, &call.echo.device, call.device().url()),
     }))
 }
 

@@ -12,10 +12,10 @@ use tokio::time::timeout;
 
 use super::{Core, backups, recall};
 use afd_base::file::{TEMP_PREFIX, with_suffix};
-use afd_base::task::run_blocking;
+use afd_base::task::{Tasks, run_blocking};
 use afd_device::{Device, DriverError};
 use afd_experience::memory;
-use afd_store::now_ms;
+use afd_store::{Store, now_ms};
 
 /// Maximum time for a device to answer.
 const DEVICE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -50,7 +50,7 @@ pub async fn examine(core: &Arc<Core>) -> Diagnosis {
     let devices = core.devices.list();
     let (database, clock, on_disk, recall, devices) = tokio::join!(
         database(core),
-        clock(core),
+        clock(&core.store),
         on_disk,
         recall::examine(core),
         join_all(devices.iter().map(device_works))
@@ -59,7 +59,7 @@ pub async fn examine(core: &Arc<Core>) -> Diagnosis {
     findings.push(backup(core).await);
     findings.extend(on_disk.unwrap_or_default());
     findings.extend(clock);
-    findings.extend(tasks(core));
+    findings.extend(tasks(&core.tasks));
     findings.extend(recall.into_iter().map(|(check, found)| match found {
         Ok(message) => good(check, message),
         Err(error) => finding(
@@ -110,7 +110,7 @@ async fn database(core: &Arc<Core>) -> Vec<Finding> {
 
 async fn backup(core: &Core) -> Finding {
     let settings = core.config.get().backup.clone();
-    let list = match backups::list(core).await {
+    let list = match backups::list(&core.config).await {
         Ok(list) => list,
         Err(error) => {
             return finding(
@@ -250,8 +250,8 @@ fn leftovers(core: &Core) -> Option<Finding> {
     Some(finding("leftovers", Level::Warning, message, Some("delete them")))
 }
 
-async fn clock(core: &Core) -> Option<Finding> {
-    let newest = core.store.read(memory::newest_at).await.ok().flatten()?;
+async fn clock(store: &Store) -> Option<Finding> {
+    let newest = store.read(memory::newest_at).await.ok().flatten()?;
     let ahead = newest - now_ms();
     (ahead > CLOCK_SLACK_MS).then(|| {
         let message = format!("it is {} s behind what was recorded", ahead / 1000);
@@ -259,8 +259,8 @@ async fn clock(core: &Core) -> Option<Finding> {
     })
 }
 
-fn tasks(core: &Core) -> Vec<Finding> {
-    let failed = core.tasks.list().into_iter().filter(|task| task.restarts > 0 || task.state == TaskState::Restarting);
+fn tasks(tasks: &Tasks) -> Vec<Finding> {
+    let failed = tasks.list().into_iter().filter(|task| task.restarts > 0 || task.state == TaskState::Restarting);
     let found = failed.map(|task| {
         let message = format!(
             "{} failed {} times, the last time with: {}",

@@ -1,28 +1,27 @@
 //! `events.subscribe`: the live feed, replay of past events, and filtering.
 
-use std::sync::Arc;
-
 use afd_proto::events::{Message, SubscribeParams};
 use afd_proto::memory::Event;
 use tokio::sync::broadcast;
 
-use super::{Core, Result};
+use super::Result;
+use afd_base::live::Live;
 use afd_experience::memory::log;
-use afd_store::Page;
+use afd_store::{Page, Store};
 
 /// Number of past events read at a time.
 const PAGE: usize = 500;
 
 /// Subscribes to the live feed. Call this before [`past`], so that no event is missed between the two.
-pub fn listen(core: &Core) -> broadcast::Receiver<Message> {
-    core.live.subscribe()
+pub fn listen(live: &Live) -> broadcast::Receiver<Message> {
+    live.subscribe()
 }
 
 /// Returns the next page of events after the cursor `after`, oldest first; empty at the end.
 ///
 /// # Errors
 /// If the database cannot be read.
-pub async fn past(core: &Arc<Core>, params: &SubscribeParams, after: i64) -> Result<Vec<Event>> {
+pub async fn past(store: &Store, params: &SubscribeParams, after: i64) -> Result<Vec<Event>> {
     let filter = log::Filter {
         session: params.session.clone(),
         device: params.device.clone(),
@@ -30,7 +29,7 @@ pub async fn past(core: &Arc<Core>, params: &SubscribeParams, after: i64) -> Res
         page: Page::first(PAGE),
         ..log::Filter::default()
     };
-    Ok(core.store.read(move |c| log::read(c, &filter)).await?.events)
+    Ok(store.read(move |c| log::read(c, &filter)).await?.events)
 }
 
 /// Returns whether a message matches a subscriber's filters.

@@ -64,7 +64,9 @@ where
         Some(key) if key.is_empty() || key.len() > 256 => {
             return Err(Error::param("requestKey", "1 to 256 bytes", key.len()));
         }
-        Some(key) => Some(Request { key: key.to_owned(), hash: core.secrets.hash(&fingerprint(params, &plan)) }),
+        Some(key) => {
+            Some(Request { key: key.to_owned(), hash: core.experience.secrets.hash(&fingerprint(params, &plan)) })
+        }
         None => None,
     };
     let then = params.then();
@@ -180,7 +182,7 @@ impl Call {
         let outcome = self.perform(&guard, plan.steps, resolved, &mut event).await;
         let (content, inputs) = (event.before.content.clone(), self.device().inputs());
         let scrolls = matches!(plan.action.verb, Verb::Scroll | Verb::ScrollTo);
-        self.core.views.note_action(self.device_id, &event.before, scrolls, inputs);
+        self.core.experience.views.note_action(self.device_id, &event.before, scrolls, inputs);
         // Release the device before the event is committed.
         drop(guard);
         let SearchOutcome { result, resolved, scrolls } = match outcome {
@@ -246,7 +248,7 @@ impl Call {
                 .hint("tap by coordinates, or enable the accessibility service"));
         }
         // Typed text must not enter memory as the value of a selector.
-        let typed = matches!(spec, TargetSpec::Node { value, .. } if self.core.secrets.was_typed(value));
+        let typed = matches!(spec, TargetSpec::Node { value, .. } if self.core.experience.secrets.was_typed(value));
         let gesture = match event.action.as_ref().map(|a| a.verb) {
             Some(Verb::LongPress | Verb::Drag) => Gesture::Press,
             Some(Verb::Fill) => Gesture::Fill,

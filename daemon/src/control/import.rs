@@ -14,10 +14,8 @@ use super::{Core, Error, Result, admin, current_trace, scope};
 use afd_base::config::{self, DeviceSettings, OutputFormat, Settings};
 use afd_base::task::run_blocking;
 use afd_experience::memory::af::{self, AfError, AfMemory};
-use afd_experience::memory::imported;
-use afd_experience::memory::notes;
-use afd_store::{Connection, artifact};
-use afd_store::{StoreError, new_uid};
+use afd_experience::memory::{imported, notes};
+use afd_store::{Connection, Store, StoreError, artifact, new_uid};
 use afd_workspace as session;
 
 /// Returns the source label stored with imported rows.
@@ -177,13 +175,13 @@ fn import_rows(c: &Connection, origin: &str, found: &mut AfMemory) -> std::resul
 }
 
 /// Imports the rows in one transaction. With `dry_run` the transaction is rolled back, so that the report is accurate.
-async fn write_rows(core: &Arc<Core>, mut found: AfMemory, dry_run: bool) -> Result<AfMemory> {
-    let origin = core.store.origin().to_owned();
+async fn write_rows(store: &Store, mut found: AfMemory, dry_run: bool) -> Result<AfMemory> {
+    let origin = store.origin().to_owned();
     let work = move |c: &Connection| {
         import_rows(c, &origin, &mut found)?;
         Ok(found)
     };
-    Ok(if dry_run { core.store.dry_run(work).await? } else { core.store.write(work).await? })
+    Ok(if dry_run { store.dry_run(work).await? } else { store.write(work).await? })
 }
 
 /// `memory.importAf`
@@ -221,7 +219,7 @@ async fn import(core: &Arc<Core>, params: &ImportAfParams, trace: String) -> Res
         let own = core.clone();
         settings_report = run_blocking(move || settings(&own, &theirs, true)).await??;
     }
-    let found = write_rows(core, found, params.dry_run).await?;
+    let found = write_rows(&core.store, found, params.dry_run).await?;
     scope::report(1, Some(2), "memory");
     if let Some(theirs) = theirs.filter(|_| !params.dry_run) {
         let own = core.clone();

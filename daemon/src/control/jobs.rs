@@ -54,7 +54,7 @@ pub fn start(core: &Arc<Core>) {
         "request-keys",
         "deletes recorded outcomes of request keys after a day",
         REQUEST_KEYS,
-        |core| async move { replay::prune(&core).await },
+        |core| async move { replay::prune(&core.store).await },
     );
     add(
         core,
@@ -96,8 +96,8 @@ where
 }
 
 /// `job.list`
-pub fn list(core: &Core) -> Jobs {
-    Jobs { jobs: core.jobs.list() }
+pub fn list(jobs: &afd_store::job::Jobs) -> Jobs {
+    Jobs { jobs: jobs.list() }
 }
 
 /// `job.run`

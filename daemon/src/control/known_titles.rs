@@ -74,7 +74,7 @@ impl Call {
         let same_page = |p: &Place| {
             p.page_key.is_some() && p.activity == place.activity && p.title == place.title && p.dialog == place.dialog
         };
-        let shown = self.core.views.shown(self.session_id, self.device_id).filter(|s| same_page(&s.place));
+        let shown = self.core.experience.views.shown(self.session_id, self.device_id).filter(|s| same_page(&s.place));
         if shown.is_some_and(|s| s.numbered().any(|(_, r)| is_wanted(&r.label.title))) {
             return true;
         }

@@ -1,5 +1,7 @@
 //! Locks that serialise calls working on the same data.
 
+use std::sync::Arc;
+
 use afd_base::sync::KeyedLocks;
 
 /// Locks of the use cases.
@@ -9,10 +11,8 @@ pub(super) struct CallLocks {
     pub(super) acts: KeyedLocks<(String, String, String)>,
     /// Other calls with a request key, by method and key.
     pub(super) calls: KeyedLocks<(&'static str, String)>,
-    /// Writers of progress files, by session.
-    pub(super) progress: KeyedLocks<String>,
-    /// Writers of conversations, by session.
-    pub(super) conversations: KeyedLocks<String>,
+    /// Held during imports, exports and backups, which exclude each other.
+    pub(super) memory: Arc<tokio::sync::Mutex<()>>,
     /// Held while the settings are re-read and applied.
     pub(super) settings: tokio::sync::Mutex<()>,
 }

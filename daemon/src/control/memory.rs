@@ -12,6 +12,7 @@ use afd_device as device;
 use afd_experience::memory::experience::Query;
 use afd_experience::memory::{Place, log, observations};
 use afd_screen::page::fingerprint;
+use afd_store::Store;
 
 /// `memory.experience`. Without any filter, uses the page that the session saw last.
 ///
@@ -58,7 +59,7 @@ pub async fn context(core: &Arc<Core>, params: &ContextParams) -> Result<Session
         Ok((afd_workspace::find(c, &session)?.zip(device), context))
     };
     let (ids, mut context) = core.store.read_all(read).await?;
-    context.ref_version = ids.and_then(|(session, device)| core.views.ref_version_shown(session, device));
+    context.ref_version = ids.and_then(|(session, device)| core.experience.views.ref_version_shown(session, device));
     Ok(context)
 }
 
@@ -82,7 +83,7 @@ pub async fn log(core: &Arc<Core>, params: &LogParams) -> Result<Log> {
 ///
 /// # Errors
 /// If the database cannot be read.
-pub async fn stats(core: &Arc<Core>, params: &StatsParams) -> Result<Stats> {
+pub async fn stats(store: &Store, params: &StatsParams) -> Result<Stats> {
     let session = params.session.clone();
     let find = move |c: &afd_store::Connection| {
         let id = session.as_deref().map(|name| afd_workspace::find(c, name)).transpose()?;
@@ -90,5 +91,5 @@ pub async fn stats(core: &Arc<Core>, params: &StatsParams) -> Result<Stats> {
         stats.session = session;
         Ok(stats)
     };
-    Ok(core.store.read_all(find).await?)
+    Ok(store.read_all(find).await?)
 }

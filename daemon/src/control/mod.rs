@@ -22,6 +22,7 @@ mod execute;
 mod experience;
 mod forgotten_results;
 mod forwards;
+mod handles;
 mod hints;
 pub mod import;
 pub mod jobs;

@@ -13,7 +13,7 @@ use super::{Core, Error, Result, backups, current_trace, recall, retention};
 use afd_base::text::Query;
 use afd_experience::memory::notes::{self, Filter, MAX_CONTENT, NewNote};
 use afd_experience::memory::requests;
-use afd_store::{Reader, new_uid};
+use afd_store::{Reader, Store, new_uid};
 use afd_workspace as session;
 
 /// Maximum number of similar notes that are told.
@@ -50,7 +50,7 @@ pub async fn save(core: &Arc<Core>, params: &SaveParams) -> Result<SavedNote> {
     }
     let session = params.session();
     check_session(session)?;
-    let session = core.session_row(session).await?;
+    let session = core.sessions.row(&core.store, session).await?;
     let new = NewNote {
         uid: None,
         app: params.app.clone().unwrap_or_default(),
@@ -90,22 +90,22 @@ pub async fn save(core: &Arc<Core>, params: &SaveParams) -> Result<SavedNote> {
 ///
 /// # Errors
 /// If a parameter is out of range, or if the database cannot be read.
-pub async fn search(core: &Arc<Core>, params: &SearchParams) -> Result<Notes> {
+pub async fn search(store: &Store, params: &SearchParams) -> Result<Notes> {
     let page = super::paging::page(params.limit(), params.cursor)?;
     let asking = params.session().to_owned();
     check_session(&asking)?;
-    let asking = core.store.read_all(move |c| session::find(c, &asking)).await?;
+    let asking = store.read_all(move |c| session::find(c, &asking)).await?;
     let filter = Filter { app: params.app.clone(), topic: params.topic.clone(), reader: Reader::of(asking) };
     // Ranked results have no stable sort key, so the cursor is the number of notes already returned.
     let (offset, limit) = (page.cursor.and_then(|c| usize::try_from(c).ok()).unwrap_or(0), page.limit);
     let Some(text) = params.query.as_deref().filter(|q| !q.is_empty()) else {
-        return Ok(core.store.read_all(move |c| notes::newest(c, &filter, offset, limit)).await?);
+        return Ok(store.read_all(move |c| notes::newest(c, &filter, offset, limit)).await?);
     };
     // A query of punctuation only matches nothing.
     let Some(query) = Query::parse(text) else {
         return Ok(Notes { notes: Vec::new(), matched: Some(afd_proto::notes::TermMatch::All), next_cursor: None });
     };
-    Ok(core.store.read_all(move |c| notes::search(c, &query, &filter, offset, limit)).await?)
+    Ok(store.read_all(move |c| notes::search(c, &query, &filter, offset, limit)).await?)
 }
 
 /// `memory.delete`
@@ -127,7 +127,7 @@ pub async fn delete(core: &Arc<Core>, params: &DeleteParams) -> Result<DeletedNo
     if let Some((deleted, created_at)) = deleted.await? {
         // Its words are still in the search index.
         core.jobs.nudge(retention::JOB);
-        return Ok(DeletedNote { backups: backups::holding(core, created_at).await, ..deleted });
+        return Ok(DeletedNote { backups: backups::holding(&core.config, created_at).await, ..deleted });
     }
     Err(Error::new(ErrorCode::NotFound, "no such note")
         .hint("`afctl memory search` lists the note ids")

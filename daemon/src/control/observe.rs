@@ -180,7 +180,7 @@ pub async fn page(core: &Arc<Core>, params: &PageParams) -> Result<Reply<Page>> 
 /// `NOT_FOUND` if nothing has been observed on the device since the daemon started.
 pub async fn last(core: &Arc<Core>, params: &LastParams) -> Result<Reply<LastPage>> {
     let call = core.call(params).await?;
-    let newest = core.newest.lock().get(&call.device_id).cloned();
+    let newest = core.screens.newest.lock().get(&call.device_id).cloned();
     let newest = newest.ok_or_else(|| {
         Error::new(ErrorCode::NotFound, "nothing has been observed on this device since the daemon started")
             .hint("observe the page (`afctl look`)")
@@ -246,7 +246,7 @@ impl Call {
             }
         });
         let session = capture.reliable().then_some(self.session_id);
-        self.core.views.ref_version(session, self.device_id, hash.finish())
+        self.core.experience.views.ref_version(session, self.device_id, hash.finish())
     }
 
     /// Returns the context of a capture with its state and, unless `wanted` is false, with hints; `shown` is the number

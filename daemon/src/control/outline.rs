@@ -52,7 +52,7 @@ impl Call {
         source: ObservationSource,
         shape: &Shape,
     ) -> Context {
-        let before = self.core.views.shown(self.session_id, self.device_id);
+        let before = self.core.experience.views.shown(self.session_id, self.device_id);
         let before =
             before.filter(|b| shape.since.as_ref().is_some_and(|since| since == LAST || *since == b.observation));
         // Another page begins with fresh numbers.
@@ -96,8 +96,12 @@ impl Call {
     /// them.
     pub(super) async fn outline_of(&self, capture: &ScreenCapture) -> String {
         let context = self.with_hints(capture, Some(HintsWanted::Chosen(false)), 0).await;
-        let shown =
-            self.core.views.shown(self.session_id, self.device_id).is_some_and(|s| s.observation == capture.uid);
+        let shown = self
+            .core
+            .experience
+            .views
+            .shown(self.session_id, self.device_id)
+            .is_some_and(|s| s.observation == capture.uid);
         let shown = shown && capture.reading.inputs == self.device().inputs();
         whole(capture, &items(capture), &context, (DEFAULT_ROWS as usize, shown), false)
     }

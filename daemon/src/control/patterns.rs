@@ -11,11 +11,10 @@ use afd_proto::pattern::{
 use afd_proto::vocabulary::RecordScope;
 
 use super::checks::{check_session, check_text};
-use super::forgotten_results;
 use super::session::{known, scope_of};
-use super::{Core, Error, Result};
+use super::{Core, Error, Result, forgotten_results};
 use afd_screen::page::pattern;
-use afd_store::Reader;
+use afd_store::{Reader, Store};
 use afd_workspace::patterns::Promoted;
 use afd_workspace::{page_models, patterns};
 
@@ -37,7 +36,7 @@ pub async fn save(core: &Arc<Core>, params: &PatternSaveParams) -> Result<Patter
     }
     let name = params.session();
     check_session(name)?;
-    let session = core.session_row(name).await?;
+    let session = core.sessions.row(&core.store, name).await?;
     let by_default = match (&params.app, params.kind) {
         _ if scope_of(core, None, session).await? == RecordScope::Session => PatternScope::Session,
         (Some(_), _) => PatternScope::App,
@@ -111,9 +110,9 @@ pub async fn list(core: &Arc<Core>, params: &PatternListParams) -> Result<Patter
 ///
 /// # Errors
 /// If there is no such pattern, if it is about no app, or if there is one with that scope already.
-pub async fn promote(core: &Arc<Core>, params: &PatternPromoteParams) -> Result<Pattern> {
+pub async fn promote(store: &Store, params: &PatternPromoteParams) -> Result<Pattern> {
     let (id, scope) = (params.id, params.scope);
-    match core.store.write(move |c| patterns::promote(c, id, scope)).await? {
+    match store.write(move |c| patterns::promote(c, id, scope)).await? {
         Promoted::Done(pattern) => Ok(*pattern),
         Promoted::Unknown => Err(not_found("pattern", id)),
         Promoted::NoApp => {
@@ -131,24 +130,24 @@ pub async fn promote(core: &Arc<Core>, params: &PatternPromoteParams) -> Result<
 ///
 /// # Errors
 /// If there is no such pattern.
-pub async fn used(core: &Arc<Core>, params: &PatternUsedParams) -> Result<Pattern> {
+pub async fn used(store: &Store, params: &PatternUsedParams) -> Result<Pattern> {
     let (id, held) = (params.id, params.held);
-    core.store.write(move |c| patterns::used(c, id, held)).await?.ok_or_else(|| not_found("pattern", id))
+    store.write(move |c| patterns::used(c, id, held)).await?.ok_or_else(|| not_found("pattern", id))
 }
 
 /// `pattern.delete`
 ///
 /// # Errors
 /// If there is no such pattern.
-pub async fn delete(core: &Arc<Core>, params: &PatternDeleteParams) -> Result<DeleteResult> {
+pub async fn delete(store: &Store, params: &PatternDeleteParams) -> Result<DeleteResult> {
     let id = params.id;
-    let uid = core.store.write(move |c| {
+    let uid = store.write(move |c| {
         let uid = patterns::delete(c, id)?;
         uid.as_ref().map_or(Ok(()), |uid| forgotten_results::of_pattern(c, uid))?;
         Ok(uid)
     });
     let uid = uid.await?;
-    core.store.scrub().await?;
+    store.scrub().await?;
     uid.map(|uid| DeleteResult { id, uid }).ok_or_else(|| not_found("pattern", id))
 }
 
@@ -156,12 +155,12 @@ pub async fn delete(core: &Arc<Core>, params: &PatternDeleteParams) -> Result<De
 ///
 /// # Errors
 /// If there is no such pattern, or `CONFLICT` if they are not about the same.
-pub async fn merge(core: &Arc<Core>, params: &PatternMergeParams) -> Result<Pattern> {
+pub async fn merge(store: &Store, params: &PatternMergeParams) -> Result<Pattern> {
     let (id, into) = (params.id, params.into);
     if id == into {
         return Err(Error::param("into", "another pattern than id", into));
     }
-    let merged = core.store.write_or_refuse(move |c| {
+    let merged = store.write_or_refuse(move |c| {
         let gone = patterns::get(c, id)?.ok_or_else(|| not_found("pattern", id))?;
         let kept = patterns::get(c, into)?.ok_or_else(|| not_found("pattern", into))?;
         if let Some(field) = patterns::difference(&kept, &gone) {
@@ -171,7 +170,7 @@ pub async fn merge(core: &Arc<Core>, params: &PatternMergeParams) -> Result<Patt
         super::recall::merge_pattern(c, id, into)?.ok_or_else(|| not_found("pattern", into))
     });
     let merged = merged.await?;
-    core.store.scrub().await?;
+    store.scrub().await?;
     Ok(merged)
 }
 
@@ -179,10 +178,10 @@ pub async fn merge(core: &Arc<Core>, params: &PatternMergeParams) -> Result<Patt
 ///
 /// # Errors
 /// If a parameter is invalid.
-pub async fn save_page(core: &Arc<Core>, params: &PageModelSaveParams) -> Result<PageModel> {
+pub async fn save_page(store: &Store, params: &PageModelSaveParams) -> Result<PageModel> {
     params.elements.iter().try_for_each(|e| check_text("elements", &e.name, 300))?;
-    let (origin, p) = (core.store.origin().to_owned(), params.clone());
-    let saved = core.store.write(move |c| {
+    let (origin, p) = (store.origin().to_owned(), params.clone());
+    let saved = store.write(move |c| {
         page_models::save(
             c,
             &origin,
@@ -199,11 +198,10 @@ pub async fn save_page(core: &Arc<Core>, params: &PageModelSaveParams) -> Result
 ///
 /// # Errors
 /// If a parameter is out of range.
-pub async fn find_pages(core: &Arc<Core>, params: &PageModelFindParams) -> Result<PageModels> {
+pub async fn find_pages(store: &Store, params: &PageModelFindParams) -> Result<PageModels> {
     let (page, app, limit) = (params.page.as_deref().map(pattern::of), params.app.clone(), params.limit() as usize);
     let wanted = page.clone();
-    let page_models =
-        core.store.read_all(move |c| page_models::find(c, wanted.as_deref(), app.as_deref(), limit)).await?;
+    let page_models = store.read_all(move |c| page_models::find(c, wanted.as_deref(), app.as_deref(), limit)).await?;
     Ok(PageModels { page, page_models })
 }
 
@@ -211,8 +209,8 @@ pub async fn find_pages(core: &Arc<Core>, params: &PageModelFindParams) -> Resul
 ///
 /// # Errors
 /// If there is no such page model.
-pub async fn delete_page(core: &Arc<Core>, params: &PageModelDeleteParams) -> Result<DeleteResult> {
+pub async fn delete_page(store: &Store, params: &PageModelDeleteParams) -> Result<DeleteResult> {
     let id = params.id;
-    let uid = core.store.write(move |c| page_models::delete(c, id)).await?;
+    let uid = store.write(move |c| page_models::delete(c, id)).await?;
     uid.map(|uid| DeleteResult { id, uid }).ok_or_else(|| not_found("page model", id))
 }

@@ -21,7 +21,7 @@ use tokio::sync::OwnedMutexGuard;
 
 use super::{Core, Error, Result, scope};
 use afd_experience::memory::requests;
-use afd_store::{Opening, with_opening};
+use afd_store::{Opening, Store, with_opening};
 
 /// The work of a call, which results in JSON.
 pub type Work = BoxFuture<'static, Result<Box<RawValue>>>;
@@ -115,7 +115,7 @@ async fn run_once(
     params: &str,
     work: Work,
 ) -> Result<Response> {
-    let hash = core.secrets.hash(&format!("{}{params}", method.name));
+    let hash = core.experience.secrets.hash(&format!("{}{params}", method.name));
     // Reading the key takes time; hold the order, so that calls of a connection still take effect in sequence.
     let order = scope::current().in_order().await;
     let lock = core.locks.calls.lock((method.name, key.clone())).await;
@@ -223,7 +223,7 @@ fn interrupted() -> Error {
 }
 
 /// Deletes outcomes older than a day.
-pub(super) async fn prune(core: &Core) -> afd_store::job::Outcome {
-    let deleted = core.store.write(requests::prune).await?;
+pub(super) async fn prune(store: &Store) -> afd_store::job::Outcome {
+    let deleted = store.write(requests::prune).await?;
     Ok(format!("{deleted} outcomes of request keys deleted"))
 }

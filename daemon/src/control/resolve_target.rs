@@ -25,8 +25,7 @@ use afd_screen::page::layers::Side;
 use afd_screen::page::outline::quoted;
 use afd_screen::page::select::{self, Fit, Gesture, Match, Selector};
 use afd_screen::page::touch::{self, Obstacle, Touch};
-use afd_screen::page::{Ref, refs};
-use afd_screen::page::{Snapshot, WindowKind, naming, target};
+use afd_screen::page::{Ref, Snapshot, WindowKind, naming, refs, target};
 
 /// Maximum number of candidates listed in an error.
 const MAX_CANDIDATES: usize = 20;
@@ -85,7 +84,7 @@ impl Call {
             TargetSpec::Point(_) => None,
             TargetSpec::Node { by, value, .. } => Some(named_target(*by, value)),
             TargetSpec::Alias { alias, .. } => {
-                let shown = self.core.views.shown(self.session_id, self.device_id)?;
+                let shown = self.core.experience.views.shown(self.session_id, self.device_id)?;
                 shown.find(alias).map(|r| target::describe(&shown.snapshot, r.what.node))
             }
         }
@@ -95,7 +94,7 @@ impl Call {
     /// the former.
     pub(super) fn page_of_alias(&self, spec: &TargetSpec, capture: &ScreenCapture) -> Option<Place> {
         let TargetSpec::Alias { .. } = spec else { return None };
-        let shown = self.core.views.shown(self.session_id, self.device_id)?;
+        let shown = self.core.experience.views.shown(self.session_id, self.device_id)?;
         (shown.place.page_key != capture.place().page_key).then(|| shown.place.clone())
     }
 
@@ -106,7 +105,7 @@ impl Call {
     /// `TARGET_NOT_FOUND` if the session was not shown the alias, or if its element has no name.
     pub(super) fn name_of_alias(&self, alias: &str) -> Result<String> {
         let alias = alias.trim();
-        let shown = self.core.views.shown(self.session_id, self.device_id);
+        let shown = self.core.experience.views.shown(self.session_id, self.device_id);
         let name = shown.as_ref().and_then(|shown| {
             let recorded = shown.find(alias)?.what;
             let id = || shown.snapshot.nodes[recorded.node].id_name().map(|id| format!("#{id}"));
@@ -128,7 +127,7 @@ impl Call {
         observation: Option<&str>,
         capture: &ScreenCapture,
     ) -> Result<(usize, bool)> {
-        let shown = self.core.views.shown(self.session_id, self.device_id);
+        let shown = self.core.experience.views.shown(self.session_id, self.device_id);
         let unobserved = || {
             Error::new(
                 ErrorCode::RefAliasUnobserved,

@@ -79,7 +79,7 @@ async fn delete(core: &Core, cut: Cut) -> std::result::Result<(u64, u64), StoreE
     for origin in core.store.read_all(prune::origins).await? {
         loop {
             let origin = origin.clone();
-            let _turn = core.importing.lock().await;
+            let _turn = core.locks.memory.lock().await;
             let step = core.store.write_long(move |c, piece| {
                 let step = prune::some(c, &origin, cut, BATCH, piece)?;
                 for (session, share) in &step.shares {
@@ -121,11 +121,11 @@ async fn used(store: &Store) -> std::result::Result<u64, StoreError> {
 ///
 /// # Errors
 /// If the disk is full or the database is damaged.
-pub async fn vacuum(core: &Arc<Core>) -> Result<Vacuumed> {
-    let before = core.store.space().await?;
-    merge_note_index(&core.store).await?;
-    core.store.vacuum().await?;
-    let after = core.store.space().await?;
+pub async fn vacuum(store: &Store) -> Result<Vacuumed> {
+    let before = store.space().await?;
+    merge_note_index(store).await?;
+    store.vacuum().await?;
+    let after = store.space().await?;
     tracing::info!(before = before.file, after = after.file, "rewrote the database");
     Ok(Vacuumed { before_bytes: before.file, after_bytes: after.file })
 }

@@ -8,8 +8,7 @@ use super::artifacts::{Content, Destination};
 use super::screen_capture::ScreenCapture;
 use super::{Call, Result};
 use afd_base::task::over_nodes;
-use afd_screen::page::Ref;
-use afd_screen::page::{Node, target};
+use afd_screen::page::{Node, Ref, target};
 
 /// Converts a count for the wire, saturating.
 pub(super) fn count(n: usize) -> u32 {

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 use super::call_counts::Calls;
+use super::sizes::OnDisk;
 use afd_store::now_ms;
 
 /// State of the running daemon.
@@ -23,6 +24,8 @@ pub struct Runtime {
     stop: watch::Sender<bool>,
     log: OnceLock<PathBuf>,
     socket: OnceLock<PathBuf>,
+    /// Sizes on disk, and when they were read.
+    pub(super) sizes: tokio::sync::Mutex<Option<(Instant, OnDisk)>>,
 }
 
 impl Default for Runtime {
@@ -36,6 +39,7 @@ impl Default for Runtime {
             stop: watch::Sender::new(false),
             log: OnceLock::new(),
             socket: OnceLock::new(),
+            sizes: tokio::sync::Mutex::default(),
         }
     }
 }

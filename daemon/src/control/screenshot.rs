@@ -10,6 +10,7 @@ use super::artifacts::{Content, Destination, as_base64};
 use super::rows::{SpillPolicy, count, ref_rows};
 use super::screen_capture::{ScreenCapture, is_same};
 use super::{Call, Core, Error, Result};
+use afd_base::config::Config;
 use afd_base::task::run_blocking;
 use afd_device::{Device, PendingRead, ScreenshotOptions, TreeReading};
 use afd_screen::page::snapshot::Flag;
@@ -31,7 +32,7 @@ struct Options {
 }
 
 /// Validates the parameters. The format defaults to that of the file extension, else to JPEG.
-fn validate(core: &Core, params: &ScreenshotParams) -> Result<Options> {
+fn validate(config: &Config, params: &ScreenshotParams) -> Result<Options> {
     let max_marks = params.max_marks();
     if max_marks == 0 {
         return Err(Error::param("maxMarks", "at least 1", max_marks));
@@ -40,7 +41,7 @@ fn validate(core: &Core, params: &ScreenshotParams) -> Result<Options> {
         let field = if params.max_marks.is_some() { "maxMarks" } else { "markScope" };
         return Err(Error::param(field, "no value unless annotate is set", "a value"));
     }
-    let setting = core.config.get().artifacts.screenshot_file.clone();
+    let setting = config.get().artifacts.screenshot_file.clone();
     let file = params.save_file.as_ref().map(std::path::PathBuf::from).or(setting);
     let png = file.and_then(|f| f.extension().map(|e| e.eq_ignore_ascii_case("png"))).unwrap_or(false);
     let format = params.format.unwrap_or(if png { PictureFormat::Png } else { PictureFormat::Jpeg });
@@ -66,7 +67,7 @@ fn unreadable_picture(error: PictureError) -> Error {
 /// # Errors
 /// If the device cannot take a screenshot, or if the file cannot be written.
 pub async fn take(core: &Arc<Core>, params: &ScreenshotParams) -> Result<Reply<Screenshot>> {
-    let options = validate(core, params)?;
+    let options = validate(&core.config, params)?;
     let (call, jpeg, capture) = if params.annotate {
         let (call, first) = core.call_reading(params, Device::tree).await?;
         let (jpeg, capture) = call.screenshot_with_tree(options.shot, first).await?;

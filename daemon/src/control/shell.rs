@@ -53,7 +53,7 @@ pub async fn run(core: &Arc<Core>, params: &ShellParams) -> Result<Reply<ShellRe
         plan = plan.with_param("program", program);
     }
     plan.action.slots.push("command".to_owned());
-    plan.evidence = Some(json!({"length": command.chars().count(), "hash": core.secrets.hash(command)}));
+    plan.evidence = Some(json!({"length": command.chars().count(), "hash": core.experience.secrets.hash(command)}));
     plan.private = true;
     let mut reply = execute_once(core, params, plan, |done| ShellResult {
         event_id: done.event,

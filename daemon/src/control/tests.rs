@@ -185,7 +185,7 @@ async fn what_a_kind_of_device_cannot_do_is_unsupported_and_names_something_else
     let named = KeyParams { key: Some(KeyName::Enter), ..KeyParams::default() };
     act::key(&lab.core, &named).await.expect("presses");
     assert_eq!(lab.driver.inputs(), [Input::Keys(vec![Key::Named(KeyName::Enter)])]);
-    let info = devices::list(&lab.core).devices.remove(0);
+    let info = devices::list(&lab.core.devices).devices.remove(0);
     assert_eq!(info.capabilities, ["shell"]);
 }
 

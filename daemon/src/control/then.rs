@@ -110,7 +110,7 @@ impl Call {
             // A page that did not change, and that the session was shown, is not told again.
             Then::Outline if look.changed != Some(false) => None,
             Then::Diff | Then::Outline => {
-                self.core.views.shown(self.session_id, self.device_id).map(|s| s.observation.clone())
+                self.core.experience.views.shown(self.session_id, self.device_id).map(|s| s.observation.clone())
             }
         };
         let format = if then == Then::Page { Format::Rows } else { Format::Outline };

@@ -12,7 +12,7 @@ use afd_proto::device::{ConnectUsbParams, ConnectUsbResult, Connection};
 use serde_json::json;
 
 use super::{Core, Error, Result, admin};
-use afd_base::config::{self, DeviceSettings, Usb};
+use afd_base::config::{self, Config, DeviceSettings, Usb};
 use afd_base::task::run_blocking;
 use afd_device::adb::{self, Adb, AdbError, AttachedDevice, Forward};
 use afd_device::autofish::{NoHint, connection_hint};
@@ -37,8 +37,8 @@ impl From<AdbError> for Error {
 }
 
 /// Describes how a device is reached.
-pub(super) fn connection(core: &Core, name: &str, url: String) -> Connection {
-    let usb = core.config.get().devices.get(name).and_then(|d| d.usb.clone());
+pub(super) fn connection(config: &Config, name: &str, url: String) -> Connection {
+    let usb = config.get().devices.get(name).and_then(|d| d.usb.clone());
     Connection {
         url,
         transport: if usb.is_some() { "usb-forward" } else { "http" }.to_owned(),
@@ -138,8 +138,8 @@ async fn find_or_create_forward(
 
 /// Returns the name of the device: the requested one, else the existing one of this phone, else `default`, else one
 /// derived from the serial.
-fn name_for(core: &Core, asked: Option<&str>, serial: &str) -> Result<String> {
-    let devices = &core.config.get().devices;
+fn name_for(config: &Config, asked: Option<&str>, serial: &str) -> Result<String> {
+    let devices = &config.get().devices;
     if let Some(name) = asked {
         config::check_name(name)
             .map_err(|_| Error::param("name", "1 to 64 letters, digits, '-', '_' or '.'", format!("{name:?}")))?;
@@ -176,7 +176,7 @@ async fn find_and_connect(core: &Arc<Core>, params: &ConnectUsbParams) -> Result
     let settings = core.config.get();
     let adb = Adb::new(&settings.adb);
     let serial = choose_phone(&adb, params.serial.as_deref(), !params.print_only).await?;
-    let name = name_for(core, params.name.as_deref(), &serial)?;
+    let name = name_for(&core.config, params.name.as_deref(), &serial)?;
     let (hint_path, hint, device_port) = connection_hint(&adb, &serial).await?;
     let old = settings.devices.get(&name);
     let known = old.and_then(|d| d.usb.as_ref());

@@ -152,8 +152,8 @@ async fn check<P: DeviceCall>(
     let started = Instant::now();
     let (call, first) = core.call_reading(params, Device::tree).await?;
     // Typed text must not enter memory through a check for it.
-    let expected = if core.secrets.reveals_typed(expected) {
-        json!({"typed": core.secrets.hash(expected)})
+    let expected = if core.experience.secrets.reveals_typed(expected) {
+        json!({"typed": core.experience.secrets.hash(expected)})
     } else {
         json!(expected)
     };

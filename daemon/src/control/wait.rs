@@ -31,7 +31,7 @@ const REPORT_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Produces the items of a stream while it has subscribers. The device is not held between observations.
 async fn produce(call: Call, key: StreamKey, stream: Stream) {
-    while stream.receiver_count() > 0 || !call.core.watch_streams.remove_if_unused(&key, &stream) {
+    while stream.receiver_count() > 0 || !call.core.screens.streams.remove_if_unused(&key, &stream) {
         failpoint(&format!("watch:{}", call.echo.device));
         let started = Instant::now();
         let result = call.capture_once().await;
@@ -151,7 +151,7 @@ impl Call {
     /// Subscribes to the observation stream of the device, and starts it if there is none.
     fn subscribe(&self) -> watch::Receiver<Option<Arc<StreamItem>>> {
         let key = (Arc::as_ptr(self.device()) as usize, self.target.token.clone());
-        let (receiver, new) = self.core.watch_streams.join(&key);
+        let (receiver, new) = self.core.screens.streams.join(&key);
         if let Some(stream) = new {
             let (call, label) = (self.clone(), format!("watch:{}", self.echo.device));
             self.core.tasks.spawn(label, move || produce(call.clone(), key.clone(), stream.clone()));

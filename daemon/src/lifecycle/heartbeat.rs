@@ -2,7 +2,6 @@
 //! device queues have stopped is not reported as alive, and is restarted.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::Weak;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -13,6 +12,7 @@ use tokio::time::timeout;
 
 use super::systemd;
 use crate::control::Core;
+use afd_device::Registry;
 
 /// How often the daemon checks itself where no service manager watches it.
 const EVERY: Duration = Duration::from_secs(10);
@@ -43,7 +43,7 @@ pub(super) async fn run(core: Weak<Core>) {
             Ok(()) if writing_since.elapsed() > MAX_WRITE => {
                 Some(format!("a write takes more than {} s", MAX_WRITE.as_secs()))
             }
-            Ok(()) => stuck_device(&core),
+            Ok(()) => stuck_device(&core.devices),
         };
         match stuck {
             None => systemd::alive(&summary(&core)),
@@ -77,9 +77,8 @@ async fn answers(socket: &Path) -> Result<(), String> {
     }
 }
 
-fn stuck_device(core: &Arc<Core>) -> Option<String> {
-    let stuck =
-        core.devices.list().into_iter().find(|device| device.turn_time().is_some_and(|time| time > MAX_TURN))?;
+fn stuck_device(devices: &Registry) -> Option<String> {
+    let stuck = devices.list().into_iter().find(|device| device.turn_time().is_some_and(|time| time > MAX_TURN))?;
     Some(format!("the device {} has been in use for more than {} min", stuck.name(), MAX_TURN.as_secs() / 60))
 }
 

@@ -9,7 +9,7 @@ use crate::control::{devices, usb};
 
 pub(super) fn register(module: &mut Module) {
     method::<DeviceAdd, _, _>(module, |core, p| async move { devices::add(&core, &p).await });
-    method::<DeviceList, _, _>(module, |core, _| async move { Ok(devices::list(&core)) });
+    method::<DeviceList, _, _>(module, |core, _| async move { Ok(devices::list(&core.devices)) });
     method::<DeviceRemove, _, _>(module, |core, p| async move { devices::remove(&core, &p).await });
     method::<DeviceHealth, _, _>(module, |core, p| async move { devices::health(&core, &p).await });
     method::<DeviceLease, _, _>(module, |core, p| async move { devices::lease(&core, &p).await });

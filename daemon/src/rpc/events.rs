@@ -1,7 +1,6 @@
 //! Event subscriptions: `events.subscribe` and `events.unsubscribe`.
 
 use afd_proto::events::{Message, MessageWithCursor, NOTIFICATION, SubscribeParams, UNSUBSCRIBE};
-use std::sync::Arc;
 use std::time::Duration;
 
 use jsonrpsee::SubscriptionSink;
@@ -10,7 +9,8 @@ use tokio::sync::broadcast::{Receiver, error::RecvError};
 
 use super::params;
 use super::register::{Module, to_rpc};
-use crate::control::{Core, events};
+use crate::control::events;
+use afd_store::Store;
 
 /// Delay before past events that could not be read are read again: giving up would leave the subscriber waiting for
 /// ever.
@@ -26,10 +26,10 @@ pub(super) fn register(module: &mut Module) {
                 Ok(params) => params,
                 Err(error) => return pending.reject(to_rpc(error)).await,
             };
-            let live = events::listen(&core);
+            let live = events::listen(&core.live);
             if let Ok(sink) = pending.accept().await {
                 // Returns when the subscriber is gone.
-                let _ = forward(&core, &sink, live, &params).await;
+                let _ = forward(&core.store, &sink, live, &params).await;
             }
         },
     );
@@ -40,7 +40,7 @@ pub(super) fn register(module: &mut Module) {
 
 /// Sends past events (when `since` is given), then live ones, until the subscriber is gone.
 async fn forward(
-    core: &Arc<Core>,
+    store: &Store,
     sink: &SubscriptionSink,
     mut live: Receiver<Message>,
     params: &SubscribeParams,
@@ -49,7 +49,7 @@ async fn forward(
     // subscriber's cursor only grows.
     let mut last = params.since.unwrap_or(i64::MIN);
     while params.since.is_some() {
-        let page = match events::past(core, params, last).await {
+        let page = match events::past(store, params, last).await {
             Ok(page) => page,
             Err(error) => {
                 tracing::warn!(%error, "cannot read past events; retrying");

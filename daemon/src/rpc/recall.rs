@@ -10,7 +10,7 @@ pub(super) fn register(module: &mut Module) {
     method::<RecallStore, _, _>(module, |core, p| async move { recall::store(&core, &p).await });
     method::<RecallSearch, _, _>(module, |core, p| async move { recall::search(&core, &p).await });
     method::<RecallGet, _, _>(module, |core, p| async move { recall::get(&core, &p).await });
-    method::<RecallUsed, _, _>(module, |core, p| async move { recall::used(&core, &p).await });
+    method::<RecallUsed, _, _>(module, |core, p| async move { recall::used(&core.store, &p).await });
     method::<RecallDelete, _, _>(module, |core, p| async move { recall::delete(&core, &p).await });
     method::<RecallContextFor, _, _>(module, |core, p| async move { recall::context(&core, &p).await });
     method::<RecallStatusOf, _, _>(module, |core, p| async move { recall::status(&core, &p).await });

@@ -12,8 +12,7 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::params;
-use crate::control::replay;
-use crate::control::{self, Core, Error};
+use crate::control::{self, Core, Error, replay};
 
 /// The jsonrpsee module that handlers are registered with.
 pub(super) type Module = RpcModule<Core>;

@@ -17,7 +17,7 @@ use crate::control::session::{coverage, edit, export, findings, import, lifecycl
 
 pub(super) fn register(module: &mut Module) {
     method::<SessionStart, _, _>(module, |core, p| async move { lifecycle::start(&core, &p).await });
-    method::<SessionList, _, _>(module, |core, p| async move { lifecycle::list(&core, &p).await });
+    method::<SessionList, _, _>(module, |core, p| async move { lifecycle::list(&core.store, &p).await });
     method::<SessionShow, _, _>(module, |core, p| async move { lifecycle::show(&core, &p).await });
     method::<SessionEnd, _, _>(module, |core, p| async move { lifecycle::end(&core, &p).await });
     method::<SessionProgress, _, _>(module, |core, p| async move { progress::progress(&core, &p).await });
@@ -35,7 +35,7 @@ pub(super) fn register(module: &mut Module) {
     method::<TaskList, _, _>(module, |core, p| async move { tasks::list(&core, &p).await });
     method::<BugAdd, _, _>(module, |core, p| async move { findings::add_bug(&core, &p).await });
     method::<BugList, _, _>(module, |core, p| async move { findings::list_bugs(&core, &p).await });
-    method::<BugShow, _, _>(module, |core, p| async move { findings::show_bug(&core, &p).await });
+    method::<BugShow, _, _>(module, |core, p| async move { findings::show_bug(&core.store, &p).await });
     method::<BugResolve, _, _>(module, |core, p| async move { findings::resolve_bug(&core, &p).await });
     method::<BugUpdate, _, _>(module, |core, p| async move { findings::update_bug(&core, &p).await });
     method::<BugReopen, _, _>(module, |core, p| async move { findings::reopen_bug(&core, &p).await });

@@ -2,8 +2,7 @@
 
 use afd_proto::files::{VisualExport, VisualImport};
 use afd_proto::graph::{VisualGraph, VisualPath, VisualTransitions};
-use afd_proto::history::VisualDelete;
-use afd_proto::history::{VisualHistory, VisualUndo};
+use afd_proto::history::{VisualDelete, VisualHistory, VisualUndo};
 use afd_proto::template_match::VisualMatch;
 use afd_proto::visual::{VisualCleanup, VisualComponents, VisualLearn, VisualRename, VisualStates};
 

@@ -15,17 +15,14 @@ use afd_base::config::Conversation as Settings;
 use afd_base::model::Counter;
 use afd_base::task::run_blocking;
 use afd_screen::picture;
-use afd_store::{Connection, artifact};
-use afd_store::{Result as Stored, now_ms};
+use afd_store::{Connection, Result as Stored, Store, artifact, now_ms};
 use afd_workspace as session;
 use afd_workspace::conversation::compaction::{self, Limits};
 use afd_workspace::conversation::ids::Open;
-use afd_workspace::conversation::kept;
 use afd_workspace::conversation::keys::{self, ContextValue};
 use afd_workspace::conversation::prepared::{self, Prepared};
 use afd_workspace::conversation::rolling::{self, Sizes};
-use afd_workspace::conversation::typed;
-use afd_workspace::conversation::{self, Conversation, messages, totals};
+use afd_workspace::conversation::{self, Conversation, kept, messages, totals, typed};
 
 /// Maximum number of parts, and of tool calls, in one message.
 const MAX_PARTS: usize = 1_000;
@@ -68,7 +65,7 @@ pub async fn append(core: &Arc<Core>, params: AppendParams) -> Result<AppendResu
     check_session(&name)?;
     check_name(params.conversation.as_deref())?;
     // Taken before the first other await, so that messages are recorded in the order in which they were sent.
-    let lock = core.locks.conversations.lock(lock_name(&name, params.conversation.as_deref())).await;
+    let lock = core.sessions.conversations.lock(lock_name(&name, params.conversation.as_deref())).await;
     let own = core.clone();
     let work = async move {
         let _lock = lock;
@@ -84,7 +81,7 @@ async fn record(core: &Arc<Core>, name: String, params: AppendParams) -> Result<
     let mut messages = params.messages;
     complete_ids(core, found.id, params.conversation.as_deref(), &mut messages).await?;
     messages.iter().enumerate().try_for_each(|(i, message)| check(i, message))?;
-    let decoded = pictures(core, &mut messages).await?;
+    let decoded = pictures(&core.store, &mut messages).await?;
     save_pictures(core, &name, &mut messages, decoded).await?;
     let (id, called) = (found.id, params.conversation.unwrap_or_else(|| conversation::MAIN.to_owned()));
     let wanted = called.clone();
@@ -127,7 +124,7 @@ async fn record(core: &Arc<Core>, name: String, params: AppendParams) -> Result<
         usage: {
             let limit = Limits::of(&conversation, &settings.conversation).tokens;
             let messages = conversation.position - conversation.begins_after();
-            usage(core, &name, &conversation, ((conversation.tokens - hidden).min(limit), messages))
+            usage(&core.config, &name, &conversation, ((conversation.tokens - hidden).min(limit), messages))
         },
     })
 }
@@ -240,7 +237,7 @@ fn extension_of(media_type: &str) -> &'static str {
 
 /// Decodes and checks the inline pictures of messages before anything is saved. A picture that already is an artifact
 /// gets its size and media type from the artifact's file.
-async fn pictures(core: &Arc<Core>, messages: &mut [Message]) -> Result<Vec<Picture>> {
+async fn pictures(store: &Store, messages: &mut [Message]) -> Result<Vec<Picture>> {
     let mut found = Vec::new();
     for (i, message) in messages.iter_mut().enumerate() {
         let Content::Parts(parts) = &mut message.content else { continue };
@@ -262,7 +259,7 @@ async fn pictures(core: &Arc<Core>, messages: &mut [Message]) -> Result<Vec<Pict
                 found.push(Picture { message: i, part: n, bytes, size, media_type });
             } else if let Some(uid) = kept_as {
                 let uid = uid.clone();
-                let file = core.store.read_all(move |c| artifact::file_of(c, &uid)).await?;
+                let file = store.read_all(move |c| artifact::file_of(c, &uid)).await?;
                 let file = file.ok_or_else(|| {
                     Error::param(&field("artifact"), "the uid of an existing artifact", "an unknown uid")
                 })?;

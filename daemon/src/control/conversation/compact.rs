@@ -39,7 +39,7 @@ struct How {
 
 async fn compacted(core: &Arc<Core>, name: &str, which: Option<&str>, how: How) -> Result<CompactResult> {
     check_session(name)?;
-    let _lock = core.locks.conversations.lock(lock_name(name, which)).await;
+    let _lock = core.sessions.conversations.lock(lock_name(name, which)).await;
     let session = active(core, name).await?;
     let (id, which) = (session.id, which.map(str::to_owned));
     let before = core.store.read_all(move |c| conversation_of(c, id, which.as_deref())).await??;
@@ -90,7 +90,7 @@ pub async fn clear(core: &Arc<Core>, params: &ClearParams) -> Result<ClearResult
     let name = params.session();
     check_session(name)?;
     let which = params.conversation.clone();
-    let _lock = core.locks.conversations.lock(lock_name(name, which.as_deref())).await;
+    let _lock = core.sessions.conversations.lock(lock_name(name, which.as_deref())).await;
     let session = active(core, name).await?;
     let (origin, forget) = (core.store.origin().to_owned(), params.forget_context);
     let cleared = core.store.write_or_refuse(move |c| {

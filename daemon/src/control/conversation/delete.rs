@@ -22,7 +22,7 @@ use afd_workspace::conversation::erase;
 pub async fn message(core: &Arc<Core>, params: &DeleteMessageParams) -> Result<DeleteMessageResult> {
     let name = params.session();
     check_session(name)?;
-    let _lock = core.locks.conversations.lock(lock_name(name, params.conversation.as_deref())).await;
+    let _lock = core.sessions.conversations.lock(lock_name(name, params.conversation.as_deref())).await;
     let session = known(core, name).await?;
     let id = session.id;
     let (origin, which, position) = (core.store.origin().to_owned(), params.conversation.clone(), params.position);
@@ -41,7 +41,7 @@ pub async fn message(core: &Arc<Core>, params: &DeleteMessageParams) -> Result<D
     let (ours, theirs): (Vec<_>, Vec<_>) = written.into_iter().partition(|(_, _, managed)| *managed);
     core.delete_artifacts(erased.artifacts.into_iter().chain(ours.into_iter().map(|(id, _, _)| id)).collect()).await;
     core.store.scrub().await?;
-    let backups = backups::holding(core, erased.recorded_at).await;
+    let backups = backups::holding(&core.config, erased.recorded_at).await;
     let files_left = theirs.into_iter().map(|(_, path, _)| path).collect();
     Ok(DeleteMessageResult { session: session.name, position, derived: erased.derived, files_left, backups })
 }

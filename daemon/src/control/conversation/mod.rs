@@ -19,14 +19,13 @@ use serde_json::json;
 
 use super::checks::check_session;
 use super::{Core, Error, Result};
+use afd_base::config::Config;
 use afd_base::model::{Counter, Tokenizers};
 use afd_base::resident::trim_heap;
-use afd_base::task::failpoint;
-use afd_base::task::run_blocking;
+use afd_base::task::{failpoint, run_blocking};
 use afd_store::{Connection, Result as Stored};
-use afd_workspace::conversation::budget;
 use afd_workspace::conversation::compaction::Limits;
-use afd_workspace::conversation::{self, Conversation};
+use afd_workspace::conversation::{self, Conversation, budget};
 
 /// Name of the job that asks a language model for summaries.
 pub(super) const SUMMARIES_JOB: &str = "conversation-summaries";
@@ -59,14 +58,14 @@ fn lock_name(session: &str, conversation: Option<&str>) -> String {
 }
 
 /// Returns the model whose tokens are counted: that of the conversation, else the configured one.
-fn model_of(core: &Core, conversation: &Conversation) -> String {
-    conversation.model.clone().unwrap_or_else(|| core.config.get().conversation.model.clone())
+fn model_of(config: &Config, conversation: &Conversation) -> String {
+    conversation.model.clone().unwrap_or_else(|| config.get().conversation.model.clone())
 }
 
 /// Returns the token counter of a conversation. Its tokenizer tables are dropped again once they have been idle for a
 /// while.
 async fn counter(core: &Arc<Core>, conversation: &Conversation) -> Result<Counter> {
-    let (tokenizers, model) = (core.tokenizers.clone(), model_of(core, conversation));
+    let (tokenizers, model) = (core.sessions.tokenizers.clone(), model_of(&core.config, conversation));
     let counter = run_blocking(move || tokenizers.counter(&model)).await?;
     core.sweep_tokenizers();
     Ok(counter)
@@ -75,7 +74,7 @@ async fn counter(core: &Arc<Core>, conversation: &Conversation) -> Result<Counte
 impl Core {
     /// Returns the counter of the tokens of the settings' model.
     pub(in crate::control) async fn counter(self: &Arc<Self>) -> Result<Counter> {
-        let (tokenizers, model) = (self.tokenizers.clone(), self.config.get().conversation.model.clone());
+        let (tokenizers, model) = (self.sessions.tokenizers.clone(), self.config.get().conversation.model.clone());
         let counter = run_blocking(move || tokenizers.counter(&model)).await?;
         self.sweep_tokenizers();
         Ok(counter)
@@ -83,7 +82,7 @@ impl Core {
 
     /// Starts the task that drops idle tokenizer tables, unless it is already running.
     fn sweep_tokenizers(self: &Arc<Self>) {
-        if !self.tokenizers.claim_sweeper() {
+        if !self.sessions.tokenizers.claim_sweeper() {
             return;
         }
         let weak = Arc::downgrade(self);
@@ -99,7 +98,7 @@ async fn sweep(weak: Weak<Core>, idle: Duration) {
         tokio::time::sleep(wait).await;
         failpoint("tokenizer-sweeper");
         let Some(core) = weak.upgrade() else { return };
-        let (dropped, next) = core.tokenizers.sweep(idle);
+        let (dropped, next) = core.sessions.tokenizers.sweep(idle);
         if dropped {
             core.store.shrink().await;
             trim_heap();
@@ -107,10 +106,10 @@ async fn sweep(weak: Weak<Core>, idle: Duration) {
         wait = match next {
             Some(next) => next,
             None => {
-                core.tokenizers.release_sweeper();
+                core.sessions.tokenizers.release_sweeper();
                 // A table may have been loaded just now by a caller that relied on this sweep still running.
-                match core.tokenizers.sweep(idle) {
-                    (_, Some(next)) if core.tokenizers.claim_sweeper() => next,
+                match core.sessions.tokenizers.sweep(idle) {
+                    (_, Some(next)) if core.sessions.tokenizers.claim_sweeper() => next,
                     _ => return,
                 }
             }
@@ -123,8 +122,8 @@ fn as_i64(n: u64) -> i64 {
 }
 
 /// Reports how full a conversation's context is, if it sends `used` tokens in `messages` messages.
-fn usage(core: &Core, session: &str, conversation: &Conversation, (used, messages): (i64, i64)) -> Usage {
-    let settings = &core.config.get().conversation;
+fn usage(config: &Config, session: &str, conversation: &Conversation, (used, messages): (i64, i64)) -> Usage {
+    let settings = &config.get().conversation;
     let limits = Limits::of(conversation, settings);
     let percentage = used as f64 * 100.0 / limits.tokens.max(1) as f64;
     Usage {
@@ -137,7 +136,7 @@ fn usage(core: &Core, session: &str, conversation: &Conversation, (used, message
         max_messages: limits.messages,
         recorded: conversation.position,
         recorded_tokens: conversation.tokens,
-        tokenizer: Tokenizers::name(&model_of(core, conversation)).to_owned(),
+        tokenizer: Tokenizers::name(&model_of(config, conversation)).to_owned(),
         allocation: budget::allocate(limits.tokens, settings),
         asked: None,
         can_afford: None,

@@ -101,7 +101,7 @@ pub async fn used(core: &Arc<Core>, params: &UsageParams) -> Result<Usage> {
     let (id, name) = (session.id, params.conversation.clone());
     let conversation = core.store.read_all(move |c| conversation_of(c, id, name.as_deref())).await??;
     let sent = sent(core, &session, &conversation, params.tools.as_deref()).await?;
-    let mut usage = usage(core, params.session(), &conversation, (sent.tokens, sent.turns));
+    let mut usage = usage(&core.config, params.session(), &conversation, (sent.tokens, sent.turns));
     usage.asked = match (&params.text, params.tokens) {
         (Some(text), _) => {
             let (counter, text) = (counter(core, &conversation).await?, text.clone());
@@ -175,7 +175,7 @@ pub async fn working(core: &Arc<Core>, params: &WorkingParams) -> Result<Working
         Ok((tasks::current(c, id)?, observations, context_of(c, &own, &name)?, seen.stale, device))
     });
     let (current_task, recent_observations, context, stale, device) = gathered.await?;
-    let shown = device.and_then(|device| core.views.shown(id, device));
+    let shown = device.and_then(|device| core.experience.views.shown(id, device));
     let active_elements = shown.as_deref().map(|shown| {
         let mut all: Vec<_> = shown.numbered().collect();
         all.sort_by_key(|(number, _)| *number);
@@ -183,7 +183,7 @@ pub async fn working(core: &Arc<Core>, params: &WorkingParams) -> Result<Working
         all.into_iter().map(|(n, r)| ActiveElement { alias: refs::alias(n), target: target(r.node) }).collect()
     });
     Ok(WorkingMemory {
-        usage: usage(core, &session.name, &conversation, (sent.tokens, sent.turns)),
+        usage: usage(&core.config, &session.name, &conversation, (sent.tokens, sent.turns)),
         session: session.name,
         current_task,
         recent_observations,

@@ -12,7 +12,7 @@ use super::{SUMMARIES_JOB, as_i64, counter};
 use afd_base::config::LanguageModelSettings;
 use afd_base::model::{Endpoint, LanguageModel, ModelError, Request};
 use afd_base::text::cut;
-use afd_store::{Connection, now_ms};
+use afd_store::{Connection, Store, now_ms};
 use afd_workspace::conversation::summaries::StoredSummary;
 use afd_workspace::conversation::{self, messages, summaries};
 use afd_workspace::{self as session, patterns};
@@ -40,7 +40,7 @@ pub(in crate::control) async fn run(core: &Arc<Core>) -> afd_store::job::Outcome
         Err(why) => {
             // Record the reason with each due summary, so that it is visible there and not only in the log.
             while let Some(kept) = core.store.read_all(|c| summaries::due(c, now_ms())).await? {
-                record_failure(core, &settings, &kept, &ModelError::Temporary(why.to_string())).await?;
+                record_failure(&core.store, &settings, &kept, &ModelError::Temporary(why.to_string())).await?;
             }
             schedule_retry(core).await;
             return Err(why.into());
@@ -53,7 +53,7 @@ pub(in crate::control) async fn run(core: &Arc<Core>) -> afd_store::job::Outcome
             Ok(()) => written += 1,
             Err(error) => {
                 failed += 1;
-                record_failure(core, &settings, &kept, &error).await?;
+                record_failure(&core.store, &settings, &kept, &error).await?;
             }
         }
     }
@@ -64,7 +64,7 @@ pub(in crate::control) async fn run(core: &Arc<Core>) -> afd_store::job::Outcome
 /// Records a failed attempt. A failure that may be temporary is retried with exponential backoff, up to the configured
 /// attempts.
 async fn record_failure(
-    core: &Arc<Core>,
+    store: &Store,
     settings: &LanguageModelSettings,
     kept: &StoredSummary,
     error: &ModelError,
@@ -73,7 +73,7 @@ async fn record_failure(
     let again = matches!(error, ModelError::Temporary(_)) && asked < as_i64(settings.attempts);
     let wait = as_i64(settings.retry_ms).saturating_mul(1 << asked.clamp(1, 20).saturating_sub(1));
     let at = again.then(|| now_ms().saturating_add(wait));
-    core.store.write(move |c| summaries::failed(c, &row, &said, at)).await
+    store.write(move |c| summaries::failed(c, &row, &said, at)).await
 }
 
 /// Schedules the next run of the job for when the next summary is due.

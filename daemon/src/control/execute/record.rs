@@ -41,7 +41,7 @@ impl Call {
 
     /// Returns the page that the session saw last, or an unknown place if the device has received input since.
     fn place_before(&self) -> Place {
-        let seen = self.core.views.seen(self.session_id, self.device_id);
+        let seen = self.core.experience.views.seen(self.session_id, self.device_id);
         seen.filter(|s| s.reliable && s.inputs == self.device().inputs()).map(|s| s.place).unwrap_or_default()
     }
 

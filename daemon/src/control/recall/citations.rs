@@ -1,15 +1,14 @@
 //! `recall.used`: what came of using what was recalled.
 
-use std::sync::Arc;
-
 use afd_proto::recall::{RecallEntry, RecallUsedParams};
 use serde_json::json;
 
 use super::super::checks::check_session;
-use super::super::{Core, Error, Result};
+use super::super::{Error, Result};
 use super::search::no_entry;
 use super::show;
 use afd_recall::{entries, memories};
+use afd_store::Store;
 use afd_workspace::{self as session, patterns};
 
 /// `recall.used`
@@ -17,11 +16,11 @@ use afd_workspace::{self as session, patterns};
 /// # Errors
 /// `NOT_FOUND` if there is no such entry that the session may be told, `INVALID_PARAMS` if its confidence does not
 /// follow uses.
-pub async fn used(core: &Arc<Core>, params: &RecallUsedParams) -> Result<RecallEntry> {
+pub async fn used(store: &Store, params: &RecallUsedParams) -> Result<RecallEntry> {
     let name = params.session().to_owned();
     check_session(&name)?;
     let (uid, held) = (params.uid.clone(), params.held);
-    let recorded = core.store.write_or_refuse(move |c| {
+    let recorded = store.write_or_refuse(move |c| {
         let asking = session::find(c, &name)?;
         let source = entries::find(c, &uid)?.ok_or_else(|| no_entry(&uid))?;
         show::told(c, &source, asking)?.ok_or_else(|| no_entry(&uid))?;

@@ -14,9 +14,8 @@ use serde::Deserialize;
 
 use super::super::checks::absolute;
 use super::super::{Core, Error, Result};
-use super::Recall;
-use super::indexer;
 use super::search::Embedded;
+use super::{Recall, indexer};
 use afd_base::model::embed::{BUILTIN, Embedder};
 use afd_base::task::run_blocking;
 use afd_base::text;

@@ -28,7 +28,7 @@ pub async fn examine(core: &Arc<Core>) -> Vec<Examined> {
     }
     if let Some(url) = settings.qdrant() {
         let filters = Filters { now: now_ms(), ..Filters::default() };
-        let (_, without) = qdrant::ask(core, &settings, embedded.searched(), &filters, 1).await;
+        let (_, without) = qdrant::ask(&core.recall, &settings, embedded.searched(), &filters, 1).await;
         found.push(("qdrant", without.map_or_else(|| Ok(format!("{url} answers")), Err)));
     }
     found

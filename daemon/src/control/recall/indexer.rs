@@ -12,7 +12,7 @@ use tokio::sync::{Notify, watch};
 use super::super::Core;
 use super::describe::describe;
 use afd_recall::entries::{self, Source};
-use afd_store::{Connection, Piece, Result, all_or_nothing};
+use afd_store::{Connection, Piece, Result, Store, all_or_nothing};
 
 /// Maximum number of entries that are derived at once, while many others are due, and in a write that others do not wait
 /// for.
@@ -132,7 +132,7 @@ async fn derive_others(core: Weak<Core>, more: Arc<Notify>, is_behind: Arc<Atomi
 async fn check(core: Weak<Core>) {
     let (mut after, mut damaged) = (0, 0);
     while let Some(core) = core.upgrade() {
-        match check_some(&core, after).await {
+        match check_some(&core.store, after).await {
             Ok(Some((last, found))) => {
                 (after, damaged) = (last, damaged + found);
                 tokio::task::yield_now().await;
@@ -151,17 +151,17 @@ async fn check(core: Weak<Core>) {
 
 /// Checks some entries after one, the first time also whether all are there. Returns the last one, and how many are
 /// derived again; `None` if there are no more.
-async fn check_some(core: &Core, after: i64) -> Result<Option<(i64, usize)>> {
+async fn check_some(store: &Store, after: i64) -> Result<Option<(i64, usize)>> {
     let mut found = 0;
-    if after == 0 && core.store.read_all(entries::some_are_lost).await? {
-        found += core.store.write(entries::restore).await?;
+    if after == 0 && store.read_all(entries::some_are_lost).await? {
+        found += store.write(entries::restore).await?;
     }
-    let Some((last, damaged)) = core.store.read_all(move |c| entries::check(c, after, CHECKED)).await? else {
+    let Some((last, damaged)) = store.read_all(move |c| entries::check(c, after, CHECKED)).await? else {
         return Ok((found > 0).then_some((after, found)));
     };
     found += damaged.len();
     if !damaged.is_empty() {
-        core.store.write(move |c| entries::derive_again(c, &damaged)).await?;
+        store.write(move |c| entries::derive_again(c, &damaged)).await?;
     }
     Ok(Some((last, found)))
 }

@@ -11,8 +11,7 @@ use afd_proto::recall_upkeep::{EntryCount, RecallStatus, RecallStatusParams};
 use super::super::checks::absolute;
 use super::super::{Core, Error, Result, config};
 use super::{Recall, qdrant};
-use afd_base::model::embed::BUILTIN;
-use afd_base::model::embed::{self, Trial};
+use afd_base::model::embed::{self, BUILTIN, Trial};
 use afd_base::task::run_blocking;
 use afd_recall::{entries, vectors};
 

@@ -24,7 +24,7 @@ use afd_recall::points::Filters;
 use afd_recall::search::{self, Ask, List, QueryVector, Scope};
 use afd_recall::terms::Effort;
 use afd_recall::vectors;
-use afd_store::{Connection, Result as Stored, now_ms};
+use afd_store::{Connection, Result as Stored, Store, now_ms};
 use afd_workspace as session;
 use afd_workspace::conversation::{self, search as messages};
 
@@ -144,8 +144,8 @@ pub async fn search(core: &Arc<Core>, params: &RecallSearchParams) -> Result<Rec
     let model = embedded.identity().unwrap_or(BUILTIN).to_owned();
     let mut answer = None;
     if usable && settings.qdrant_url.is_some() {
-        let filters = filters(core, params, of_session).await?;
-        let (answered, without) = qdrant::ask(core, &settings, embedded.searched(), &filters, limit).await;
+        let filters = filters(&core.store, params, of_session).await?;
+        let (answered, without) = qdrant::ask(&core.recall, &settings, embedded.searched(), &filters, limit).await;
         answer = answered;
         missing.extend(without);
     }
@@ -281,9 +281,9 @@ async fn current_model(core: &Arc<Core>, settings: &RecallSettings, wait: Durati
 }
 
 /// Returns what an index outside filters by.
-async fn filters(core: &Arc<Core>, p: &RecallSearchParams, of_session: Option<i64>) -> Result<Filters> {
+async fn filters(store: &Store, p: &RecallSearchParams, of_session: Option<i64>) -> Result<Filters> {
     let session = match of_session {
-        Some(id) => Some(core.store.read_all(move |c| session::uid_of(c, id)).await?),
+        Some(id) => Some(store.read_all(move |c| session::uid_of(c, id)).await?),
         None => None,
     };
     Ok(Filters {

@@ -36,7 +36,7 @@ pub async fn store(core: &Arc<Core>, params: &RecallStoreParams) -> Result<Recal
     let name = params.session();
     check_session(name)?;
     let app = params.app.clone().unwrap_or_default();
-    let session = core.session_row(name).await?;
+    let session = core.sessions.row(&core.store, name).await?;
     let for_all = !app.is_empty() && scope_of(core, None, session).await? == RecordScope::App;
     let scope = params.scope.unwrap_or(if for_all { PatternScope::App } else { PatternScope::Session });
     if scope == PatternScope::App && app.is_empty() {
@@ -139,7 +139,7 @@ pub async fn delete(core: &Arc<Core>, params: &RecallDeleteParams) -> Result<Rec
     match deleted.await? {
         (Some(created_at), _) => {
             core.store.scrub().await?;
-            let backups = backups::holding(core, created_at).await;
+            let backups = backups::holding(&core.config, created_at).await;
             Ok(RecallDeleted { uid: params.uid.clone(), backups, qdrant: qdrant::still_holding(core).await })
         }
         (None, Some(kind)) => Err(Error::param("uid", "an entry that `recall.store` stored", format!("a {kind}"))

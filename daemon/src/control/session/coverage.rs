@@ -135,7 +135,7 @@ async fn shown(core: &Arc<Core>, session: &Session) -> Result<Option<Arc<ShownRe
     let device = core.store.read_all(move |c| {
         Ok(log::context(c, &name, None)?.device.map(|d| device::find(c, &d)).transpose()?.flatten())
     });
-    Ok(device.await?.and_then(|device| core.views.shown(session.id, device)))
+    Ok(device.await?.and_then(|device| core.experience.views.shown(session.id, device)))
 }
 
 /// Replaces an alias by the title or text of its element. Anything else is already a name and is returned as it is.
@@ -210,7 +210,7 @@ fn on_screen(shown: &ShownRefs) -> HashMap<String, OnScreen> {
 pub async fn mark(core: &Arc<Core>, params: &TestedParams) -> Result<TestedElements> {
     params.elements.iter().try_for_each(|e| check_text("elements", e, 300))?;
     let session = for_writing(core, params.session()).await?;
-    let place = place(core, &session, params.page.as_deref(), params.app.as_deref()).await?;
+    let place = place(&core.store, &session, params.page.as_deref(), params.app.as_deref()).await?;
     let (origin, elements, passed) = (core.store.origin().to_owned(), params.elements.clone(), params.passed);
     let name = session.name.clone();
     let shown = shown(core, &session).await?.filter(|_| params.page.is_none());

@@ -1,18 +1,15 @@
 //! Collects everything known about a session, from all modules that store a part of it, into one [`Digest`].
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use afd_proto::session::{Statistics, VisitedPage};
 
-use super::super::{Core, Result};
+use super::super::Result;
 use super::coverage;
 use afd_experience::memory::{log, notes, sessions};
 use afd_experience::visual::states;
-use afd_store::{Connection, artifact};
-use afd_store::{Page, Result as Stored, now_ms};
-use afd_workspace::conversation::Conversation;
-use afd_workspace::conversation::messages;
+use afd_store::{Connection, Page, Result as Stored, Store, artifact, now_ms};
+use afd_workspace::conversation::{Conversation, messages};
 use afd_workspace::summary::Digest;
 use afd_workspace::{self as session, Session, bugs, conversation, elsewhere, results, tasks, tested};
 
@@ -20,8 +17,8 @@ use afd_workspace::{self as session, Session, bugs, conversation, elsewhere, res
 const MAX_ROWS: usize = 100_000;
 
 /// Collects the digest of a session on a reader thread.
-pub(crate) async fn digest(core: &Arc<Core>, session: Session) -> Result<Digest> {
-    Ok(core.store.read_all(move |c| gather(c, session)).await?)
+pub(crate) async fn digest(store: &Store, session: Session) -> Result<Digest> {
+    Ok(store.read_all(move |c| gather(c, session)).await?)
 }
 
 /// Collects the digest of a session.

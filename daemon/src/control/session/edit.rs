@@ -10,17 +10,17 @@ use serde_json::json;
 use super::super::checks::{changed, check_new_name, name_taken};
 use super::super::{Core, Error, Result, backups};
 use super::{known, no_session};
+use afd_base::config::Config;
 use afd_base::task::run_blocking;
+use afd_device::Registry;
 use afd_experience::memory::{notes, requests, sessions};
 use afd_recall::memories;
-use afd_store::{Connection, artifact};
-use afd_store::{StoreError, now_ms};
+use afd_store::{Connection, StoreError, artifact, now_ms};
 use afd_workspace::{self as session, Session, erase, progress};
 
 /// Refuses to change the name of a session that holds a device: the lease is held by name.
-fn check_leases(core: &Core, name: &str) -> Result<()> {
-    let held: Vec<String> =
-        core.devices.list().iter().filter(|d| d.leased_to(name)).map(|d| d.name().to_owned()).collect();
+fn check_leases(devices: &Registry, name: &str) -> Result<()> {
+    let held: Vec<String> = devices.list().iter().filter(|d| d.leased_to(name)).map(|d| d.name().to_owned()).collect();
     if held.is_empty() {
         return Ok(());
     }
@@ -40,7 +40,7 @@ pub async fn update(core: &Arc<Core>, params: &UpdateParams) -> Result<SessionIn
     let old = known(core, params.session()).await?.name;
     if let Some(new) = params.name.as_deref().filter(|new| *new != old) {
         check_new_name("name", new)?;
-        check_leases(core, &old)?;
+        check_leases(&core.devices, &old)?;
     }
     let (p, wanted) = (params.clone(), old.clone());
     let change = move |c: &Connection| {
@@ -58,15 +58,15 @@ pub async fn update(core: &Arc<Core>, params: &UpdateParams) -> Result<SessionIn
         let session = Session { updated_at: now_ms(), ..session };
         Ok::<_, Error>(session::info(c, &session, sessions::last_at(c, session.id)?)?)
     };
-    let lock = core.locks.progress.lock(old.clone()).await;
+    let lock = core.sessions.progress.lock(old.clone()).await;
     let before = known(core, &old).await?;
-    core.forget_session_row(&old);
+    core.sessions.forget(&old);
     let info = core.store.write_or_refuse(change).await?;
-    core.forget_session_row(&old);
+    core.sessions.forget(&old);
     if info.session != old {
-        release_leases(core, &old);
+        release_leases(&core.devices, &old);
         // The files of the old name are written anew under the other one.
-        if delete_progress(core, &before).await? {
+        if delete_progress(&core.config, &before).await? {
             let renamed = known(core, &info.session).await?;
             super::progress::write(core, renamed, None).await?;
         }
@@ -78,8 +78,8 @@ pub async fn update(core: &Arc<Core>, params: &UpdateParams) -> Result<SessionIn
 }
 
 /// Releases the leases that were taken under a name that no session has any more.
-fn release_leases(core: &Core, name: &str) {
-    for device in core.devices.list() {
+fn release_leases(devices: &Registry, name: &str) {
+    for device in devices.list() {
         device.release_lease(name);
     }
 }
@@ -92,18 +92,18 @@ pub(in crate::control) const SAYING: [&str; 2] = ["session_report", "session_exp
 /// # Errors
 /// `NOT_FOUND` if there is no such session, `CONFLICT` if it holds a device.
 pub async fn delete(core: &Arc<Core>, params: &DeleteParams) -> Result<Deleted> {
-    check_leases(core, params.session())?;
+    check_leases(&core.devices, params.session())?;
     let (own, name, findings) = (core.clone(), params.session().to_owned(), params.findings);
     core.finish(async move { erase_all(&own, &name, findings).await }).await?
 }
 
 async fn erase_all(core: &Arc<Core>, name: &str, findings: bool) -> Result<Deleted> {
-    let _lock = core.locks.progress.lock(name.to_owned()).await;
+    let _lock = core.sessions.progress.lock(name.to_owned()).await;
     if erase::is_name_of_erased(name) {
         return erase_rest(core, name, findings).await;
     }
     known(core, name).await?;
-    core.forget_session_row(name);
+    core.sessions.forget(name);
     let wanted = name.to_owned();
     let work = move |c: &Connection| {
         let session = session::by_name(c, &wanted)?.ok_or_else(|| no_session(&wanted))?;
@@ -131,12 +131,12 @@ async fn erase_all(core: &Arc<Core>, name: &str, findings: bool) -> Result<Delet
         Ok::<_, Error>((session, erased, kept, written))
     };
     let (session, erased, kept, written) = core.store.write_or_refuse(work).await?;
-    core.forget_session_row(name);
-    core.views.forget_session(session.id);
-    release_leases(core, name);
+    core.sessions.forget(name);
+    core.experience.views.forget_session(session.id);
+    release_leases(&core.devices, name);
     let (ours, theirs): (Vec<_>, Vec<_>) = written.into_iter().partition(|(_, _, managed)| *managed);
     core.delete_artifacts(erased.artifacts.into_iter().chain(ours.into_iter().map(|(id, _, _)| id)).collect()).await;
-    delete_progress(core, &session).await?;
+    delete_progress(&core.config, &session).await?;
     core.store.scrub().await?;
     Ok(Deleted {
         session: name.to_owned(),
@@ -148,7 +148,7 @@ async fn erase_all(core: &Arc<Core>, name: &str, findings: bool) -> Result<Delet
         findings: erased.findings,
         kept,
         files_left: theirs.into_iter().map(|(_, path, _)| path).collect(),
-        backups: backups::holding(core, session.created_at).await,
+        backups: backups::holding(&core.config, session.created_at).await,
     })
 }
 
@@ -183,12 +183,12 @@ async fn erase_rest(core: &Arc<Core>, name: &str, findings: bool) -> Result<Dele
     };
     let done = core.store.write_or_refuse(work).await?;
     core.store.scrub().await?;
-    Ok(Deleted { backups: backups::holding(core, 0).await, ..done })
+    Ok(Deleted { backups: backups::holding(&core.config, 0).await, ..done })
 }
 
 /// Deletes the progress files of a session. Returns whether there were any.
-async fn delete_progress(core: &Core, session: &Session) -> Result<bool> {
-    let usual = core.config.get().progress_dir.clone();
+async fn delete_progress(config: &Config, session: &Session) -> Result<bool> {
+    let usual = config.get().progress_dir.clone();
     let files: Vec<_> =
         session.progress_dir.iter().chain([&usual]).map(|dir| progress::files(dir, &session.name)).collect();
     let delete = move || {

@@ -13,8 +13,7 @@ use super::super::{Core, Result};
 use super::{digest, known};
 use afd_experience::memory::{log, notes};
 use afd_experience::visual::known as visual;
-use afd_store::{Connection, artifact};
-use afd_store::{Page, Reader, SCHEMA, StoreError, now_ms};
+use afd_store::{Connection, Page, Reader, SCHEMA, Store, StoreError, artifact, now_ms};
 use afd_workspace::conversation::{self, Conversation, messages, summaries};
 use afd_workspace::elsewhere::Elsewhere;
 use afd_workspace::patterns;
@@ -36,7 +35,7 @@ pub async fn export(core: &Arc<Core>, params: &ExportParams) -> Result<ExportRes
     let session = known(core, params.session()).await?;
     let name = session.name.clone();
     if params.format == Some(ExportFormat::Lines) {
-        let bytes = lines(core, session).await?;
+        let bytes = lines(&core.store, session).await?;
         let content = Content {
             kind: "session_export",
             mime_type: "application/jsonl",
@@ -46,7 +45,7 @@ pub async fn export(core: &Arc<Core>, params: &ExportParams) -> Result<ExportRes
         };
         return written(core, name, content, file).await;
     }
-    let document = document(core, session).await?;
+    let document = document(&core.store, session).await?;
     let content = Content::json("session_export", "session.export", &document)?;
     let size_bytes = i64::try_from(content.bytes.len()).unwrap_or(i64::MAX);
     if file.is_none() && content.bytes.len() <= core.config.get().limits.inline_bytes {
@@ -80,10 +79,10 @@ async fn written(
 }
 
 /// Collects the lines of a session: a header, the session, its records.
-async fn lines(core: &Arc<Core>, session: afd_workspace::Session) -> Result<Vec<u8>> {
-    let digest = digest(core, session).await?;
-    let origin = core.store.origin().to_owned();
-    let gathered = core.store.read_all(move |c| {
+async fn lines(store: &Store, session: afd_workspace::Session) -> Result<Vec<u8>> {
+    let digest = digest(store, session).await?;
+    let origin = store.origin().to_owned();
+    let gathered = store.read_all(move |c| {
         let id = digest.session.id;
         let elsewhere = Elsewhere { statistics: digest.statistics.clone(), pages: digest.pages };
         let own = SessionRecord::of(&digest.session, &origin, elsewhere);
@@ -125,10 +124,10 @@ fn exported(c: &Connection, own: Conversation) -> afd_store::Result<ExportedConv
 }
 
 /// Collects the export document of a session.
-async fn document(core: &Arc<Core>, session: afd_workspace::Session) -> Result<Export> {
-    let digest = digest(core, session).await?;
+async fn document(store: &Store, session: afd_workspace::Session) -> Result<Export> {
+    let digest = digest(store, session).await?;
     let (id, name, mut tested) = (digest.session.id, digest.session.name.clone(), digest.tested.clone());
-    let gathered = core.store.read_all(move |c| {
+    let gathered = store.read_all(move |c| {
         let main = exported(c, conversation::of(c, id)?)?;
         let others = conversation::all(c, id)?.into_iter().filter(|other| other.name != conversation::MAIN);
         let others = others.map(|other| exported(c, other)).collect::<afd_store::Result<Vec<_>>>()?;

@@ -17,8 +17,7 @@ use super::super::{Core, Error, Result, recall};
 use super::{for_writing, known, no_session};
 use afd_experience::memory::{log, observations, sessions};
 use afd_experience::visual::states;
-use afd_store::{Connection, artifact};
-use afd_store::{Page, Reader, Result as Stored, StoreError, now_ms};
+use afd_store::{Connection, Page, Reader, Result as Stored, Store, StoreError, artifact, now_ms};
 use afd_workspace::findings::Place;
 use afd_workspace::{self as session, Session, bugs, erase, results, tasks};
 
@@ -28,10 +27,10 @@ const MAX_TEXT: usize = 10_000;
 const MAX_SIMILAR: usize = 3;
 
 /// Returns where a finding belongs: the given page, else the page that the session observed last.
-pub(super) async fn place(core: &Arc<Core>, session: &Session, page: Option<&str>, app: Option<&str>) -> Result<Place> {
+pub(super) async fn place(store: &Store, session: &Session, page: Option<&str>, app: Option<&str>) -> Result<Place> {
     let (name, own, page, app) =
         (session.name.clone(), session.app.clone(), page.map(str::to_owned), app.map(str::to_owned));
-    let found = core.store.read_all(move |c| {
+    let found = store.read_all(move |c| {
         let seen = log::context(c, &name, None)?;
         let structure = match (&page, seen.observation_id.as_deref()) {
             (None, Some(uid)) => observations::structure_of(c, uid)?,
@@ -49,15 +48,10 @@ pub(super) async fn place(core: &Arc<Core>, session: &Session, page: Option<&str
 }
 
 /// Resolves an artifact given by id, by uid, or as `latest` for the session's newest screenshot. Returns its uid.
-async fn artifact_of(
-    core: &Arc<Core>,
-    field: &'static str,
-    session: &str,
-    named: Option<&str>,
-) -> Result<Option<String>> {
+async fn artifact_of(store: &Store, field: &'static str, session: &str, named: Option<&str>) -> Result<Option<String>> {
     let Some(named) = named else { return Ok(None) };
     let (wanted, name) = (named.to_owned(), session.to_owned());
-    let found = core.store.read_all(move |c| {
+    let found = store.read_all(move |c| {
         if wanted == "latest" {
             let newest = artifact::Filter {
                 session: Some(name),
@@ -88,8 +82,8 @@ pub async fn add_bug(core: &Arc<Core>, params: &BugAddParams) -> Result<BugAddRe
     check_line("title", &params.title)?;
     check_steps(&params.steps)?;
     let session = for_writing(core, params.session()).await?;
-    let place = place(core, &session, params.page.as_deref(), params.app.as_deref()).await?;
-    let screenshot = artifact_of(core, "screenshot", &session.name, params.screenshot.as_deref()).await?;
+    let place = place(&core.store, &session, params.page.as_deref(), params.app.as_deref()).await?;
+    let screenshot = artifact_of(&core.store, "screenshot", &session.name, params.screenshot.as_deref()).await?;
     let (origin, id, session_scope, p) = (core.store.origin().to_owned(), session.id, session.scope, params.clone());
     let (title, app) = (p.title.clone(), place.app.clone());
     let (own, described) = (
@@ -198,9 +192,9 @@ pub async fn list_bugs(core: &Arc<Core>, params: &BugListParams) -> Result<Bugs>
 ///
 /// # Errors
 /// `NOT_FOUND` if there is no such bug.
-pub async fn show_bug(core: &Arc<Core>, params: &BugShowParams) -> Result<Bug> {
+pub async fn show_bug(store: &Store, params: &BugShowParams) -> Result<Bug> {
     let (id, asking) = (params.id, params.session().to_owned());
-    core.store.read_all(move |c| told(c, id, &asking)).await?.ok_or_else(|| no_bug(id))
+    store.read_all(move |c| told(c, id, &asking)).await?.ok_or_else(|| no_bug(id))
 }
 
 /// Returns a bug that a session may be told, by its row id.
@@ -245,10 +239,10 @@ pub async fn update_bug(core: &Arc<Core>, params: &BugUpdateParams) -> Result<Bu
     }
     p.title.as_deref().map_or(Ok(()), |title| check_line("title", title))?;
     check_steps(p.steps.as_deref().unwrap_or_default())?;
-    let known_bug = show_bug(core, &BugShowParams { id: p.id, session: p.session.clone() }).await?;
+    let known_bug = show_bug(&core.store, &BugShowParams { id: p.id, session: p.session.clone() }).await?;
     let screenshot = match p.screenshot.as_deref() {
         Some("") => Some(None),
-        Some(named) => Some(artifact_of(core, "screenshot", &known_bug.session, Some(named)).await?),
+        Some(named) => Some(artifact_of(&core.store, "screenshot", &known_bug.session, Some(named)).await?),
         None => None,
     };
     let written = core.store.write(move |c| {
@@ -304,8 +298,8 @@ pub async fn reopen_bug(core: &Arc<Core>, params: &BugReopenParams) -> Result<Bu
 /// `INVALID_PARAMS` if a field is invalid, `NOT_FOUND` if the evidence or the bug does not exist.
 pub async fn add_result(core: &Arc<Core>, params: &ResultAddParams) -> Result<TestResult> {
     let session = for_writing(core, params.session()).await?;
-    let place = place(core, &session, params.page.as_deref(), params.app.as_deref()).await?;
-    let evidence = artifact_of(core, "evidence", &session.name, params.evidence.as_deref()).await?;
+    let place = place(&core.store, &session, params.page.as_deref(), params.app.as_deref()).await?;
+    let evidence = artifact_of(&core.store, "evidence", &session.name, params.evidence.as_deref()).await?;
     let bug = match params.bug {
         Some(id) => {
             let asking = session.name.clone();

@@ -94,9 +94,9 @@ pub async fn import(core: &Arc<Core>, params: &ImportParams) -> Result<Imported>
         loader.finish(c)?;
         Ok::<_, Error>(done)
     };
-    core.forget_session_row(&name);
+    core.sessions.forget(&name);
     let done = core.store.write_or_refuse(work).await?;
-    core.forget_session_row(&name);
+    core.sessions.forget(&name);
     index_messages(core);
     core.session_changed(&done.session).await;
     Ok(done)

@@ -59,7 +59,7 @@ pub(in crate::control) async fn active(core: &Arc<Core>, name: &str) -> Result<S
 /// Returns an active session to write to, creating it if it does not exist; `CONFLICT` if it has ended.
 pub(in crate::control) async fn for_writing(core: &Arc<Core>, name: &str) -> Result<Session> {
     check_session(name)?;
-    core.session_row(name).await?;
+    core.sessions.row(&core.store, name).await?;
     active(core, name).await
 }
 

@@ -16,7 +16,7 @@ use super::super::paging::page;
 use super::super::{Core, Error, Result};
 use super::{active, change, check_directory, digest, known, no_session, progress, report, still_active};
 use afd_experience::memory::sessions;
-use afd_store::{Connection, Page, Reader, Result as Stored, now_ms};
+use afd_store::{Connection, Page, Reader, Result as Stored, Store, now_ms};
 use afd_workspace::conversation::keys::{self, ContextValue};
 use afd_workspace::conversation::{self, Conversation, messages};
 use afd_workspace::summary::Digest;
@@ -98,7 +98,7 @@ pub async fn start(core: &Arc<Core>, params: &StartParams) -> Result<SessionDeta
     if let Some(dir) = &dir {
         progress::probe("progressDir", dir).await?;
     }
-    core.session_row(name).await?;
+    core.sessions.row(&core.store, name).await?;
     let (origin, p, wanted) = (core.store.origin().to_owned(), params.clone(), name.to_owned());
     let started = move |c: &Connection| {
         let mut session = session::by_name(c, &wanted)?.ok_or_else(|| no_session(&wanted))?;
@@ -229,9 +229,9 @@ fn cannot_start(session: &Session) -> Error {
 ///
 /// # Errors
 /// `INVALID_PARAMS` if the limit is out of range.
-pub async fn list(core: &Arc<Core>, params: &ListParams) -> Result<Sessions> {
+pub async fn list(store: &Store, params: &ListParams) -> Result<Sessions> {
     let filter = Filter { status: params.status, app: params.app.clone(), page: page(params.limit(), params.cursor)? };
-    let listed = core.store.read_all(move |c| {
+    let listed = store.read_all(move |c| {
         let (found, next_cursor) = session::list(c, &filter)?;
         let infos = found.iter().map(|s| session::info(c, s, sessions::last_at(c, s.id)?));
         Ok(Sessions { sessions: infos.collect::<afd_store::Result<_>>()?, next_cursor })
@@ -255,7 +255,7 @@ async fn show_named(core: &Arc<Core>, name: &str) -> Result<SessionDetails> {
         counted.collect::<afd_store::Result<Vec<_>>>()
     });
     let conversations = conversations.await?;
-    Ok(shown(digest(core, session).await?, conversations))
+    Ok(shown(digest(&core.store, session).await?, conversations))
 }
 
 fn shown(digest: Digest, conversations: Vec<(i64, Conversation)>) -> SessionDetails {
@@ -297,7 +297,7 @@ async fn finish(core: &Arc<Core>, name: &str, file: Option<PathBuf>) -> Result<E
     let mut session = active(core, name).await?;
     let compacted = super::super::conversation::compact::all(core, name).await?;
     session.ended_at = Some(now_ms());
-    let done = digest(core, session.clone()).await?;
+    let done = digest(&core.store, session.clone()).await?;
     session.summary = Some(done.summary(true));
     // The report comes first: if it cannot be written, the session stays active.
     let report = report::write(core, &done, ReportFormat::Html, file).await?;

@@ -71,9 +71,9 @@ pub async fn progress(core: &Arc<Core>, params: &ProgressParams) -> Result<Progr
 pub(super) async fn write(core: &Arc<Core>, session: Session, dir: Option<PathBuf>) -> Result<ProgressResult> {
     // Hold the lock from reading the state to writing the files, so that older progress never overwrites newer
     // progress.
-    let _lock = core.locks.progress.lock(session.name.clone()).await;
+    let _lock = core.sessions.progress.lock(session.name.clone()).await;
     let session = known(core, &session.name).await?;
-    let digest = digest(core, session).await?;
+    let digest = digest(&core.store, session).await?;
     let (git, warnings) = git_state(&digest).await;
     let progress = progress::of(&digest, git);
     let session = &digest.session;

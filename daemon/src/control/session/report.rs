@@ -14,8 +14,7 @@ use super::{digest, known};
 use afd_base::task::run_blocking;
 use afd_experience::memory::sessions;
 use afd_screen::picture::{self, PictureError};
-use afd_store::{Connection, artifact};
-use afd_store::{Page, Result as Stored};
+use afd_store::{Connection, Page, Result as Stored, Store, artifact};
 use afd_workspace::report::{self, Moment, Picture, html, machine};
 use afd_workspace::summary::Digest;
 
@@ -37,7 +36,7 @@ const JPEG_QUALITY: u8 = 80;
 pub async fn report(core: &Arc<Core>, params: &ReportParams) -> Result<ReportResult> {
     let file = params.file.as_deref().map(|f| absolute("file", f)).transpose()?;
     let session = known(core, params.session()).await?;
-    let digest = digest(core, session).await?;
+    let digest = digest(&core.store, session).await?;
     let format = params.format.or_else(|| of_extension(file.as_deref()?)).unwrap_or(ReportFormat::Html);
     write(core, &digest, format, file).await
 }
@@ -62,7 +61,7 @@ pub(super) async fn write(
 ) -> Result<ReportResult> {
     let (id, name) = (digest.session.id, digest.session.name.clone());
     let moments = core.store.read_all(move |c| timeline(c, id, name)).await?;
-    let pictures = pictures(core, digest, &moments).await?;
+    let pictures = pictures(&core.store, digest, &moments).await?;
     let count = i64::try_from(pictures.len()).unwrap_or(i64::MAX);
     let (mime_type, extension, text) = match format {
         ReportFormat::Html => ("text/html", "html", html::page(digest, &moments, &pictures)),
@@ -105,7 +104,7 @@ fn timeline(c: &Connection, session: i64, name: String) -> Stored<Vec<Moment>> {
 
 /// Loads the screenshots of bugs, worst first, then the evidence of results, then the newest screenshots of the
 /// timeline. Files that are missing or unreadable are left out.
-async fn pictures(core: &Arc<Core>, digest: &Digest, moments: &[Moment]) -> Result<Vec<Picture>> {
+async fn pictures(store: &Store, digest: &Digest, moments: &[Moment]) -> Result<Vec<Picture>> {
     let of_bugs = digest.bugs.iter().filter_map(|b| b.screenshot.clone());
     let of_results = digest.results.iter().filter_map(|r| r.evidence.clone());
     let of_timeline = moments.iter().rev().filter_map(|d| d.picture.clone());
@@ -115,7 +114,7 @@ async fn pictures(core: &Arc<Core>, digest: &Digest, moments: &[Moment]) -> Resu
             uids.push(uid);
         }
     }
-    let files = core.store.read_all(move |c| {
+    let files = store.read_all(move |c| {
         let files = uids.into_iter().map(|uid| Ok(artifact::file_of(c, &uid)?.map(|file| (uid, file))));
         files.collect::<afd_store::Result<Vec<_>>>()
     });

@@ -54,7 +54,7 @@ pub async fn resume(core: &Arc<Core>, params: &ResumeParams) -> Result<ResumeRes
         .await?;
     }
     let (id, is_ours) = (session.id, session.origin.is_none());
-    let digest = digest(core, session).await?;
+    let digest = digest(&core.store, session).await?;
     let (git, _) = progress::git_state(&digest).await;
     let mut current_progress = session::progress::of(&digest, git);
     let said = core.store.read_all(move |c| said(c, id)).await?;
@@ -199,7 +199,7 @@ fn tasks_of(p: &Progress) -> impl Iterator<Item = &String> {
 
 /// Restores a session from a progress file, unless the session already has content here.
 async fn import_progress(core: &Arc<Core>, name: &str, file: &str, progress: Progress) -> Result<()> {
-    core.session_row(name).await?;
+    core.sessions.row(&core.store, name).await?;
     let (origin, wanted) = (core.store.origin().to_owned(), name.to_owned());
     let restored = core.store.write(move |c| match session::by_name(c, &wanted)? {
         Some(session) if session.started_at.is_none() && is_unused(c, session.id)? => {

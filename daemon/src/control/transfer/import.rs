@@ -17,7 +17,7 @@ use super::{check, pieces};
 use afd_base::file;
 use afd_base::task::run_blocking;
 use afd_store::exchange::imports::{self, Import};
-use afd_store::{self as store, Connection, StoreError};
+use afd_store::{self as store, Connection, Store, StoreError};
 
 /// First and longest pause before a failed import is retried.
 const FIRST_PAUSE: Duration = Duration::from_secs(2);
@@ -44,19 +44,19 @@ impl Drop for EndOnDrop {
 pub async fn import(core: &Arc<Core>, params: &ImportParams) -> Result<Imported> {
     let path = absolute("file", &params.file)?;
     let (dry_run, merge) = (params.dry_run.unwrap_or(false), params.merge.unwrap_or(false));
-    let turn = core.importing.clone().lock_owned().await;
+    let turn = core.locks.memory.clone().lock_owned().await;
     let ended = EndOnDrop::default();
     let (stop, database) = (ended.0.clone(), core.store.path().to_owned());
     scope::report(0, None, "checking the file");
     let copy = run_blocking(move || checked_copy(&path, &database, &stop)).await??;
     if dry_run {
-        let records = import_dry_run_on_copy(core, copy, merge, ended).await?;
+        let records = import_dry_run_on_copy(&core.store, copy, merge, ended).await?;
         return Ok(Imported { dry_run, ..records });
     }
     let own = core.clone();
     core.finish(async move {
         let _turn = turn;
-        let (import, path) = accept(&own, copy, merge).await?;
+        let (import, path) = accept(&own.store, copy, merge).await?;
         let done = pieces::apply(&own, import, &path, false).await;
         match &done {
             Ok(_) => remove(&path),
@@ -120,14 +120,14 @@ pub fn import_dry_run(connection: &Connection, input: &[u8], merge: bool) -> Res
 
 /// Imports a checked file into a temporary copy of the database, and returns the counts.
 async fn import_dry_run_on_copy(
-    core: &Core,
+    store: &Store,
     records: NamedTempFile,
     merge: bool,
     ended: EndOnDrop,
 ) -> Result<Imported> {
-    let scratch = temporary(core.store.path()).map_err(StoreError::from_io)?.into_temp_path();
+    let scratch = temporary(store.path()).map_err(StoreError::from_io)?.into_temp_path();
     // Moved into the closure, so that the file is deleted even if the call is cancelled.
-    let scratch = core.store.read_all(move |c| store::copy(c, &scratch).map(|()| scratch)).await?;
+    let scratch = store.read_all(move |c| store::copy(c, &scratch).map(|()| scratch)).await?;
     let stop = ended.0.clone();
     let done = run_blocking(move || {
         let connection = store::open_scratch(&scratch, stop)?;
@@ -140,14 +140,14 @@ async fn import_dry_run_on_copy(
 }
 
 /// Accepts a checked file: from now on its import survives crashes. Returns the import and the path of its copy.
-async fn accept(core: &Core, copy: NamedTempFile, merge: bool) -> Result<(Import, PathBuf)> {
+async fn accept(store: &Store, copy: NamedTempFile, merge: bool) -> Result<(Import, PathBuf)> {
     let (file, path) = copy.keep().map_err(|error| StoreError::from_io(error.error))?;
     drop(file);
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let synced =
         File::open(path.parent().unwrap_or(Path::new("."))).and_then(|dir| dir.sync_all()).map_err(StoreError::from_io);
     let accepted = match synced {
-        Ok(()) => core.store.write(move |c| imports::accept(c, &name, merge)).await,
+        Ok(()) => store.write(move |c| imports::accept(c, &name, merge)).await,
         Err(error) => Err(error),
     };
     match accepted {
@@ -172,7 +172,7 @@ fn remove(path: &Path) {
 pub async fn whole(core: &Core) -> Result<tokio::sync::OwnedMutexGuard<()>> {
     let mut waited = Duration::ZERO;
     loop {
-        let turn = core.importing.clone().lock_owned().await;
+        let turn = core.locks.memory.clone().lock_owned().await;
         if core.store.read_all(imports::incomplete).await?.is_empty() {
             return Ok(turn);
         }
@@ -208,7 +208,7 @@ async fn retry_until_complete(core: Weak<Core>) {
 
 /// Completes all accepted imports.
 async fn complete_all(core: &Arc<Core>) -> Result<()> {
-    let _turn = core.importing.lock().await;
+    let _turn = core.locks.memory.lock().await;
     let waiting = core.store.read_all(imports::incomplete).await?;
     let dir = directory(core.store.path());
     let prefix = prefix(core.store.path());

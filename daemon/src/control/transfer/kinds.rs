@@ -1,8 +1,7 @@
 //! The kinds of records of a whole memory.
 
 use afd_device as device;
-use afd_experience::memory;
-use afd_experience::visual;
+use afd_experience::{memory, visual};
 use afd_recall as recall;
 use afd_store::exchange::Kind;
 use afd_workspace as session;

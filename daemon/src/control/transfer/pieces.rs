@@ -111,8 +111,8 @@ pub(super) async fn apply(core: &Arc<Core>, import: Import, path: &Path, is_resu
     let counts_again = taking.counts_again || is_resumed;
     let last_seq = core.store.write(move |c| finish(c, &import, counts_again)).await?;
     core.store.raise_seq(last_seq);
-    core.visual.reload_all();
-    core.forget_session_rows();
+    core.experience.visual.reload_all();
+    core.sessions.forget_all();
     index_messages(core);
     rebuild_experience(core);
     Ok(taking.done)

@@ -16,10 +16,9 @@ use super::super::{Core, Error, Result, current_trace};
 use super::{UPKEEP_JOB, about, find, graph};
 use afd_base::file;
 use afd_base::task::run_blocking;
-use afd_experience::visual::components;
 use afd_experience::visual::files::{self, Directory, Export};
-use afd_experience::visual::purge;
 use afd_experience::visual::scope::{self, Known, Scope};
+use afd_experience::visual::{components, purge};
 use afd_screen::page::site;
 use afd_store::artifact::{self, NewArtifact, Place};
 use afd_store::{new_uid, now_ms};
@@ -44,7 +43,7 @@ pub async fn import(core: &Arc<Core>, params: &ImportParams) -> Result<VisualImp
     if params.app.is_some() && found.iter().filter(|d| d.site.is_none()).count() > 1 {
         return Err(Error::param("app", "no value, because the directory holds several apps", "a name"));
     }
-    let session = core.session_row(params.session()).await?;
+    let session = core.sessions.row(&core.store, params.session()).await?;
     let mut imported = Vec::new();
     let mut app = String::new();
     for directory in found {
@@ -84,15 +83,15 @@ impl Core {
             directory.meta.insert("_dir".to_owned(), dir.into());
         }
         let (path, pages, name) = (directory.path.clone(), directory.pages.clone(), directory.name.clone());
-        let (origin, index, own) = (self.store.origin().to_owned(), self.visual.clone(), scope.clone());
+        let (origin, index, own) = (self.store.origin().to_owned(), self.experience.visual.clone(), scope.clone());
         let work =
             move |c: &afd_store::Connection| files::import_directory(c, &origin, &index, &own, directory, now_ms());
         let report = if dry_run { self.store.dry_run(work).await? } else { self.store.write(work).await? };
         if dry_run {
             // The dry run was rolled back, so what it loaded into the index is not in the database.
-            self.visual.reload(&scope);
+            self.experience.visual.reload(&scope);
         } else {
-            self.visual.touch_all(report.app);
+            self.experience.visual.touch_all(report.app);
         }
         let found = (report.pictures.len() + pages.len()) as u64;
         let mut remarks: Vec<FileRemark> =

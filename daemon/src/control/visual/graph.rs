@@ -23,7 +23,7 @@ use afd_experience::visual::states::{self, State};
 use afd_experience::visual::{index, render};
 use afd_screen::page::structure::Structure;
 use afd_screen::page::target;
-use afd_store::{Connection, Result as Stored, now_ms};
+use afd_store::{Connection, Result as Stored, Store, now_ms};
 
 /// Reads the graph of a scope.
 pub(super) fn read(connection: &Connection, known: &Known) -> Stored<Graph> {
@@ -31,9 +31,9 @@ pub(super) fn read(connection: &Connection, known: &Known) -> Stored<Graph> {
     graph::read(connection, known.id, &moves)
 }
 
-async fn load(core: &Arc<Core>, known: &Known) -> Result<Graph> {
+async fn load(store: &Store, known: &Known) -> Result<Graph> {
     let known = known.clone();
-    Ok(core.store.read_all(move |c| read(c, &known)).await?)
+    Ok(store.read_all(move |c| read(c, &known)).await?)
 }
 
 /// Rounds to three decimals.
@@ -82,7 +82,7 @@ fn selector_of(target: &Target) -> Option<TargetSelector> {
 /// `NOT_FOUND` if the app or the state is unknown.
 pub async fn transitions(core: &Arc<Core>, params: &TransitionsParams) -> Result<Transitions> {
     let known = find::scope(core, params.scope()).await?;
-    let graph = load(core, &known).await?;
+    let graph = load(&core.store, &known).await?;
     let from = match &params.from {
         Some(given) => {
             let state = find::state(graph.named(known.id), "from", given)?;
@@ -151,7 +151,7 @@ impl Call {
     /// Returns a hint on how to dismiss the dialog in front, if it is a known interrupt: a pop-up that appears over
     /// several pages.
     pub(in super::super) async fn dismissal_hint(&self, dialog: &Structure) -> Option<Hint> {
-        let recognised = self.core.visual.recognise(dialog)?;
+        let recognised = self.core.experience.visual.recognise(dialog)?;
         let scope = index::of(dialog);
         let found =
             self.core.store.read(move |c| scope::find(c, &scope)?.map(|known| read(c, &known)).transpose()).await;
@@ -326,7 +326,7 @@ fn answer(known: &Known, graph: &Graph, components: &BTreeMap<i64, BTreeSet<Stri
 pub async fn draw(core: &Arc<Core>, params: &GraphParams) -> Result<RenderedGraph> {
     let known = find::scope(core, params.scope()).await?;
     let file = params.save_file.as_deref().map(|path| absolute("saveFile", path)).transpose()?;
-    let graph = load(core, &known).await?;
+    let graph = load(&core.store, &known).await?;
     let format = params.format.unwrap_or(GraphFormat::Dot);
     let picture = render::Picture::of(&graph);
     let drawing = match format {
@@ -340,7 +340,7 @@ pub async fn draw(core: &Arc<Core>, params: &GraphParams) -> Result<RenderedGrap
             let bytes = drawing.clone().into_bytes();
             let content = Content { kind: "state_graph", mime_type, extension, op: "visual.graph", bytes };
             let session = params.session();
-            core.session_row(session).await?;
+            core.sessions.row(&core.store, session).await?;
             Some(core.save_for_session(session, content, "saveFile", Some(file)).await?)
         }
         None => None,

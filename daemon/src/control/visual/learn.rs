@@ -23,10 +23,9 @@ use afd_experience::memory::Place;
 use afd_experience::visual::detections::{self, Detected};
 use afd_experience::visual::detector::{self, DetectorError};
 use afd_experience::visual::index::Unpublished;
-use afd_experience::visual::learn;
 use afd_experience::visual::lesson::{Lesson, Sighting, TREE};
 use afd_experience::visual::scope::{self, Scope};
-use afd_experience::visual::{files, index, states};
+use afd_experience::visual::{files, index, learn, states};
 use afd_screen::page::element::Element;
 use afd_screen::page::snapshot::Rect;
 use afd_screen::page::structure::Structure;
@@ -88,7 +87,8 @@ impl Call {
         }
         let nodes = look.snapshot().nodes.len();
         let (mut lesson, bars) = over_nodes(nodes, || lessons(look.snapshot(), &structures.front, None, look.at));
-        lesson.scrolled_from = self.core.views.scrolled_from(self.device_id, look.reading.inputs, &structures.front);
+        lesson.scrolled_from =
+            self.core.experience.views.scrolled_from(self.device_id, look.reading.inputs, &structures.front);
         // If the write queue is full the lesson is dropped: the next look at the screen provides the same one.
         self.learn_behind(lesson);
         bars.into_iter().for_each(|bars| self.learn_behind(bars));
@@ -98,7 +98,7 @@ impl Call {
     fn learn_behind(&self, lesson: Lesson) {
         let (core, origin) = (self.core.clone(), self.core.store.origin().to_owned());
         let learn = move |c: &Connection| {
-            let learned = learn::learn(c, &origin, &core.visual, &lesson)?;
+            let learned = learn::learn(c, &origin, &core.experience.visual, &lesson)?;
             if learned.missed > 0 {
                 core.jobs.nudge(UPKEEP_JOB);
             }
@@ -160,7 +160,7 @@ fn scope_of(params: &LearnParams) -> Result<Scope> {
 async fn from_detections(core: &Arc<Core>, params: &LearnParams, detections: &[Detection]) -> Result<LearnResult> {
     let scope = scope_of(params)?;
     let seen = all_detected(detections, "detections")?;
-    let session = core.session_row(params.session()).await?;
+    let session = core.sessions.row(&core.store, params.session()).await?;
     let mut screenshot = None;
     if let Some(picture) = &params.picture {
         screenshot = Some(pictures::from_file(picture).await?);
@@ -176,7 +176,7 @@ async fn from_detections(core: &Arc<Core>, params: &LearnParams, detections: &[D
 async fn from_picture(core: &Arc<Core>, params: &LearnParams, picture: &str) -> Result<LearnResult> {
     let scope = scope_of(params)?;
     let screenshot = pictures::from_file(picture).await?;
-    let session = core.session_row(params.session()).await?;
+    let session = core.sessions.row(&core.store, params.session()).await?;
     let detected = core.detect(&screenshot).await?;
     let lesson = Lesson::of_picture(scope, params.page.clone(), now_ms());
     let picture_source = params.pictures.then_some(PictureSource { screenshot, session, device: None });
@@ -249,7 +249,7 @@ impl Core {
             (f64::from(b.left) / 2.0 + f64::from(b.right) / 2.0, f64::from(b.top) / 2.0 + f64::from(b.bottom) / 2.0);
         let secret = |n: &Node| n.is(Flag::Editable) || n.password || n.has(Trait::AddressBar);
         snapshot.nodes.iter().any(|n| secret(n) && n.bounds.contains(x, y))
-            || detected.label.as_deref().is_some_and(|label| self.secrets.was_typed(label))
+            || detected.label.as_deref().is_some_and(|label| self.experience.secrets.was_typed(label))
     }
 
     /// Runs the configured detector on a picture. Returns its name and the detections.
@@ -376,7 +376,7 @@ async fn ingest_with_key(
     if let Some(picture_source) = picture_source {
         picture = Some(core.save_pictures(&mut lesson, &picture_source).await?);
     }
-    let (origin, index) = (core.store.origin().to_owned(), core.visual.clone());
+    let (origin, index) = (core.store.origin().to_owned(), core.experience.visual.clone());
     let (seen, scope) = (lesson.sightings.len(), lesson.scope.clone());
     let (learned, state) = core
         .store

@@ -77,8 +77,8 @@ impl Core {
 /// for the job log.
 pub(super) async fn tidy(core: &Arc<Core>) -> afd_store::job::Outcome {
     let (mut forgotten, mut merged) = (0, 0);
-    for (app, touched) in core.visual.take_pending() {
-        let (origin, index) = (core.store.origin().to_owned(), core.visual.clone());
+    for (app, touched) in core.experience.visual.take_pending() {
+        let (origin, index) = (core.store.origin().to_owned(), core.experience.visual.clone());
         let wanted = touched.clone();
         let done = core.store.write(move |c| {
             let Some(known) = scope::get(c, app)? else { return Ok(Vec::new()) };
@@ -93,7 +93,7 @@ pub(super) async fn tidy(core: &Arc<Core>) -> afd_store::job::Outcome {
             }
             entries.into_iter().map(|entry| change_to_wire(c, entry)).collect::<Stored<Vec<_>>>()
         });
-        let done = done.await.inspect_err(|_| core.visual.requeue(app, touched));
+        let done = done.await.inspect_err(|_| core.experience.visual.requeue(app, touched));
         for change in done? {
             if change.op == ChangeOp::Merge {
                 merged += 1
@@ -114,8 +114,8 @@ impl Call {
     pub(super) async fn state_of(&self, structures: Option<&Arc<Structures>>) -> Option<String> {
         let structure = &structures?.front;
         let (core, scope) = (&self.core, index::of(structure));
-        if core.visual.loaded(&scope).is_none() {
-            let index = core.visual.clone();
+        if core.experience.visual.loaded(&scope).is_none() {
+            let index = core.experience.visual.clone();
             // Loaded on the writer thread, which sees every lesson learned before; a reader could load an outdated
             // state.
             let loaded = core.store.write(move |c| index.identity(c, &scope).map(|_| ()));
@@ -124,13 +124,13 @@ impl Call {
                 return None;
             }
         }
-        core.visual.recognise(structure)?.code
+        core.experience.visual.recognise(structure)?.code
     }
 
     /// Returns the key under which to record a structure that is not learned now: its own if it is known, else that of
     /// the state that it is recognised as.
     pub(super) fn structure_key(&self, structure: &Structure) -> String {
-        let known = self.core.visual.recognise(structure).filter(|r| !r.exact).and_then(|r| r.key);
+        let known = self.core.experience.visual.recognise(structure).filter(|r| !r.exact).and_then(|r| r.key);
         known.unwrap_or_else(|| structure.key())
     }
 }

@@ -31,8 +31,7 @@ use afd_experience::visual::{index, states};
 use afd_screen::page::snapshot::Rect;
 use afd_screen::page::{Snapshot, structure};
 use afd_screen::picture::{self, PictureError, ncc, ncc::Scene, ncc::Template, ncc::TemplateQuery};
-use afd_store::artifact;
-use afd_store::now_ms;
+use afd_store::{artifact, now_ms};
 
 /// Margin around a component that its picture includes, pixels.
 const PADDING: i32 = 4;
@@ -268,7 +267,7 @@ pub async fn find_components(core: &Arc<Core>, params: &MatchParams) -> Result<M
         .as_ref()
         .filter(|l| l.reliable())
         .and_then(|l| l.structures())
-        .and_then(|s| core.visual.recognise(&s.front));
+        .and_then(|s| core.experience.visual.recognise(&s.front));
     let matched = answer(&known, components, hits, took_ms);
     // The state on the screen is only relevant if it belongs to the searched app or site.
     let here =
@@ -342,7 +341,7 @@ impl Core {
         missed: &[i64],
     ) -> Result<()> {
         let (app, found, missed) = (known.id, found.to_vec(), missed.to_vec());
-        let index = self.visual.clone();
+        let index = self.experience.visual.clone();
         self.store
             .write(move |c| {
                 let done = states::note_matches(c, app, state, &found, &missed, now_ms())?;

@@ -8,8 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use afd_proto::ErrorCode;
-use afd_proto::history::DeleteParams;
-use afd_proto::history::{Change, ChangeOp, Changes, HistoryParams, UndoParams};
+use afd_proto::history::{Change, ChangeOp, Changes, DeleteParams, HistoryParams, UndoParams};
 use afd_proto::visual::{
     CleanupParams, CleanupResult, Component, Components, ComponentsParams, ItemKind, RemovedComponent, RenameParams,
     RenameResult, ScopeCall, ScopeSelector,
@@ -172,7 +171,7 @@ pub async fn rename(core: &Arc<Core>, params: &RenameParams) -> Result<RenameRes
 pub async fn delete(core: &Arc<Core>, params: &DeleteParams) -> Result<Change> {
     let known = find::scope(core, params.scope()).await?;
     let (app, origin, index, own) =
-        (known.id, core.store.origin().to_owned(), core.visual.clone(), known.scope.clone());
+        (known.id, core.store.origin().to_owned(), core.experience.visual.clone(), known.scope.clone());
     let asked = params.clone();
     let done = core.store.write_or_refuse(move |c| {
         let at = now_ms();
@@ -217,7 +216,7 @@ pub async fn delete(core: &Arc<Core>, params: &DeleteParams) -> Result<Change> {
 pub async fn clean_up(core: &Arc<Core>, params: &CleanupParams) -> Result<CleanupResult> {
     let known = find::scope(core, params.scope()).await?;
     let (app, origin, index, own) =
-        (known.id, core.store.origin().to_owned(), core.visual.clone(), known.scope.clone());
+        (known.id, core.store.origin().to_owned(), core.experience.visual.clone(), known.scope.clone());
     let dry_run = params.dry_run;
     let work = move |c: &Connection| {
         let found = cleanup::dynamic(c, app)?;
@@ -276,7 +275,7 @@ pub async fn list_history(core: &Arc<Core>, params: &HistoryParams) -> Result<Ch
 /// same rows, or if what it would restore has been learned again.
 pub async fn undo(core: &Arc<Core>, params: &UndoParams) -> Result<Change> {
     let known = maybe_scope(core, params.scope()).await?;
-    let (app, id, index) = (known.map(|k| k.id), params.id, core.visual.clone());
+    let (app, id, index) = (known.map(|k| k.id), params.id, core.experience.visual.clone());
     let done = core.store.write_or_refuse(move |c| {
         let entry = history::find(c, app, id)?.ok_or_else(|| nothing_to_undo(id))?;
         if entry.undone_at.is_some() {

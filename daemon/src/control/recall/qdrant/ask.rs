@@ -7,6 +7,7 @@ use afd_proto::recall::{EntryType, RecallEntry};
 
 use super::super::super::Core;
 use super::searched_model;
+use crate::control::recall::Recall;
 use afd_base::config::RecallSettings;
 use afd_base::text::{self, cut};
 use afd_recall::index::Index;
@@ -42,13 +43,13 @@ pub struct Resolved {
 
 /// Asks the Qdrant of the settings for neighbours of a query. Returns its answer, and what is missing without it.
 pub async fn ask(
-    core: &Core,
+    recall: &Recall,
     settings: &RecallSettings,
     vector: (&str, &[f32]),
     filters: &Filters,
     limit: usize,
 ) -> (Option<Answer>, Option<String>) {
-    let Some(qdrant) = core.recall.outside(settings) else { return (None, None) };
+    let Some(qdrant) = recall.outside(settings) else { return (None, None) };
     let url = settings.qdrant().unwrap_or_default();
     let without =
         |why: String| (None, Some(format!("the Qdrant at {url}: {why}; only the index of this machine was searched")));
@@ -60,12 +61,12 @@ pub async fn ask(
     let collection = qdrant.collection(identity);
     match qdrant.nearest(&collection, vector, filters, Effort::SEARCH.depth.max(limit) + SPARE).await {
         Ok(neighbours) => {
-            core.recall.was_reached();
+            recall.was_reached();
             (Some(Answer { identity: identity.to_owned(), neighbours }), None)
         }
         Err(QdrantError::NoCollection) => {
             // Nothing was sent yet, or somebody has deleted it.
-            core.recall.doubt();
+            recall.doubt();
             (None, None)
         }
         Err(error) => without(error.to_string()),
@@ -167,7 +168,7 @@ pub async fn get(core: &Core, uid: &str) -> std::result::Result<Option<RecallEnt
     let failed =
         |why: String| format!("the Qdrant at {} cannot be asked: {why}", settings.qdrant().unwrap_or_default());
     let qdrant = qdrant.map_err(failed)?;
-    let Some(identity) = searched_model(core, &settings).await else { return Ok(None) };
+    let Some(identity) = searched_model(&core.recall, &settings).await else { return Ok(None) };
     let found = match qdrant.find(&qdrant.collection(&identity), uid, core.store.origin()).await {
         Err(QdrantError::NoCollection) => return Ok(None),
         found => found.map_err(|error| failed(error.to_string()))?,

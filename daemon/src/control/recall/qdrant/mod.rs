@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use afd_proto::recall_upkeep::QdrantStatus;
 
 use super::super::Core;
+use crate::control::recall::Recall;
 use afd_base::config::RecallSettings;
 use afd_base::model::embed::BUILTIN;
 use afd_recall::{outbox, vectors};
@@ -23,8 +24,8 @@ pub use send::start;
 
 /// Returns the identity of the model whose vectors an index outside has: that of the settings, or the built-in one.
 /// `None` while that of the settings cannot be used.
-async fn searched_model(core: &Core, settings: &RecallSettings) -> Option<String> {
-    let current = core.recall.model(settings).await;
+async fn searched_model(recall: &Recall, settings: &RecallSettings) -> Option<String> {
+    let current = recall.model(settings).await;
     match current.model {
         Some(model) => Some(model.identity().to_owned()),
         None => current.error.is_none().then(|| BUILTIN.to_owned()),
@@ -38,7 +39,7 @@ async fn searched_model(core: &Core, settings: &RecallSettings) -> Option<String
 pub async fn status(core: &Arc<Core>, settings: &RecallSettings) -> Result<Option<QdrantStatus>> {
     let Some(qdrant) = core.recall.outside(settings) else { return Ok(None) };
     let url = settings.qdrant().unwrap_or_default().to_owned();
-    let wanted = match (&qdrant, searched_model(core, settings).await) {
+    let wanted = match (&qdrant, searched_model(&core.recall, settings).await) {
         (Ok(qdrant), Some(identity)) => Some((qdrant.collection(&identity), identity)),
         _ => None,
     };

@@ -17,7 +17,7 @@ use afd_recall::outbox::{self, Change, Outbox};
 use afd_recall::points::{Payload, Point, of_store, point_id};
 use afd_recall::qdrant::{Qdrant, QdrantError};
 use afd_recall::{entries, vectors};
-use afd_store::{Connection, Result, StoreError, former_origins};
+use afd_store::{Connection, Result, Store, StoreError, former_origins};
 use afd_workspace as session;
 
 /// Changes that are sent at a time.
@@ -98,12 +98,12 @@ impl Sender {
     async fn send(&mut self, core: &Arc<Core>, settings: &RecallSettings) -> std::result::Result<bool, Failure> {
         let Some(qdrant) = core.recall.outside(settings) else { return Ok(false) };
         let qdrant = qdrant.map_err(Failure::Settings)?;
-        let target = match searched_model(core, settings).await {
-            Some(identity) => target(core, &qdrant, identity).await?,
+        let target = match searched_model(&core.recall, settings).await {
+            Some(identity) => target(&core.store, &qdrant, identity).await?,
             None => None,
         };
         // Deletions need no model.
-        forget_elsewhere(core, &qdrant, target.as_ref()).await?;
+        forget_elsewhere(&core.store, &qdrant, target.as_ref()).await?;
         let Some(target) = target else { return Ok(false) };
         if core.recall.doubted.swap(false, Ordering::Relaxed) {
             (self.prepared, self.checked) = (None, None);
@@ -115,7 +115,7 @@ impl Sender {
             // Somebody has deleted it.
             Err(Failure::Qdrant(QdrantError::NoCollection)) if was_there => {
                 self.prepared = None;
-                begin_again(core, &target).await?;
+                begin_again(&core.store, &target).await?;
                 return Ok(true);
             }
             // The collection may be another one now; preparing it finds out.
@@ -138,7 +138,7 @@ impl Sender {
         let collection = &outbox.collection;
         if self.prepared.as_ref() != Some(&name) {
             qdrant.prepare(collection, model.dimensions).await?;
-            withdraw_former(core, qdrant, collection).await?;
+            withdraw_former(&core.store, qdrant, collection).await?;
             (self.prepared, self.checked) = (Some(name), None);
         }
         let (position, round, row) = (outbox.position, outbox.round, outbox.id);
@@ -180,12 +180,12 @@ impl Sender {
             }
             return Ok(true);
         }
-        withdraw_others(core, qdrant, target).await?;
+        withdraw_others(&core.store, qdrant, target).await?;
         // One that keeps losing points is not sent everything again and again.
         if self.checked.is_some_and(|at| at.elapsed() < CHECKED * (1 << self.lacked.min(8))) {
             return Ok(false);
         }
-        let Some(has_all) = has_all(core, qdrant, target).await? else { return Ok(false) };
+        let Some(has_all) = has_all(&core.store, qdrant, target).await? else { return Ok(false) };
         self.checked = Some(Instant::now());
         if has_all {
             self.lacked = 0;
@@ -193,7 +193,7 @@ impl Sender {
         }
         tracing::info!(collection, "the Qdrant lacks what was sent to it, or has more: everything is sent again");
         self.lacked += 1;
-        begin_again(core, target).await?;
+        begin_again(&core.store, target).await?;
         Ok(true)
     }
 }
@@ -220,11 +220,11 @@ async fn put(qdrant: &Qdrant, collection: &str, points: &[Point]) -> std::result
     if any { Ok(()) } else { Err(QdrantError::Refused(refused)) }
 }
 
-async fn target(core: &Arc<Core>, qdrant: &Qdrant, identity: String) -> Result<Option<Target>> {
+async fn target(store: &Store, qdrant: &Qdrant, identity: String) -> Result<Option<Target>> {
     let (url, collection) = (qdrant.url().to_owned(), qdrant.collection(&identity));
-    let origin = core.store.origin().to_owned();
+    let origin = store.origin().to_owned();
     let from = origin.clone();
-    let found = core.store.read_all(move |c| {
+    let found = store.read_all(move |c| {
         let Some(model) = vectors::find_model(c, &identity)? else { return Ok(None) };
         Ok(Some((outbox::find(c, &url, &collection, &from)?, model, url, collection)))
     });
@@ -233,7 +233,7 @@ async fn target(core: &Arc<Core>, qdrant: &Qdrant, identity: String) -> Result<O
         Some(outbox) if outbox.forgotten == 0 => outbox,
         found => {
             let from = origin.clone();
-            let opened = core.store.write(move |c| {
+            let opened = store.write(move |c| {
                 found.map_or(Ok(()), |used_before| outbox::begin_again(c, used_before.id))?;
                 outbox::open(c, &url, &collection, &from)
             });
@@ -243,17 +243,17 @@ async fn target(core: &Arc<Core>, qdrant: &Qdrant, identity: String) -> Result<O
     Ok(Some(Target { outbox, model, origin }))
 }
 
-async fn begin_again(core: &Arc<Core>, target: &Target) -> Result<()> {
+async fn begin_again(store: &Store, target: &Target) -> Result<()> {
     let row = target.outbox.id;
-    core.store.write(move |c| outbox::begin_again(c, row)).await
+    store.write(move |c| outbox::begin_again(c, row)).await
 }
 
 /// Returns whether a Qdrant has what was sent to it: after it was restored from a backup it has less or more, and so
 /// has this store. `None` if something has changed meanwhile.
-async fn has_all(core: &Arc<Core>, qdrant: &Qdrant, target: &Target) -> std::result::Result<Option<bool>, Failure> {
+async fn has_all(store: &Store, qdrant: &Qdrant, target: &Target) -> std::result::Result<Option<bool>, Failure> {
     let Target { outbox, model, origin } = target;
     let (position, model) = (outbox.position, model.id);
-    let read = core.store.read_all(move |c| {
+    let read = store.read_all(move |c| {
         Ok((entries::newest_version(c)?, outbox::pending(c, position)?, outbox::expected(c, model, position)?))
     });
     let (newest, pending, (count, newest_sent)) = read.await?;
@@ -271,31 +271,27 @@ async fn has_all(core: &Arc<Core>, qdrant: &Qdrant, target: &Target) -> std::res
 }
 
 /// Deletes what was put there by the stores that this one replaced when it was restored from a backup.
-async fn withdraw_former(core: &Arc<Core>, qdrant: &Qdrant, collection: &str) -> std::result::Result<(), Failure> {
-    for former in core.store.read_all(former_origins).await? {
+async fn withdraw_former(store: &Store, qdrant: &Qdrant, collection: &str) -> std::result::Result<(), Failure> {
+    for former in store.read_all(former_origins).await? {
         qdrant.delete_where(collection, &[of_store(&former)], &[]).await?;
     }
     Ok(())
 }
 
 /// Returns the outboxes at a Qdrant apart from that of a target: of earlier models and settings.
-async fn others(core: &Arc<Core>, qdrant: &Qdrant, target: Option<&Target>) -> Result<Vec<Outbox>> {
-    let (url, origin) = (qdrant.url().to_owned(), core.store.origin().to_owned());
+async fn others(store: &Store, qdrant: &Qdrant, target: Option<&Target>) -> Result<Vec<Outbox>> {
+    let (url, origin) = (qdrant.url().to_owned(), store.origin().to_owned());
     let except = target.map_or(0, |target| target.outbox.id);
-    core.store.read_all(move |c| outbox::others(c, &url, &origin, except)).await
+    store.read_all(move |c| outbox::others(c, &url, &origin, except)).await
 }
 
 /// Deletes what has changed since from the collections of earlier models: these stay until the one in use has
 /// everything.
-async fn forget_elsewhere(
-    core: &Arc<Core>,
-    qdrant: &Qdrant,
-    target: Option<&Target>,
-) -> std::result::Result<(), Failure> {
-    for other in others(core, qdrant, target).await? {
+async fn forget_elsewhere(store: &Store, qdrant: &Qdrant, target: Option<&Target>) -> std::result::Result<(), Failure> {
+    for other in others(store, qdrant, target).await? {
         let mut position = other.followed();
         loop {
-            let changes = core.store.read_all(move |c| outbox::changes(c, NO_MODEL, position, FORGOTTEN)).await?;
+            let changes = store.read_all(move |c| outbox::changes(c, NO_MODEL, position, FORGOTTEN)).await?;
             let Some(last) = changes.last().map(|change| change.version) else { break };
             let ids: Vec<String> = changes.iter().map(|change| point_id(&other.origin, &change.uid)).collect();
             match qdrant.delete(&other.collection, &ids).await {
@@ -303,20 +299,20 @@ async fn forget_elsewhere(
                 Err(error) => return Err(error.into()),
             }
             position = last;
-            core.store.write(move |c| outbox::forget(c, other.id, last)).await?;
+            store.write(move |c| outbox::forget(c, other.id, last)).await?;
         }
     }
     Ok(())
 }
 
 /// Deletes what was put elsewhere in the same Qdrant, for other models.
-async fn withdraw_others(core: &Arc<Core>, qdrant: &Qdrant, target: &Target) -> std::result::Result<(), Failure> {
-    for other in others(core, qdrant, Some(target)).await? {
+async fn withdraw_others(store: &Store, qdrant: &Qdrant, target: &Target) -> std::result::Result<(), Failure> {
+    for other in others(store, qdrant, Some(target)).await? {
         match qdrant.delete_where(&other.collection, &[of_store(&other.origin)], &[]).await {
             Ok(()) | Err(QdrantError::NoCollection) => {}
             Err(error) => return Err(error.into()),
         }
-        core.store.write(move |c| outbox::delete(c, other.id)).await?;
+        store.write(move |c| outbox::delete(c, other.id)).await?;
     }
     Ok(())
 }
