@@ -14,6 +14,6 @@
 //! | [`afd_recall`] | entries that are found again | base, store |
 //! | [`afd_workspace`] | sessions, findings, reports and conversations | base, store, screen |
 
-pub mod control;
+pub mod app;
 pub mod lifecycle;
 pub mod rpc;

@@ -96,7 +96,7 @@ pub fn records(bytes: &[u8]) {
     let (_, runtime, store) = &*MEMORY;
     let bytes = bytes.to_vec();
     let done =
-        runtime.block_on(store.write(move |c| Ok(afd::control::transfer::import_dry_run(c, &bytes, true).is_ok())));
+        runtime.block_on(store.write(move |c| Ok(afd::app::memory::transfer::import_dry_run(c, &bytes, true).is_ok())));
     done.expect("a file of somebody else is no failure of the database");
 }
 

@@ -11,7 +11,7 @@ use tokio::net::UnixStream;
 use tokio::time::timeout;
 
 use super::systemd;
-use crate::control::Core;
+use crate::app::Core;
 use afd_device::Registry;
 
 /// How often the daemon checks itself where no service manager watches it.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use super::{StartError, serve, start};
-use crate::control::Core;
+use crate::app::Core;
 use afd_base::config::Overrides;
 
 /// A running daemon that shares the process. Dropping it stops it abruptly, as killing its process would: nothing

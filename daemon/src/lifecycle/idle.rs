@@ -3,7 +3,7 @@
 use std::sync::Weak;
 use std::time::Duration;
 
-use crate::control::Core;
+use crate::app::Core;
 use afd_base::resident;
 
 /// How often it is looked whether anybody called.

@@ -20,7 +20,7 @@ use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
 use super::Args;
-use crate::control;
+use crate::app;
 
 /// Size of a log file above which it is renamed, bytes.
 const MAX_BYTES: u64 = 10 << 20;
@@ -37,7 +37,7 @@ impl FormatTime for TimeAndTrace {
         if let Some(time) = &self.time {
             time.format_time(writer)?;
         }
-        match (control::current_trace(), &self.time) {
+        match (app::current_trace(), &self.time) {
             (Some(trace), Some(_)) => write!(writer, " {trace}"),
             (Some(trace), None) => write!(writer, "{trace}"),
             (None, _) => Ok(()),

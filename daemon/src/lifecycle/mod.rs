@@ -19,8 +19,9 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use crate::control::catching_up::{index_messages, rebuild_experience};
-use crate::control::{Core, backups};
+use crate::app::Core;
+use crate::app::daemon::backups;
+use crate::app::daemon::catching_up::{index_messages, rebuild_experience};
 use crate::rpc;
 use afd_base::config::{Config, Overrides};
 use afd_base::model::embed;
@@ -154,14 +155,14 @@ async fn serve(
     }
     let _watcher = watch::start(&core);
     core.artifacts.watch(&core.tasks).await;
-    crate::control::jobs::start(&core);
+    crate::app::daemon::jobs::start(&core);
     rebuild_experience(&core);
     index_messages(&core);
-    crate::control::transfer::resume(&core);
-    crate::control::recall::start_indexer(&core);
-    crate::control::recall::embed::start(&core);
-    crate::control::recall::read_index(&core);
-    crate::control::recall::qdrant::start(&core);
+    crate::app::memory::transfer::resume(&core);
+    crate::app::recall::start_indexer(&core);
+    crate::app::recall::embed::start(&core);
+    crate::app::recall::read_index(&core);
+    crate::app::recall::qdrant::start(&core);
     let weak = Arc::downgrade(&core);
     core.tasks.spawn("integrity-check", move || check_integrity(weak.clone()));
     let beating = Arc::downgrade(&core);

@@ -6,7 +6,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::StartError;
-use crate::control::{Core, admin};
+use crate::app::{Core, daemon};
 use afd_base::task::failpoint;
 
 pub(super) fn listen(core: &Arc<Core>) -> Result<(), StartError> {
@@ -23,7 +23,7 @@ pub(super) fn listen(core: &Arc<Core>) -> Result<(), StartError> {
                     let core = core.clone();
                     runtime.spawn(async move {
                         super::systemd::reloading();
-                        if let Err(error) = admin::reload(&core).await {
+                        if let Err(error) = daemon::reload(&core).await {
                             tracing::warn!(%error, "cannot reload the configuration; the previous one stays in force");
                         }
                         super::systemd::ready();

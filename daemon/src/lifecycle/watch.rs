@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use notify::{RecursiveMode, Watcher};
 
-use crate::control::{Core, admin};
+use crate::app::{Core, daemon};
 use afd_base::task::failpoint;
 
 /// Delay between a change and the reload: editors write in several steps.
@@ -48,7 +48,7 @@ async fn reload(core: Arc<Core>, changes: Arc<tokio::sync::Mutex<tokio::sync::mp
         tokio::time::sleep(DEBOUNCE).await;
         failpoint("settings-watcher");
         let _ = changes.try_recv();
-        if let Err(error) = admin::reload(&core).await {
+        if let Err(error) = daemon::reload(&core).await {
             tracing::warn!(%error, "cannot reload the configuration; the previous one stays in force");
         }
     }

@@ -14,9 +14,8 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use super::params;
 use super::register::{Module, register_sync, to_rpc};
-use crate::control::{AtDisconnect, CallScope, Error, ProgressSink, Step};
+use crate::app::{AtDisconnect, CallScope, Error, ProgressSink, Step};
 use afd_store::new_lane;
 
 /// State of a connection that the `rpc.*` methods work on.
@@ -143,7 +142,7 @@ impl Calls {
 
 pub(super) fn register(module: &mut Module) {
     register_sync::<RpcCancel, _>(module, |params, extensions| {
-        let params: CancelParams = params::decode(params).map_err(to_rpc)?;
+        let params: CancelParams = crate::app::decode(params).map_err(to_rpc)?;
         let id = match params.id {
             Value::String(text) => Id::Str(text.into()),
             Value::Number(number) if number.is_u64() => Id::Number(number.as_u64().unwrap_or_default()),
@@ -155,7 +154,7 @@ pub(super) fn register(module: &mut Module) {
         Ok(CancelResult { cancelled: calls.is_some_and(|calls| calls.cancel(&id)) })
     });
     register_sync::<RpcReportProgress, _>(module, |params, extensions| {
-        let params: ReportProgressParams = params::decode(params).map_err(to_rpc)?;
+        let params: ReportProgressParams = crate::app::decode(params).map_err(to_rpc)?;
         let calls = extensions.get::<Arc<Calls>>().ok_or_else(needs_connection)?;
         calls.progress.store(params.enabled, Ordering::Relaxed);
         Ok(ReportProgressResult { enabled: params.enabled })

@@ -24,7 +24,7 @@ use super::places::Slot;
 use super::register::to_rpc;
 use super::response::{Held, Response};
 use super::transport::{Incoming, Transport};
-use crate::control::Error;
+use crate::app::Error;
 use afd_base::config::Limits;
 
 /// Maximum number of queued notifications.

@@ -18,7 +18,8 @@ use tokio::sync::Semaphore;
 use super::calls::{self, Calls};
 use super::register::to_rpc;
 use super::response::{Held, Response};
-use crate::control::{self, Error};
+use crate::app;
+use crate::app::Error;
 use afd_base::task::panic_message;
 
 /// Maximum size of a response, bytes.
@@ -202,7 +203,7 @@ async fn call(caller: &Caller, request: Request<'_>) -> Option<MethodResponse> {
             let tracked = caller.calls.as_ref().map_or_else(calls::untracked, |calls| calls.enter(&id));
             let own = id.clone().into_owned();
             let work = run(id.into_owned(), params.into_owned(), caller.connection, MAX_RESPONSE, extensions);
-            let outcome = AssertUnwindSafe(control::run_call(tracked.scope.clone(), work)).catch_unwind().await;
+            let outcome = AssertUnwindSafe(app::run_call(tracked.scope.clone(), work)).catch_unwind().await;
             match outcome {
                 Ok(Ok(response)) => response,
                 Ok(Err(error)) => error_response(own, to_rpc(error)),

@@ -1,15 +1,14 @@
 //! Event subscriptions: `events.subscribe` and `events.unsubscribe`.
 
-use afd_proto::events::{Message, MessageWithCursor, NOTIFICATION, SubscribeParams, UNSUBSCRIBE};
 use std::time::Duration;
 
+use afd_proto::events::{Message, MessageWithCursor, NOTIFICATION, SubscribeParams, UNSUBSCRIBE};
 use jsonrpsee::SubscriptionSink;
 use jsonrpsee::core::to_json_raw_value;
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 
-use super::params;
 use super::register::{Module, to_rpc};
-use crate::control::events;
+use crate::app::events;
 use afd_store::Store;
 
 /// Delay before past events that could not be read are read again: giving up would leave the subscriber waiting for
@@ -22,7 +21,7 @@ pub(super) fn register(module: &mut Module) {
         NOTIFICATION,
         UNSUBSCRIBE,
         |params, pending, core, _| async move {
-            let params = match params::decode::<SubscribeParams>(params.as_str()) {
+            let params = match crate::app::decode::<SubscribeParams>(params.as_str()) {
                 Ok(params) => params,
                 Err(error) => return pending.reject(to_rpc(error)).await,
             };

@@ -23,7 +23,7 @@ use super::register::to_rpc;
 use super::response;
 use super::stream::{ClientStream, Peer};
 use super::websocket::WebSocket;
-use crate::control::Error;
+use crate::app::Error;
 
 type HttpResponse = Response<Full<Bytes>>;
 

@@ -22,7 +22,7 @@ use super::register::to_rpc;
 use super::stream::ClientStream;
 use super::transport::{Framed, linger};
 use super::{dispatch, http};
-use crate::control::{Core, Error};
+use crate::app::{Core, Error};
 
 /// How long a connection on a reserved slot may take to send its first bytes.
 const RESERVED_TIMEOUT: Duration = Duration::from_secs(5);

@@ -11,9 +11,8 @@ use schemars::generate::SchemaSettings;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
-use super::params;
 use super::register::{Module, register_sync, to_rpc};
-use crate::control::Error;
+use crate::app::Error;
 
 /// What clients may rely on.
 const STABILITY: &str = "Within one value of `protocol` (see `daemon.version`), methods, parameters, fields, words and error codes keep their \
@@ -25,7 +24,7 @@ pub(super) fn register(module: &mut Module) {
     let whole = OnceLock::new();
     let text = OnceLock::<Box<RawValue>>::new();
     register_sync::<RpcDiscover, _>(module, move |params, _| {
-        let params: DiscoverParams = params::decode(params).map_err(to_rpc)?;
+        let params: DiscoverParams = crate::app::decode(params).map_err(to_rpc)?;
         let whole = whole.get_or_init(document);
         match params.prefix.as_deref().filter(|prefix| !prefix.is_empty()) {
             None => Ok(text.get_or_init(|| to_raw_value(whole).unwrap_or_default()).clone()),

@@ -1,18 +1,15 @@
 //! Registers the rows of the method table with their handlers.
 
-use std::future::Future;
 use std::sync::Arc;
 use std::time::Instant;
 
-use afd_proto::{ErrorCode, ErrorData, Method, MethodInfo};
-use futures_util::FutureExt;
+use afd_proto::{ErrorData, Method, MethodInfo};
 use jsonrpsee::types::ErrorObjectOwned;
 use jsonrpsee::{Extensions, RpcModule};
 use serde::Serialize;
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 
-use super::params;
-use crate::control::{self, Core, Error, replay};
+use crate::app::{self, Core, Error, Handler, replay};
 
 /// The jsonrpsee module that handlers are registered with.
 pub(super) type Module = RpcModule<Core>;
@@ -24,34 +21,13 @@ pub(super) fn to_rpc(error: Error) -> ErrorObjectOwned {
         retryable: error.code.retryable(),
         hint: error.hint,
         details: error.details,
-        trace_id: control::current_trace(),
+        trace_id: app::current_trace(),
     };
     ErrorObjectOwned::owned(error.code.number(), error.message, Some(data))
 }
 
-/// Decodes the parameters of a method and returns its work.
-type Handler = Box<dyn Fn(Arc<Core>, Option<&str>) -> Result<replay::Work, Error> + Send + Sync>;
-
-/// Registers an asynchronous method.
-pub(super) fn method<M, F, Fut>(module: &mut Module, handler: F)
-where
-    M: Method,
-    F: Fn(Arc<Core>, M::Params) -> Fut + Send + Sync + 'static,
-    Fut: Future<Output = Result<M::Result, Error>> + Send + 'static,
-{
-    let handler = move |core: Arc<Core>, text: Option<&str>| -> Result<replay::Work, Error> {
-        let work = handler(core, params::decode::<M::Params>(text)?);
-        Ok(async move { as_json(&work.await?) }.boxed())
-    };
-    register(module, &M::INFO, Box::new(handler));
-}
-
-/// Serialises a result.
-fn as_json(result: &impl Serialize) -> Result<Box<RawValue>, Error> {
-    to_raw_value(result).map_err(|e| Error::new(ErrorCode::Internal, format!("cannot serialise the result: {e}")))
-}
-
-fn register(module: &mut Module, info: &'static MethodInfo, handler: Handler) {
+/// Registers a method that is answered by a use case.
+pub(super) fn register(module: &mut Module, info: &'static MethodInfo, handler: Handler) {
     let handler = Arc::new(handler);
     let registered = module.register_async_method(info.name, move |params, core, _| {
         let handler = handler.clone();
@@ -71,8 +47,8 @@ async fn call(
 ) -> Result<Box<RawValue>, Error> {
     let _running = core.runtime.enter();
     let started = Instant::now();
-    let (text, key) = params::request_key(text, info)?;
-    let keyed = key.is_some() || info.is_recorded_as_event() && params::has_request_key(text.as_deref());
+    let (text, key) = app::request_key(text, info)?;
+    let keyed = key.is_some() || info.is_recorded_as_event() && app::has_request_key(text.as_deref());
     core.check_memory_for(info, keyed)?;
     let work = handler(core.clone(), text.as_deref())?;
     let done = replay::run(core, info, key, text.as_deref().unwrap_or_default(), work).await;

@@ -1,0 +1,300 @@
+//! Executes an action plan exactly once and records it.
+//!
+//! Steps: queue for the device, check the lease, read the screen and resolve the target on it, commit an intent, send
+//! the inputs, release the device, commit the event in place of the intent, reply.
+//!
+//! An action cannot be undone, hence these invariants: the intent is durable before anything is sent, so that a crash
+//! leaves an `OUTCOME_UNKNOWN` event and never a gap; inputs are sent at most once; a call with a request key that was
+//! used before returns the recorded outcome; once the call is committed (see `CallScope`), it runs to its end in a task
+//! of its own, even if the client disconnects. Errors that occur after sending are reported as `OUTCOME_UNKNOWN` unless
+//! the outcome is known.
+
+mod record;
+mod send;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use afd_proto::ErrorCode;
+use afd_proto::act::{ActCall, Then, WithLook};
+use afd_proto::memory::EventStatus;
+use afd_proto::vocabulary::{DeviceCall, Reply, Target, Verb};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::plan::Plan;
+use super::resolve_target::ResolvedTarget;
+use super::scroll::SearchOutcome;
+use super::target_spec::TargetSpec;
+use crate::app::observe::screen_capture::ScreenCapture;
+use crate::app::{Call, Core, Error, Result, scope};
+use afd_base::task::shielded;
+use afd_device::{DeviceGuard, DriverError, Ticket};
+use afd_experience::memory::Place;
+use afd_experience::memory::events::{self, Event, Request};
+use afd_screen::page::select::Gesture;
+use record::unrecorded;
+
+/// Outcome of an executed plan, from which the response body is built.
+pub(in crate::app) struct ActionOutcome {
+    pub event: String,
+    pub result: String,
+    pub resolved: Option<ResolvedTarget>,
+    pub scrolls: u32,
+    pub duration_ms: u64,
+    /// For a recovery: uid and cause of the failure that it responds to.
+    pub recovers_from: Option<(String, String)>,
+}
+
+/// Executes a plan, or returns the outcome recorded for its request key. Once sending has started, the plan is finished
+/// and recorded even if the caller disconnects.
+pub(in crate::app) async fn execute_once<P, B>(
+    core: &Arc<Core>,
+    params: &P,
+    plan: Plan,
+    body: fn(ActionOutcome) -> B,
+) -> Result<Reply<B>>
+where
+    P: DeviceCall + ActCall + Serialize,
+    B: Serialize + serde::de::DeserializeOwned + WithLook + Send + 'static,
+{
+    let addressed = core.addressed(params)?;
+    let request = match params.request_key() {
+        Some(key) if key.is_empty() || key.len() > 256 => {
+            return Err(Error::param("requestKey", "1 to 256 bytes", key.len()));
+        }
+        Some(key) => {
+            Some(Request { key: key.to_owned(), hash: core.experience.secrets.hash(&fingerprint(params, &plan)) })
+        }
+        None => None,
+    };
+    let then = params.then();
+    let running = core.runtime.enter();
+    // Queue before the first await, so that calls of one connection act in the order in which they arrived. A call
+    // whose request key is in use by another call queues only after that call is done; otherwise the two would
+    // deadlock.
+    let (session, device) = (addressed.echo.session.clone(), addressed.echo.device.clone());
+    let lock = request.as_ref().map(|r| (session, device, r.key.clone()));
+    let key_lock = lock.clone().map(|lock| core.locks.acts.try_lock(lock));
+    let queue = addressed.target.device.clone();
+    let ticket = if matches!(key_lock, Some(None)) { None } else { Some(queue.queue()?) };
+    let trace = addressed.echo.trace_id.clone();
+    let task = scope::spawn(async move {
+        let _running = running;
+        let call = addressed.open().await?;
+        let _key_lock = match (lock, key_lock) {
+            (Some(lock), Some(None)) => Some(call.core.locks.acts.lock(lock).await),
+            (_, key_lock) => key_lock.flatten(),
+        };
+        if let Some(replayed) = call.replay(request.as_ref()).await? {
+            return Ok(call.reply(replayed));
+        }
+        let ticket = match ticket {
+            Some(ticket) => ticket,
+            None => call.device().queue()?,
+        };
+        call.execute(plan, request, ticket, then, body).await.map(|body| call.reply(body))
+    });
+    match task.await {
+        Ok(done) => done,
+        Err(failed) => Err(core.aborted(trace, &failed.to_string()).await),
+    }
+}
+
+/// Serialises what a call does, to detect a request key that is reused for a different call.
+fn fingerprint<P: Serialize>(params: &P, plan: &Plan) -> String {
+    let mut value = serde_json::to_value(params).unwrap_or_default();
+    if let Some(object) = value.as_object_mut() {
+        // Device and session are already part of the key, however the caller named them.
+        for name in ["device", "session", "url", "token", "requestKey", "then"] {
+            object.remove(name);
+        }
+    }
+    format!("{}.{}{value}", plan.category, plan.action.verb)
+}
+
+impl Call {
+    async fn replay<B: serde::de::DeserializeOwned>(&self, request: Option<&Request>) -> Result<Option<B>> {
+        let Some(request) = request else { return Ok(None) };
+        let (session, device, key) = (self.session_id, self.device_id, request.key.clone());
+        let Some(outcome) = self.core.store.read(move |c| events::outcome(c, session, device, &key)).await? else {
+            return Ok(None);
+        };
+        if outcome.hash != request.hash {
+            return Err(Error::new(ErrorCode::Conflict, "this requestKey was already used for a different call")
+                .hint("use a new key for each new action"));
+        }
+        match (outcome.result, outcome.error) {
+            (Some(mut result), _) => {
+                result["replayed"] = json!(true);
+                let body = serde_json::from_value(result);
+                body.map(Some)
+                    .map_err(|e| Error::new(ErrorCode::Internal, format!("cannot read the recorded outcome: {e}")))
+            }
+            (None, Some(error)) => {
+                let mut error = Error::from_json(&error);
+                let mut details = error.details.take().filter(Value::is_object).unwrap_or_else(|| json!({}));
+                details["replayed"] = json!(true);
+                Err(error
+                    .details(details)
+                    .hint("this is the outcome recorded for the requestKey; use a new key to try again"))
+            }
+            (None, None) => Err(Error::new(ErrorCode::Internal, "the recorded outcome is empty")),
+        }
+    }
+
+    async fn execute<B: Serialize + WithLook>(
+        &self,
+        plan: Plan,
+        request: Option<Request>,
+        ticket: Ticket,
+        then: Option<Then>,
+        body: fn(ActionOutcome) -> B,
+    ) -> Result<B> {
+        let started = Instant::now();
+        self.device().check_lease(&self.echo.session)?;
+        let scope = scope::current();
+        let guard = tokio::select! {
+            guard = ticket.guard() => guard?,
+            () = scope.cancelled() => return Err(scope::cancelled()),
+        };
+        // Another session may have taken the lease while this call was queued.
+        self.device().check_lease(&self.echo.session)?;
+        let mut event = self.new_event(&plan, request, &guard);
+        let resolved = match self.resolve_target(plan.target_spec.as_ref(), &guard, &mut event).await {
+            Ok(resolved) => resolved,
+            Err(error) => {
+                drop(guard);
+                // A cancelled call is not recorded, so that its request key can be used again.
+                scope.commit()?;
+                return self.fail(event, started, error).await;
+            }
+        };
+        if let Some(resolved) = &resolved {
+            note_target(&mut event, resolved);
+        }
+        // From here on the action is sent, even if the caller disconnects.
+        scope.commit()?;
+        let recovers_from = self.record_intent(&event).await?;
+        event.parent = recovers_from.as_ref().map(|(uid, _)| uid.clone());
+        event.sent = true;
+        let outcome = self.perform(&guard, plan.steps, resolved, &mut event).await;
+        let (content, inputs) = (event.before.content.clone(), self.device().inputs());
+        let scrolls = matches!(plan.action.verb, Verb::Scroll | Verb::ScrollTo);
+        self.core.experience.views.note_action(self.device_id, &event.before, scrolls, inputs);
+        // Release the device before the event is committed.
+        drop(guard);
+        let SearchOutcome { result, resolved, scrolls } = match outcome {
+            Ok(outcome) => outcome,
+            Err(error) if plan.private => return self.fail_redacted(event, started, error).await,
+            Err(error) => return self.fail(event, started, error).await,
+        };
+        let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let uid = event.uid.clone();
+        let mut body = body(ActionOutcome { event: uid, result, resolved, scrolls, duration_ms, recovers_from });
+        event.status = EventStatus::Ok;
+        // Only a repeated call with its key is answered from the record.
+        event.result = event.request.as_ref().and_then(|_| serde_json::to_value(&body).ok());
+        if let Some(recorded) = event.result.as_mut().and_then(Value::as_object_mut).filter(|_| plan.private) {
+            recorded.remove("output");
+        }
+        let (action, before) = (event.action.clone(), event.before.clone());
+        self.commit(event, started).await.map_err(unrecorded)?;
+        let look = match then {
+            Some(then) => shielded("look-after-act", self.look_then(then, action.as_ref(), &before, inputs)).await,
+            None => None,
+        };
+        // A look that saw the outcome needs no other one.
+        if look.as_ref().is_none_or(|look| look.changed != Some(true)) {
+            self.look_after(content, inputs);
+        }
+        look.into_iter().for_each(|look| body.set_look(look));
+        Ok(body)
+    }
+
+    /// Reads the screen and resolves the target on it. Updates `event` with the page that was found and, on failure,
+    /// with what was looked for.
+    async fn resolve_target(
+        &self,
+        spec: Option<&TargetSpec>,
+        guard: &DeviceGuard,
+        event: &mut Event,
+    ) -> Result<Option<ResolvedTarget>> {
+        let Some(spec) = spec else { return Ok(None) };
+        let reading = match (guard.tree(self.target.token.as_ref()).await, spec) {
+            (Ok(reading), _) => reading,
+            // A point needs no tree: a phone whose tree cannot be read can still be tapped.
+            (Err(DriverError::Refused { .. }), TargetSpec::Point(point)) => {
+                let evidence = json!({"x": point.x, "y": point.y});
+                let (point, target, moved, fit, unmarked) = (*point, None, false, None, false);
+                return Ok(Some(ResolvedTarget { point, target, moved, fit, unmarked, evidence }));
+            }
+            (Err(error), _) => return Err(error.into()),
+        };
+        let capture = ScreenCapture::of(reading, false, false);
+        if capture.reliable() {
+            let structure = capture.structures().map(|s| self.structure_key(&s.front));
+            let place = Place { structure, ..capture.place() };
+            let seen = event.before.observation.take().filter(|_| event.before.page_key == place.page_key);
+            event.before = Place { observation: seen, ..place };
+        }
+        event.seq = guard.next_seq();
+        if event.before.page_key.is_none()
+            && capture.snapshot().nodes.is_empty()
+            && !matches!(spec, TargetSpec::Point(_))
+        {
+            return Err(Error::new(ErrorCode::TargetNotFound, capture.doubt.unwrap_or("the screen is empty"))
+                .hint("tap by coordinates, or enable the accessibility service"));
+        }
+        // Typed text must not enter memory as the value of a selector.
+        let typed = matches!(spec, TargetSpec::Node { value, .. } if self.core.experience.secrets.was_typed(value));
+        let gesture = match event.action.as_ref().map(|a| a.verb) {
+            Some(Verb::LongPress | Verb::Drag) => Gesture::Press,
+            Some(Verb::Fill) => Gesture::Fill,
+            _ => Gesture::Tap,
+        };
+        let resolved = match self.find_target(spec, &capture, gesture) {
+            Ok(found) => self.unless_known_elsewhere(spec, &capture, &event.before, found).await,
+            Err(error) => Err(self.known_elsewhere(spec, &capture, &event.before, error).await),
+        };
+        let resolved = resolved.map_err(|error| match typed {
+            true => {
+                Error { message: "the typed text does not match exactly one target on the screen".to_owned(), ..error }
+            }
+            false => error,
+        });
+        if let Err(error) = &resolved {
+            if let Some(place) = self.page_of_alias(spec, &capture) {
+                event.before = place;
+            }
+            if let Some(action) = event.action.as_mut().filter(|_| !typed) {
+                action.target = self.unresolved_target(spec);
+            }
+            let wanted = if typed { json!("typed text") } else { spec_json(spec) };
+            event.evidence = Some(json!({"wanted": wanted, "details": error.details}));
+        }
+        resolved.map(Some)
+    }
+}
+
+/// Notes in the event which element the action is for.
+fn note_target(event: &mut Event, resolved: &ResolvedTarget) {
+    let Some(action) = &mut event.action else { return };
+    // The name may be text typed into a field; memory recognises the element by its other properties.
+    action.target = resolved.target.clone().map(|target| Target { name: None, ..target });
+    action.point = Some(resolved.point);
+    event.evidence = Some(resolved.evidence.clone());
+}
+
+/// Describes what was looked for, as evidence for the event.
+fn spec_json(spec: &TargetSpec) -> Value {
+    let entries: BTreeMap<&str, Value> = match spec {
+        TargetSpec::Point(p) => BTreeMap::from([("x", json!(p.x)), ("y", json!(p.y))]),
+        TargetSpec::Node { by, value, exact, .. } => {
+            BTreeMap::from([("by", json!(by.word())), ("value", json!(value)), ("exactMatch", json!(exact))])
+        }
+        TargetSpec::Alias { alias, .. } => BTreeMap::from([("by", json!("ref")), ("value", json!(alias))]),
+    };
+    json!(entries)
+}

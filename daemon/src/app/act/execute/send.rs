@@ -1,0 +1,113 @@
+//! Sends the inputs of an action plan to the device.
+
+use std::panic::AssertUnwindSafe;
+
+use afd_proto::vocabulary::Point;
+use futures_util::FutureExt;
+use parking_lot::Mutex;
+
+use super::super::plan::Steps;
+use super::super::resolve_target::ResolvedTarget;
+use super::super::scroll::SearchOutcome;
+use super::super::target_spec::TargetSpec;
+use crate::app::observe::screen_capture::ScreenCapture;
+use crate::app::{Call, Error, Result};
+use afd_base::task::failpoint;
+use afd_device::{Command, DeviceGuard, DriverError, Input};
+use afd_experience::memory::events::Event;
+use afd_screen::page::select::Gesture;
+
+impl Call {
+    /// Performs the steps of a plan. Clears `event.sent` if nothing reached the device.
+    pub(super) async fn perform(
+        &self,
+        guard: &DeviceGuard,
+        steps: Steps,
+        resolved: Option<ResolvedTarget>,
+        event: &mut Event,
+    ) -> Result<SearchOutcome> {
+        match steps {
+            Steps::Send(inputs) => {
+                let commands = inputs(resolved.as_ref().map(|r| r.point));
+                let (count, answers) = (commands.len(), Mutex::default());
+                let sent = AssertUnwindSafe(self.send_each(guard, commands, event, &answers)).catch_unwind().await;
+                match sent {
+                    Ok(sent) => sent?,
+                    // The device did all of it: what failed came after its answer.
+                    Err(_) if answers.lock().len() == count => {}
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+                Ok(SearchOutcome { result: answers.into_inner().join("; "), resolved, scrolls: 0 })
+            }
+            Steps::Search(search) => self.search(guard, &search, event).await,
+            Steps::Fill(text) => self.fill(guard, &text, resolved, event).await,
+            Steps::Type(text) => self.type_text(guard, &text, event).await,
+            Steps::Drag(to, ms) => self.drag(guard, &to, ms, resolved, event).await,
+        }
+    }
+
+    /// Drags a target to another one, which is looked for before anything is sent.
+    async fn drag(
+        &self,
+        guard: &DeviceGuard,
+        to: &TargetSpec,
+        ms: u32,
+        resolved: Option<ResolvedTarget>,
+        event: &mut Event,
+    ) -> Result<SearchOutcome> {
+        event.sent = false;
+        let Some(from) = resolved else {
+            return Err(Error::param("value", "the label or alias of what is dragged", "nothing"));
+        };
+        let capture = ScreenCapture::of(guard.tree(self.target.token.as_ref()).await?, false, false);
+        let Point { x, y } = self.find_target(to, &capture, Gesture::Press)?.point;
+        event.sent = true;
+        let result = self.send(guard, vec![Input::Swipe([from.point.x, from.point.y, x, y], ms)], event).await?;
+        Ok(SearchOutcome { result, resolved: Some(from), scrolls: 0 })
+    }
+
+    /// Sends inputs in order and returns the device's results, joined by "; ". Clears `event.sent` if nothing reached
+    /// the device.
+    pub(in crate::app) async fn send(
+        &self,
+        guard: &DeviceGuard,
+        inputs: Vec<Input>,
+        event: &mut Event,
+    ) -> std::result::Result<String, DriverError> {
+        let (commands, answers) = (inputs.into_iter().map(Command::Input).collect(), Mutex::default());
+        self.send_each(guard, commands, event, &answers).await?;
+        Ok(answers.into_inner().join("; "))
+    }
+
+    /// Like [`Call::send`]; adds each result to `answers` as it comes.
+    async fn send_each(
+        &self,
+        guard: &DeviceGuard,
+        commands: Vec<Command>,
+        event: &mut Event,
+        answers: &Mutex<Vec<String>>,
+    ) -> std::result::Result<(), DriverError> {
+        for (done, command) in commands.iter().enumerate() {
+            match guard.perform(self.target.token.as_ref(), command).await {
+                Ok(result) => {
+                    failpoint("act");
+                    answers.lock().push(result);
+                    failpoint("answered");
+                }
+                Err(error) => {
+                    // If the first input did not reach the device, nothing did.
+                    event.sent =
+                        done > 0 || !matches!(error, DriverError::Unreachable(_) | DriverError::Unsupported { .. });
+                    return Err(match error {
+                        DriverError::Unreachable(why) if done > 0 => DriverError::Lost(format!(
+                            "{done} of {} steps were done, then the connection failed: {why}",
+                            commands.len()
+                        )),
+                        other => other,
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,278 @@
+//! `act.*`: builds a plan from the request parameters and executes it.
+
+pub(in crate::app) mod after_act;
+pub(in crate::app) mod execute;
+pub(in crate::app) mod plan;
+pub(in crate::app) mod resolve_target;
+pub(in crate::app) mod scroll;
+pub(in crate::app) mod target_spec;
+pub(in crate::app) mod then;
+pub(in crate::app) mod typing;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use afd_proto::Secret;
+use afd_proto::act::{
+    ActBack, ActCall, ActDoubleTap, ActDrag, ActFill, ActHome, ActKey, ActLaunch, ActLongPress, ActResult, ActScroll,
+    ActScrollTo, ActStop, ActSwipe, ActTap, ActText, AppParams, DragParams, FillParams, KeyParams, PlainParams,
+    ScrollParams, ScrollToParams, ScrollToResult, SwipeParams, TapParams, TextParams,
+};
+use afd_proto::vocabulary::{By, DeviceCall, Point, Reply, Verb};
+use serde::Serialize;
+use serde_json::json;
+
+use super::{Core, Error, Result};
+use crate::app::Methods;
+use afd_device::{Input, Key};
+use afd_workspace::conversation::typed;
+use execute::execute_once;
+use plan::{Inputs, Plan, Steps};
+use scroll::Search;
+use target_spec::{TargetSpec, check_length, coordinate, default_by};
+
+/// Registers the methods of this file.
+pub(in crate::app) fn register(methods: &mut Methods) {
+    methods.add::<ActTap, _, _>(|core, p| async move { touch(&core, Verb::Tap, &p).await });
+    methods.add::<ActLongPress, _, _>(|core, p| async move { touch(&core, Verb::LongPress, &p).await });
+    methods.add::<ActDoubleTap, _, _>(|core, p| async move { touch(&core, Verb::DoubleTap, &p).await });
+    methods.add::<ActSwipe, _, _>(|core, p| async move { swipe(&core, &p).await });
+    methods.add::<ActDrag, _, _>(|core, p| async move { drag(&core, &p).await });
+    methods.add::<ActScroll, _, _>(|core, p| async move { scroll(&core, &p).await });
+    methods.add::<ActBack, _, _>(|core, p| async move { back(&core, &p).await });
+    methods.add::<ActHome, _, _>(|core, p| async move { home(&core, &p).await });
+    methods.add::<ActKey, _, _>(|core, p| async move { key(&core, &p).await });
+    methods.add::<ActFill, _, _>(|core, p| async move { fill(&core, &p).await });
+    methods.add::<ActText, _, _>(|core, p| async move { text(&core, &p).await });
+    methods.add::<ActLaunch, _, _>(|core, p| async move { launch(&core, &p).await });
+    methods.add::<ActStop, _, _>(|core, p| async move { stop(&core, &p).await });
+    methods.add::<ActScrollTo, _, _>(|core, p| async move { scroll_to(&core, &p).await });
+}
+
+/// `act.tap`, `act.longPress`, `act.doubleTap`
+///
+/// # Errors
+/// If the target is missing, ambiguous, covered or stale, or if the device fails to act.
+pub async fn touch(core: &Arc<Core>, verb: Verb, params: &TapParams) -> Result<Reply<ActResult>> {
+    let ms = params.duration_ms();
+    if verb != Verb::LongPress && params.duration_ms.is_some() {
+        return Err(Error::param("durationMs", "no value (only act.longPress takes one)", ms));
+    }
+    let spec = TargetSpec::of(params)?;
+    let inputs: Inputs = Box::new(move |point| {
+        let Some(Point { x, y }) = point else { return Vec::new() };
+        let input = match verb {
+            Verb::LongPress => Input::LongPress(x, y, ms),
+            Verb::DoubleTap => Input::DoubleTap(x, y),
+            _ => Input::Tap(x, y),
+        };
+        vec![input.into()]
+    });
+    let plan = Plan { target_spec: Some(spec), ..Plan::of(verb, Steps::Send(inputs)) };
+    run(core, params, plan).await
+}
+
+/// `act.swipe`
+///
+/// # Errors
+/// If a coordinate is out of range, or if the device fails to act.
+pub async fn swipe(core: &Arc<Core>, params: &SwipeParams) -> Result<Reply<ActResult>> {
+    let points = [("x1", params.x1), ("y1", params.y1), ("x2", params.x2), ("y2", params.y2)];
+    for (name, value) in points {
+        coordinate(name, value)?;
+    }
+    let ms = params.duration_ms();
+    let plan = Plan::single(Verb::Swipe, Input::Swipe(points.map(|(_, v)| v), ms));
+    let plan = points.into_iter().fold(plan, |plan, (name, value)| plan.with_param(name, value));
+    run(core, params, plan).await
+}
+
+/// `act.drag`
+///
+/// # Errors
+/// If one of the targets is missing, ambiguous, covered or stale, or if the device fails to act.
+pub async fn drag(core: &Arc<Core>, params: &DragParams) -> Result<Reply<ActResult>> {
+    let ms = params.duration_ms();
+    let from = TargetSpec::end(["value", "x", "y"], params.value.as_deref(), (params.x, params.y), params.partial)?;
+    let to = TargetSpec::end(["to", "toX", "toY"], params.to.as_deref(), (params.to_x, params.to_y), params.partial)?;
+    let mut plan = Plan { target_spec: Some(from), ..Plan::of(Verb::Drag, Steps::Drag(to, ms)) };
+    // Typed text must not enter memory as the label of a target; aliases mean nothing there.
+    match params.to.as_deref().filter(|to| default_by(to) != By::Ref) {
+        Some(to) if !core.experience.secrets.was_typed(to) => plan = plan.with_param("to", to),
+        _ => {}
+    }
+    run(core, params, plan).await
+}
+
+/// `act.scroll`
+pub async fn scroll(core: &Arc<Core>, params: &ScrollParams) -> Result<Reply<ActResult>> {
+    let amount = params.amount();
+    let plan = Plan::single(Verb::Scroll, Input::Scroll(params.direction, amount));
+    run(core, params, plan.with_param("direction", params.direction.word()).with_param("amount", amount.word())).await
+}
+
+/// `act.scrollTo`
+///
+/// # Errors
+/// `TARGET_NOT_FOUND` once both ends of the page were reached, `TIMEOUT` after `timeoutMs`, or if the device fails to
+/// act.
+pub async fn scroll_to(core: &Arc<Core>, params: &ScrollToParams) -> Result<Reply<ScrollToResult>> {
+    check_length("text", &params.text)?;
+    if params.text.trim().is_empty() {
+        return Err(Error::param("text", "at least one character", "an empty string"));
+    }
+    if params.by == Some(By::Ref) {
+        return Err(Error::param("by", "text, desc, resId or class", "ref"));
+    }
+    let search = Search {
+        text: params.text.clone(),
+        by: params.by,
+        exact: params.exact_match,
+        timeout: Duration::from_millis(params.timeout_ms()),
+    };
+    let mut plan = Plan::of(Verb::ScrollTo, Steps::Search(search));
+    // Typed text must not enter memory as the label of a target.
+    if core.experience.secrets.was_typed(&params.text) {
+        plan.action.slots.push("text".to_owned());
+    } else {
+        plan.action.target =
+            Some(crate::app::act::target_spec::named_target(params.by.unwrap_or(By::Text), &params.text));
+    }
+    execute_once(core, params, plan, |done| ScrollToResult {
+        event_id: done.event,
+        result: done.result,
+        target: done.resolved.as_ref().and_then(|r| r.target.clone()),
+        point: done.resolved.map(|r| r.point),
+        scrolls: done.scrolls,
+        duration_ms: done.duration_ms,
+        look: None,
+        replayed: false,
+    })
+    .await
+}
+
+/// `act.back`
+pub async fn back(core: &Arc<Core>, params: &PlainParams) -> Result<Reply<ActResult>> {
+    run(core, params, Plan::single(Verb::Back, Input::Back)).await
+}
+
+/// `act.home`
+pub async fn home(core: &Arc<Core>, params: &PlainParams) -> Result<Reply<ActResult>> {
+    run(core, params, Plan::single(Verb::Home, Input::Home)).await
+}
+
+/// `act.key`. Memory names a key by its number where the device has numbers, as databases of earlier versions do.
+///
+/// # Errors
+/// If not exactly one of `key` and `keyCode` is given and valid, `UNSUPPORTED` if the device has no key codes, or if it
+/// fails to act.
+pub async fn key(core: &Arc<Core>, params: &KeyParams) -> Result<Reply<ActResult>> {
+    let key = match (params.key, params.key_code) {
+        (Some(name), None) => Key::Named(name),
+        (None, Some(code)) => Key::Code(code),
+        (None, None) => return Err(Error::param("key", "the name of a key, or its number as keyCode", "neither")),
+        (Some(_), Some(_)) => return Err(Error::param("key", "either key or keyCode", "both")),
+    };
+    let device = core.addressed(params)?.target.device;
+    device.check_key(key)?;
+    let plan = Plan::single(Verb::Key, Input::Keys(vec![key]));
+    let plan = match key {
+        Key::Code(code) => plan.with_param("keyCode", code),
+        Key::Named(name) => match device.key_code(name) {
+            Some(code) => plan.with_param("keyCode", code),
+            None => plan.with_param("key", name.word()),
+        },
+    };
+    run(core, params, plan).await
+}
+
+/// `act.text`. The text is sent to the device and stored nowhere: the event records only its length and a keyed hash.
+pub async fn text(core: &Arc<Core>, params: &TextParams) -> Result<Reply<ActResult>> {
+    let text = params.text.expose();
+    if text.is_empty() {
+        return Err(Error::param("text", "at least one character", "an empty string"));
+    }
+    check_typed(text)?;
+    let mut plan = Plan::of(Verb::Text, Steps::Type(Secret::new(text)));
+    plan.action.slots.push("text".to_owned());
+    plan.evidence = Some(json!({"length": text.chars().count(), "hash": core.experience.secrets.hash(text)}));
+    core.experience.secrets.remember(text);
+    run(core, params, plan).await
+}
+
+/// Refuses the mark that stands for typed text in a recorded conversation: an agent that reads its own record would
+/// type it.
+fn check_typed(text: &str) -> Result<()> {
+    match typed::is_marked(text) {
+        true => Err(Error::param(
+            "text",
+            "the text to type",
+            "the mark that stands for typed text in a recorded conversation",
+        )),
+        false => Ok(()),
+    }
+}
+
+/// `act.fill`. The text is sent to the device and stored nowhere, as that of [`text`].
+///
+/// # Errors
+/// If the target is missing, ambiguous, covered or stale, if it is no field, or if the device fails to act.
+pub async fn fill(core: &Arc<Core>, params: &FillParams) -> Result<Reply<ActResult>> {
+    let text = params.text.expose();
+    check_typed(text)?;
+    let by = params.by.unwrap_or_else(|| default_by(&params.value));
+    let spec = TargetSpec::named(by, &params.value, (false, false), None)?;
+    let mut plan = Plan { target_spec: Some(spec), ..Plan::of(Verb::Fill, Steps::Fill(Secret::new(text))) };
+    plan.action.slots.push("text".to_owned());
+    plan.evidence = Some(json!({"length": text.chars().count(), "hash": core.experience.secrets.hash(text)}));
+    core.experience.secrets.remember(text);
+    run(core, params, plan).await
+}
+
+/// `act.launch`
+///
+/// # Errors
+/// If the package name is malformed, or if the device fails to act.
+pub async fn launch(core: &Arc<Core>, params: &AppParams) -> Result<Reply<ActResult>> {
+    core.addressed(params)?.target.device.check_app(&params.package)?;
+    run(
+        core,
+        params,
+        Plan::single(Verb::Launch, Input::Launch(params.package.clone()))
+            .with_param("package", params.package.as_str()),
+    )
+    .await
+}
+
+/// `act.stop`
+///
+/// # Errors
+/// If the package name is malformed, or if the device fails to act.
+pub async fn stop(core: &Arc<Core>, params: &AppParams) -> Result<Reply<ActResult>> {
+    core.addressed(params)?.target.device.check_app(&params.package)?;
+    run(
+        core,
+        params,
+        Plan::single(Verb::Stop, Input::Stop(params.package.clone())).with_param("package", params.package.as_str()),
+    )
+    .await
+}
+
+pub(super) async fn run<P: DeviceCall + ActCall + Serialize>(
+    core: &Arc<Core>,
+    params: &P,
+    plan: Plan,
+) -> Result<Reply<ActResult>> {
+    execute_once(core, params, plan, |done| ActResult {
+        event_id: done.event,
+        result: done.result,
+        target: done.resolved.as_ref().and_then(|r| r.target.clone()),
+        point: done.resolved.as_ref().map(|r| r.point),
+        moved: done.resolved.as_ref().is_some_and(|r| r.moved),
+        unmarked: done.resolved.is_some_and(|r| r.unmarked),
+        duration_ms: done.duration_ms,
+        look: None,
+        replayed: false,
+    })
+    .await
+}

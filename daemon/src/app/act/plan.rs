@@ -1,0 +1,64 @@
+//! What an action is to do, before it is executed.
+
+use afd_proto::Secret;
+use afd_proto::memory::Category;
+use afd_proto::vocabulary::{Action, Point, Verb};
+use serde_json::Value;
+
+use super::scroll::Search;
+use super::target_spec::TargetSpec;
+use afd_device::Command;
+
+/// Builds the commands of a plan from the resolved point, if the plan has a target.
+pub(in crate::app) type Inputs = Box<dyn FnOnce(Option<Point>) -> Vec<Command> + Send>;
+
+/// An action to execute.
+pub(in crate::app) struct Plan {
+    pub category: Category,
+    pub action: Action,
+    pub target_spec: Option<TargetSpec>,
+    pub steps: Steps,
+    pub evidence: Option<Value>,
+    /// Whether the device's output is returned to the caller but kept out of the recorded event.
+    pub private: bool,
+}
+
+impl Plan {
+    /// Creates a plan without a target.
+    pub(in crate::app) fn of(verb: Verb, steps: Steps) -> Self {
+        Self {
+            category: Category::Act,
+            action: Action::of(verb),
+            target_spec: None,
+            steps,
+            evidence: None,
+            private: false,
+        }
+    }
+
+    /// Creates a plan that sends a single command.
+    pub(in crate::app) fn single(verb: Verb, command: impl Into<Command>) -> Self {
+        let command = command.into();
+        Self::of(verb, Steps::Send(Box::new(move |_| vec![command])))
+    }
+
+    /// Adds a parameter to the action.
+    pub(in crate::app) fn with_param(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.action.params.insert(name.to_owned(), value.into());
+        self
+    }
+}
+
+/// How a plan is executed.
+pub(in crate::app) enum Steps {
+    /// Sends commands in order.
+    Send(Inputs),
+    /// Scrolls until a node is found.
+    Search(Search),
+    /// Fills a field with a text.
+    Fill(Secret),
+    /// Types a text into what has the focus.
+    Type(Secret),
+    /// Drags the target to another one, in this many milliseconds.
+    Drag(TargetSpec, u32),
+}

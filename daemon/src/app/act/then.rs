@@ -1,0 +1,175 @@
+//! The look that an action returns: what came of it, once the page has settled.
+//!
+//! The device is released before. Nothing changed is said only after a second, or as long as this action took before;
+//! and nothing is said when another call acted in between.
+
+use std::time::Duration;
+
+use afd_proto::act::{KeyboardChange, Look, Then};
+use afd_proto::observe::Format;
+use afd_proto::vocabulary::{Action, ObservationSource, Verb};
+use tokio::time::Instant;
+
+use crate::app::memory::experience;
+use crate::app::observe::capture::{CaptureOptions, SETTLE_INTERVAL};
+use crate::app::observe::hints;
+use crate::app::observe::outline::Shape;
+use crate::app::observe::screen_capture::ScreenCapture;
+use crate::app::rows::ref_rows;
+use crate::app::{Call, Result};
+use afd_experience::memory::Place;
+use afd_experience::memory::experience::Query;
+use afd_screen::page::target;
+
+/// Minimum time after which nothing is said to have changed.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// Maximum of that time, for an action that took longer before.
+const MAX_PATIENCE: Duration = Duration::from_secs(5);
+/// Maximum time until a page that changed has settled.
+const SETTLE_LIMIT: Duration = Duration::from_secs(3);
+/// By how much the time to the next read grows, percent.
+const GROWTH: u32 = 170;
+/// Number of known actions among which that of the call is looked for.
+const CANDIDATES: usize = 200;
+
+/// What is known of an action before it is done.
+#[derive(Default)]
+struct Known {
+    brief: Option<String>,
+    mean: Option<Duration>,
+}
+
+impl Call {
+    /// Looks at what came of an action on a page; `inputs` is the number of inputs sent to the device until then.
+    pub(in crate::app) async fn look_then(
+        &self,
+        then: Then,
+        action: Option<&Action>,
+        before: &Place,
+        inputs: u64,
+    ) -> Look {
+        let started = Instant::now();
+        let known = match action {
+            Some(action) => self.known_of(action, before).await,
+            None => Known::default(),
+        };
+        let patience = known.mean.map_or(PATIENCE, |mean| (mean * 3 / 2).clamp(PATIENCE, MAX_PATIENCE));
+        let mut look = Look {
+            changed: None,
+            expected: known.brief,
+            keyboard: None,
+            note: None,
+            waited_ms: 0,
+            observation: None,
+            refs: None,
+        };
+        match self.outcome(before, inputs, patience).await {
+            Ok((mut capture, changed)) => {
+                look.changed = changed;
+                look.keyboard = match (before.keyboard, capture.place().keyboard) {
+                    _ if before.screen.is_none() => None,
+                    (false, true) => Some(KeyboardChange::Opened),
+                    (true, false) => Some(KeyboardChange::Closed),
+                    _ => None,
+                };
+                look.note = note(changed, look.keyboard, action, capture.reading.inputs == inputs);
+                self.show(&mut capture, then, &mut look).await;
+            }
+            Err(error) => look.note = Some(format!("the action was done; looking at it failed: {}", error.message)),
+        }
+        look.waited_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        look
+    }
+
+    /// Reads until the page has changed and settled, or `patience` is over. Returns the last capture, and whether
+    /// anything changed: `None` if somebody else acted, or nobody knows what was there before.
+    async fn outcome(&self, before: &Place, inputs: u64, patience: Duration) -> Result<(ScreenCapture, Option<bool>)> {
+        let started = Instant::now();
+        let mut distance = SETTLE_INTERVAL;
+        loop {
+            let first = self.device().tree(self.target.token.clone())?;
+            let capture = self.capture(CaptureOptions { settle: true, wait: Duration::ZERO }, first).await?;
+            if capture.reading.inputs != inputs {
+                return Ok((capture, None));
+            }
+            let (Some(then), Some(now)) = (before.screen, capture.place().screen) else {
+                return Ok((capture, None));
+            };
+            let (changed, over) = (then != now, started.elapsed());
+            // A keyboard that came is an outcome as well, though the page is the same. One that went may be followed by
+            // another page.
+            let keyboard = !before.keyboard && capture.place().keyboard;
+            if keyboard && !changed && capture.settled {
+                return Ok((capture, Some(false)));
+            }
+            if (changed && (capture.settled || over >= SETTLE_LIMIT)) || (!changed && over >= patience) {
+                return Ok((capture, Some(changed)));
+            }
+            let rest = patience.saturating_sub(over);
+            tokio::time::sleep(if changed { SETTLE_INTERVAL } else { distance.min(rest) }).await;
+            distance = distance * GROWTH / 100;
+        }
+    }
+
+    /// Puts what a capture shows into the look, and records it as seen by the session.
+    async fn show(&self, capture: &mut ScreenCapture, then: Then, look: &mut Look) {
+        let since = match then {
+            Then::Page | Then::None => None,
+            // A page that did not change, and that the session was shown, is not told again.
+            Then::Outline if look.changed != Some(false) => None,
+            Then::Diff | Then::Outline => {
+                self.core.experience.views.shown(self.session_id, self.device_id).map(|s| s.observation.clone())
+            }
+        };
+        let format = if then == Then::Page { Format::Rows } else { Format::Outline };
+        let shape = Shape { format: Some(format), since, after_action: true, ..Shape::default() };
+        let mut context = self.shaped(capture, ObservationSource::Page, &shape).await;
+        if then == Then::Page {
+            context.elements = None;
+            look.refs = Some(ref_rows(capture, None, false));
+        }
+        look.observation = Some(context);
+    }
+
+    /// Returns what memory knows of an action on a page.
+    async fn known_of(&self, action: &Action, page: &Place) -> Known {
+        let query = Query { place: page.clone(), unasked: true, limit: CANDIDATES, ..Query::default() };
+        let wanted = target::action_key(action);
+        let found = self.core.store.read(move |c| experience::find(c, query)).await;
+        let found = found.map_err(|error| tracing::debug!(%error, "cannot read what is known of an action")).ok();
+        let same =
+            found.and_then(|known| known.transitions.into_iter().find(|t| target::action_key(&t.action) == wanted));
+        same.map_or_else(Known::default, |t| Known {
+            brief: Some(hints::in_brief(&t)),
+            mean: t
+                .outcomes
+                .iter()
+                .filter_map(|o| o.mean_ms)
+                .max()
+                .and_then(|ms| u64::try_from(ms).ok())
+                .map(Duration::from_millis),
+        })
+    }
+}
+
+/// Returns what should be said about an outcome.
+fn note(
+    changed: Option<bool>,
+    keyboard: Option<KeyboardChange>,
+    action: Option<&Action>,
+    alone: bool,
+) -> Option<String> {
+    let text = match (changed, keyboard, action.map(|a| a.verb)) {
+        (None, ..) if !alone => "another call acted on the device meanwhile, so what came of this action is not known",
+        (Some(false), Some(KeyboardChange::Opened), _) => "the keyboard opened",
+        (Some(false), Some(KeyboardChange::Closed), _) => "the keyboard closed",
+        (Some(false), None, Some(Verb::Text)) => "nothing changed: probably no field has the focus; tap a field first",
+        (Some(false), None, Some(Verb::Scroll | Verb::Swipe | Verb::Drag)) => {
+            "nothing changed: this is the end, or nothing here scrolls that way"
+        }
+        (Some(false), None, Some(Verb::ScrollTo)) => "nothing had to be scrolled",
+        (Some(false), None, _) => "nothing changed",
+        _ => return None,
+    };
+    Some(text.to_owned())
+}

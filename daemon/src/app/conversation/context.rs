@@ -1,0 +1,427 @@
+//! `conversation.context`: the messages for the model's next turn.
+//!
+//! This module loads what a context is made of; `assemble` fits it into the token budget. What is known apart from the
+//! conversation comes first (`background`), because it decides how many tokens are left; then the recent turns, the
+//! statements that stand for older ones, and what matches the current question.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use afd_proto::context::{
+    Allocation, ContextPart, ConversationContext, ConversationContextParams, Format, ModelContext, Omission,
+};
+use afd_proto::conversation::{Content, Message, Part, RecordedMessage, Role};
+use base64::Engine;
+use serde_json::Value;
+
+use super::measures::percent_saved;
+use super::{as_i64, background, conversation_of, counter};
+use crate::app::recall::Recall;
+use crate::app::session::{context_of, known};
+use crate::app::{Core, Error, Methods, Result};
+use afd_base::model::Counter;
+use afd_base::task::run_blocking;
+use afd_base::text::cut;
+use afd_store::{Connection, Result as Stored, artifact};
+use afd_workspace::conversation::assemble::{self, Assembled, Draft, History, Plan, Start};
+use afd_workspace::conversation::compaction::Limits;
+use afd_workspace::conversation::{Conversation, budget, kept, messages, prepared, search, shapes, summaries, totals};
+use afd_workspace::{Session, tasks};
+
+/// Registers the methods of this file.
+pub(in crate::app) fn register(methods: &mut Methods) {
+    methods.add::<ConversationContext, _, _>(|core, p| async move { context(&core, &p).await });
+}
+
+/// Maximum length of what is searched for, characters: of the last request, and of the current task.
+const MAX_QUERY_REQUEST: usize = 1_500;
+const MAX_QUERY_TASK: usize = 300;
+
+/// `conversation.context`: assembles the messages for the model's next turn within a token budget.
+///
+/// # Errors
+/// `NOT_FOUND` if there is no such session or conversation, `INVALID_PARAMS` if the budget is out of range.
+pub async fn context(core: &Arc<Core>, params: &ConversationContextParams) -> Result<ModelContext> {
+    let session = known(core, params.session()).await?;
+    let (id, name) = (session.id, params.conversation.clone());
+    let conversation = core.store.read_all(move |c| conversation_of(c, id, name.as_deref())).await??;
+    let settings = core.config.get().conversation.clone();
+    let budget = params.budget.map_or(Limits::of(&conversation, &settings).tokens, as_i64);
+    let counter = counter(core, &conversation).await?;
+    Recall::read_first(core, None).await?;
+    let allocation = budget::allocate(budget, &settings);
+    let tools_tokens = tools_tokens(params.tools.as_deref(), &counter);
+    if tools_tokens >= budget {
+        return Err(Error::param(
+            "tools",
+            "definitions that leave room in the budget",
+            format!("{tools_tokens} of {budget} tokens"),
+        ));
+    }
+    let format = params.format();
+    let request = Request { budget: budget - tools_tokens, allocation, keep: as_i64(settings.keep_recent) };
+    let name = params.conversation.clone();
+    let (own, called, model) = (core.clone(), session.name.clone(), counter.clone());
+    let loaded = core.store.read_all(move |c| {
+        let Ok(conversation) = conversation_of(c, id, name.as_deref())? else { return Ok(None) };
+        let made = build(&own.recall, c, &session, &conversation, &request, &model)?;
+        Ok(Some(Loaded {
+            pictures: pictures(c, &made.messages)?,
+            context: context_of(c, &conversation, &session.name)?,
+            all: said(c, &conversation, conversation.cleared_to)?,
+            made,
+        }))
+    });
+    let loaded = loaded.await?.ok_or_else(|| super::no_conversation(params.conversation.as_deref()))?;
+    let Loaded { mut made, pictures, context, all } = loaded;
+    let tokens = made.tokens + tools_tokens;
+    // Files are read after the snapshot of the database, which they could hold for long.
+    let shaped = run_blocking(move || {
+        show_pictures(&mut made.messages, &pictures);
+        shape(made, format)
+    });
+    let Shaped { messages, system, stable_messages, parts, left_out } = shaped.await?;
+    Ok(ModelContext {
+        context,
+        session: called,
+        tokens,
+        tools_tokens,
+        budget,
+        tokenizer: counter.name().to_owned(),
+        parts,
+        stable_messages,
+        allocation,
+        left_out,
+        messages,
+        system,
+        tokens_of_all: all,
+        saved_percent: percent_saved(tokens, all),
+    })
+}
+
+/// What a context is made of, as the database has it.
+struct Loaded {
+    made: Assembled,
+    /// Files of the pictures in it, by the uids of their artifacts.
+    pictures: HashMap<String, PathBuf>,
+    context: BTreeMap<String, String>,
+    all: i64,
+}
+
+/// A context in the form of a provider.
+struct Shaped {
+    messages: Vec<Value>,
+    system: Option<Vec<Value>>,
+    stable_messages: i64,
+    parts: Vec<ContextPart>,
+    left_out: Vec<Omission>,
+}
+
+/// Converts a context to a format. In OpenAI's the question stays last: what is true right now stands before it.
+fn shape(mut made: Assembled, format: Format) -> Shaped {
+    let mut stable = usize::try_from(made.stable).unwrap_or(usize::MAX).min(made.messages.len());
+    if format == Format::Openai
+        && let Some(question) = put_question_last(&mut made)
+    {
+        stable = stable.min(question);
+    }
+    let (fixed, _) = shapes::shaped(made.messages[..stable].to_vec(), &[], format);
+    let (messages, system) = shapes::shaped(made.messages, &made.system, format);
+    // Where roles alternate, the last of them may have been joined with what changes each time.
+    let stable = fixed.iter().zip(&messages).take_while(|(fixed, sent)| fixed == sent).count();
+    Shaped { stable_messages: as_i64_len(stable), messages, system, parts: made.parts, left_out: made.left_out }
+}
+
+/// Exchanges the question with what is true right now, if that follows it. Returns where the question stood.
+fn put_question_last(made: &mut Assembled) -> Option<usize> {
+    let [.., history, now] = made.parts.as_mut_slice() else { return None };
+    let question = made.messages.len().checked_sub(2)?;
+    if history.part != "history" || now.part != "now" || made.messages[question].role != Role::User {
+        return None;
+    }
+    made.messages.swap(question, question + 1);
+    // Order of the messages, which the parts describe: the question is a part of its own.
+    history.messages -= 1;
+    history.tokens -= made.question_tokens;
+    let part = ContextPart { part: history.part.clone(), messages: 1, tokens: made.question_tokens };
+    made.parts.push(part);
+    Some(question)
+}
+
+fn as_i64_len(n: usize) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}
+
+/// Counts the tokens of tool definitions in a request.
+pub(super) fn tools_tokens(tools: Option<&[Value]>, counter: &Counter) -> i64 {
+    tools.unwrap_or_default().iter().map(|tool| counter.count(&tool.to_string()) + 4).sum()
+}
+
+/// What a context is built for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Request {
+    /// Maximum tokens of the messages.
+    pub budget: i64,
+    /// Split of the budget.
+    pub allocation: Allocation,
+    /// Number of newest messages that stay as they are while they fit.
+    pub keep: i64,
+}
+
+/// Returns the tokens of the messages after a position.
+fn said(c: &Connection, conversation: &Conversation, after: i64) -> Stored<i64> {
+    Ok(conversation.tokens - totals::running(c, conversation.id, after)?)
+}
+
+/// Builds the context of a conversation.
+pub(super) fn build(
+    recall: &Recall,
+    c: &Connection,
+    session: &Session,
+    conversation: &Conversation,
+    request: &Request,
+    counter: &Counter,
+) -> Stored<Assembled> {
+    let begin = conversation.begins_after();
+    let (_, rules) = messages::count_rules(c, conversation.id, begin)?;
+    let said = said(c, conversation, begin)? - rules;
+    let asked = asked(c, session, conversation)?;
+    let background = background::load(recall, c, session, conversation, &asked)?;
+    let draft = Draft::new(&background, request.budget, said, &request.allocation, counter);
+    let last = totals::running(c, conversation.id, conversation.position - request.keep)?;
+    let mut plan = draft.plan(said, conversation.tokens - last);
+    let compacted = conversation.dropped_to > conversation.cleared_to;
+    let growth = totals::growth(c, conversation.id, ANSWERS)?;
+    let moves = draft.moves(&plan, said, growth);
+    let mut history = History { fills: !(plan.whole && compacted), moves, ..History::default() };
+    if plan.whole && compacted {
+        plan = draft.plan_with_memory(plan);
+    }
+    if plan.whole {
+        history.recent = messages::between(c, conversation.id, begin, conversation.position)?;
+        return Ok(Assembled { first: begin + 1, ..draft.finish(&history, &plan) });
+    }
+    history.replaced = kept::replaced(c, conversation.id)?;
+    history.recalled = search::recall(c, conversation.id, &asked, (conversation.cleared_to, conversation.position))?;
+    let mut spare = 0;
+    let mut loaded = conversation.position + 1;
+    for attempt in 1.. {
+        let first = select(c, conversation, &plan, request, spare, &mut history)?;
+        if history.fill.is_empty()
+            && assemble::memory_wanted(&history.facts) < plan.memory + plan.step * 2 + plan.reserve
+        {
+            history.fill = fill(c, conversation, first, request.budget)?;
+        }
+        // Each attempt begins earlier than the one before.
+        history.fill.retain(|m| m.position < first);
+        if first < loaded {
+            let more = messages::between(c, conversation.id, first - 1, loaded - 1)?;
+            history.recent.splice(0..0, more);
+            loaded = first;
+        }
+        history.request = request_of_turns(c, conversation, first, &history)?;
+        let made = draft.clone().finish(&history, &plan);
+        let unused = request.budget - made.tokens;
+        if !history.fills
+            || unused * 100 <= request.budget * MAX_UNUSED
+            || attempt == MAX_ATTEMPTS
+            || first <= begin + 1
+        {
+            return match made.dropped_to {
+                dropped if dropped < first => Ok(Assembled { first, ..made }),
+                dropped => after_dropped(c, conversation, request.budget, dropped + 1, (history, &plan), &draft),
+            };
+        }
+        // Brief lengths overestimate what turns leave free: take in more of them.
+        spare += unused.max(plan.step);
+    }
+    Ok(Assembled::default())
+}
+
+/// Builds a context again whose turns begin later than planned, because long messages did not fit: what was said before
+/// is stood for by the memory.
+fn after_dropped(
+    c: &Connection,
+    conversation: &Conversation,
+    budget: i64,
+    first: i64,
+    (mut history, plan): (History, &Plan),
+    draft: &Draft<'_>,
+) -> Stored<Assembled> {
+    history.recent.retain(|m| m.position >= first);
+    history.fill = fill(c, conversation, first, budget)?;
+    history.request = request_of_turns(c, conversation, first, &history)?;
+    history.facts = kept::facts(c, conversation.id, (conversation.cleared_to, first), max_facts(budget))?;
+    stand_in(c, conversation, first, &mut history)?;
+    // What is dropped now is dropped as far as it takes, not by a step, and what turns leave free goes to the memory.
+    let mut plan = Plan { step: 1, reserve: 0, ..*plan };
+    let mut made = draft.clone().finish(&history, &plan);
+    let unused = budget - made.tokens;
+    if unused * 100 > budget * MAX_UNUSED {
+        plan.memory += unused;
+        made = draft.clone().finish(&history, &plan);
+    }
+    Ok(Assembled { first, ..made })
+}
+
+/// Returns the request that turns belong to which do not begin with one.
+fn request_of_turns(
+    c: &Connection,
+    conversation: &Conversation,
+    first: i64,
+    history: &History,
+) -> Stored<Option<RecordedMessage>> {
+    let starts_inside = history.recent.first().is_some_and(|m| m.message.role != Role::User);
+    if starts_inside { messages::request_of(c, conversation.id, conversation.begins_after(), first) } else { Ok(None) }
+}
+
+/// Loads what else stands for the messages before the first turn, and counts them.
+fn stand_in(c: &Connection, conversation: &Conversation, first: i64, history: &mut History) -> Stored<()> {
+    let id = conversation.id;
+    let written = summaries::written(c, id, conversation.cleared_to, first - 1)?;
+    history.written = written.map(|kept| kept.info.text);
+    let before = totals::running(c, id, conversation.cleared_to)?;
+    history.older = (first - 1 - conversation.cleared_to, totals::running(c, id, first - 1)? - before);
+    Ok(())
+}
+
+/// The next turn is expected to be no longer than the longest of this number of turns before.
+const ANSWERS: i64 = 8;
+/// A context that leaves more than this share of its budget free takes in more turns, per cent; and how often that is
+/// tried.
+const MAX_UNUSED: i64 = 5;
+const MAX_ATTEMPTS: usize = 5;
+/// How often what the memory cannot use is given to the turns.
+const SPLITS: usize = 12;
+
+/// Returns what is being asked now: the newest message of the user, and the current task.
+fn asked(c: &Connection, session: &Session, conversation: &Conversation) -> Stored<String> {
+    let newest = messages::request_of(c, conversation.id, conversation.cleared_to, i64::MAX)?;
+    let text = newest.map(|m| prepared::said_text(&m.message)).unwrap_or_default();
+    let task = tasks::current(c, session.id)?.map(|t| t.description).unwrap_or_default();
+    Ok(format!("{}\n{}", cut::head(&text, MAX_QUERY_REQUEST), cut::head(&task, MAX_QUERY_TASK)))
+}
+
+/// Selects the turns of a conversation that does not fit, and loads the statements that stand for older ones. `spare`
+/// tokens are left for more turns than planned. Returns the position of the first turn.
+fn select(
+    c: &Connection,
+    conversation: &Conversation,
+    plan: &Plan,
+    request: &Request,
+    spare: i64,
+    history: &mut History,
+) -> Stored<i64> {
+    let (id, begin) = (conversation.id, conversation.begins_after());
+    let step = Step::of(c, conversation, plan, request.keep)?;
+    let mut at_start = plan.at_start(0);
+    let mut first = step.first(c, id, begin, at_start)?;
+    history.facts = kept::facts(c, id, (conversation.cleared_to, first), max_facts(request.budget))?;
+    // What the memory has no use for goes to the turns; of fewer statements it then has less use.
+    for _ in 0..SPLITS {
+        let unused = (plan.memory - assemble::memory_wanted(&history.facts)).max(0) + spare;
+        if at_start >= plan.at_start(unused) {
+            break;
+        }
+        at_start = plan.at_start(unused);
+        first = step.first(c, id, begin, at_start)?;
+        history.facts.retain(|fact| fact.position < first);
+    }
+    // While all turns are there, they are only cut as far as it takes.
+    history.start = if first > begin + 1 {
+        Start { upto: step.newest, settled_to: step.kept_after, tokens: at_start }
+    } else {
+        Start::default()
+    };
+    stand_in(c, conversation, first, history)?;
+    Ok(first)
+}
+
+/// What was there when the current step of a conversation began.
+struct Step {
+    /// Position of the newest message.
+    newest: i64,
+    /// The newest step of the conversation begins here: it is always there.
+    last: i64,
+    /// The newest messages, after this position, stay as they are.
+    kept_after: i64,
+    /// Their tokens.
+    kept: i64,
+}
+
+impl Step {
+    /// Returns the step of a conversation of which `keep` messages should stay as they are while they fit.
+    fn of(c: &Connection, conversation: &Conversation, plan: &Plan, keep: i64) -> Stored<Self> {
+        let (id, begin) = (conversation.id, conversation.begins_after());
+        let base = totals::running(c, id, begin)?;
+        let began = base + plan.began(conversation.tokens - base);
+        let newest = totals::first_reaching(c, id, begin, began)?.unwrap_or(conversation.position);
+        let total = totals::running(c, id, newest)?;
+        let fits = totals::first_reaching(c, id, begin, total - plan.at_start(0))?.unwrap_or(begin);
+        // Results whose call is older are cut with it.
+        let kept_from = messages::next_step_start(c, id, fits.max(newest - keep) + 1)?.unwrap_or(newest + 1);
+        let kept_after = (kept_from - 1).min(newest);
+        let last = messages::last_matching(c, id, messages::Wanted::Said, (begin + 1, conversation.position))?;
+        let last = last.unwrap_or(conversation.position);
+        Ok(Self { newest, last, kept_after, kept: total - totals::running(c, id, kept_after)? })
+    }
+
+    /// Returns the position of the first turn, if turns have at most `tokens` tokens when the step begins. The request
+    /// that the first turn belongs to counts as one of them.
+    fn first(&self, c: &Connection, id: i64, begin: i64, tokens: i64) -> Stored<i64> {
+        let first = self.first_of(c, id, begin, tokens)?;
+        let request = messages::request_of(c, id, begin, first + 1)?.filter(|m| m.position < first);
+        let Some(request) = request else { return Ok(first) };
+        self.first_of(c, id, begin, tokens - prepared::brief_tokens(request.message.role, request.tokens))
+    }
+
+    fn first_of(&self, c: &Connection, id: i64, begin: i64, tokens: i64) -> Stored<i64> {
+        let brief = totals::brief_running(c, id, self.kept_after)? - (tokens - self.kept).max(0);
+        if brief <= totals::brief_running(c, id, begin)? {
+            return Ok(begin + 1);
+        }
+        let reaching = totals::first_reaching_brief(c, id, begin, brief)?.unwrap_or(self.kept_after);
+        Ok(messages::next_step_start(c, id, reaching + 1)?.unwrap_or(self.last).min(self.last))
+    }
+}
+
+/// Returns how many statements to read of the user, and of each other role, which count less: more than could fit into
+/// the budget.
+fn max_facts(budget: i64) -> (usize, usize) {
+    let of_user = usize::try_from(budget / 20).unwrap_or(0).clamp(100, 600);
+    (of_user, of_user / 2)
+}
+
+/// Maximum number of older messages that fill a context, and tokens of the budget for each.
+const MAX_FILL: i64 = 400;
+const FILL_TOKENS: i64 = 60;
+
+/// Returns the messages before `first`, newest first.
+fn fill(c: &Connection, conversation: &Conversation, first: i64, budget: i64) -> Stored<Vec<RecordedMessage>> {
+    let count = (budget / FILL_TOKENS).clamp(8, MAX_FILL);
+    let after = (first - 1 - count).max(conversation.cleared_to);
+    let mut older = messages::between(c, conversation.id, after, first - 1)?;
+    older.retain(|m| m.message.role != Role::System);
+    older.reverse();
+    Ok(older)
+}
+
+/// Returns the files of the pictures in messages, by the uids of their artifacts.
+fn pictures(c: &Connection, messages: &[Message]) -> Stored<HashMap<String, PathBuf>> {
+    let uids = messages.iter().flat_map(prepared::pictures);
+    let files = uids.map(|uid| Ok(artifact::file_of(c, uid)?.map(|file| (uid.to_owned(), file))));
+    Ok(files.collect::<Stored<Vec<_>>>()?.into_iter().flatten().collect())
+}
+
+/// Loads the bytes of pictures from their artifacts; a file that cannot be read leaves the picture without data.
+fn show_pictures(messages: &mut [Message], files: &HashMap<String, PathBuf>) {
+    for message in messages {
+        let Content::Parts(parts) = &mut message.content else { continue };
+        for part in parts {
+            let Part::Image { data, artifact: Some(uid), .. } = part else { continue };
+            let bytes = files.get(uid).and_then(|file| std::fs::read(file).ok());
+            *data = bytes.map(|bytes| base64::engine::general_purpose::STANDARD.encode(bytes));
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Calls since the start of the daemon.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use afd_proto::Method as _;
+use afd_proto::daemon::DaemonVersion;
+use parking_lot::Mutex;
+
+/// Calls since the start of the daemon, by method.
+#[derive(Default)]
+pub struct Calls(Mutex<BTreeMap<&'static str, Load>>);
+
+/// Number and times of the calls of a method.
+#[derive(Clone, Copy, Default)]
+pub(in crate::app) struct Load {
+    pub(in crate::app) calls: u64,
+    pub(in crate::app) errors: u64,
+    pub(in crate::app) total: Duration,
+    pub(in crate::app) longest: Duration,
+}
+
+impl Calls {
+    /// Counts a call that ended.
+    pub fn count(&self, method: &'static str, took: Duration, failed: bool) {
+        let mut loads = self.0.lock();
+        let load = loads.entry(method).or_default();
+        load.calls += 1;
+        load.errors += u64::from(failed);
+        load.total += took;
+        load.longest = load.longest.max(took);
+    }
+
+    /// Returns the number of calls that ended, without those that only ask for the version, as the daemon itself does.
+    pub fn asked(&self) -> u64 {
+        self.0.lock().iter().filter(|(name, _)| **name != DaemonVersion::INFO.name).map(|(_, load)| load.calls).sum()
+    }
+
+    pub(in crate::app) fn list(&self) -> Vec<(&'static str, Load)> {
+        self.0.lock().iter().map(|(name, load)| (*name, *load)).collect()
+    }
+}

@@ -1,0 +1,65 @@
+//! An empty memory that stands in for a damaged one, so that observing and acting go on. It ends with the process.
+
+use std::path::PathBuf;
+
+use afd_proto::{Effect, ErrorCode, MethodInfo};
+
+use crate::app::{Core, Error, Result};
+
+/// Namespaces whose administrative methods work without a memory.
+const WITHOUT_MEMORY: [&str; 9] =
+    ["daemon", "config", "device", "backup", "job", "rpc", "events", "observe", "artifact"];
+
+impl Core {
+    /// Returns the path of the database that the settings name, also while another one stands in for it.
+    pub fn database(&self) -> PathBuf {
+        if self.substitute.is_some() { self.config.in_use().to_owned() } else { self.store.path().to_owned() }
+    }
+
+    /// Returns why nothing can be recorded; `None` if it can.
+    pub fn damage(&self) -> Option<String> {
+        let failing = || self.store.failing().map(|failing| format!("the last write failed: {}", failing.why));
+        self.substitute.as_ref().map(|s| s.why().to_owned()).or_else(|| self.store.damage()).or_else(failing)
+    }
+
+    /// Returns `Some(false)` if nothing is recorded for good, for `recorded` in answers.
+    pub(in crate::app) fn recorded(&self) -> Option<bool> {
+        self.substitute.as_ref().map(|_| false)
+    }
+
+    /// Refuses a call that needs a memory while nothing is recorded for good: one that would be recorded, and one with
+    /// a request key, as the promise to act once could not be kept. Devices, settings and backups can be used; keys of
+    /// `daemon.*` are ignored as ever.
+    ///
+    /// # Errors
+    /// `STORE_UNAVAILABLE` or, for the key, `REFUSED`.
+    pub fn check_memory_for(&self, method: &MethodInfo, keyed: bool) -> Result<()> {
+        let Some(substitute) = &self.substitute else { return Ok(()) };
+        let group = method.name.split('.').next().unwrap_or_default();
+        if method.effect == Effect::Admin && !WITHOUT_MEMORY.contains(&group) {
+            return Err(Error::new(
+                ErrorCode::StoreUnavailable,
+                format!("nothing can be recorded: {}", substitute.why()),
+            )
+            .hint("`afctl backup restore` puts the newest backup in the place of the memory"));
+        }
+        if keyed && group != "daemon" {
+            return Err(Error::new(
+                ErrorCode::Refused,
+                format!("requestKey cannot be honoured without a memory: {}", substitute.why()),
+            )
+            .hint("repair the memory with `afctl backup restore`, or leave the key out")
+            .details(serde_json::json!({"path": "requestKey"})));
+        }
+        Ok(())
+    }
+
+    /// Deletes the empty memory that stood in for a damaged one.
+    pub fn delete_substitute(&self) {
+        if let Some(substitute) = &self.substitute
+            && let Err(error) = std::fs::remove_dir_all(substitute.dir.path())
+        {
+            tracing::warn!(%error, "cannot delete the temporary memory");
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Where backups are, and what makes one when the content of the database is at risk.
+
+use afd_proto::backup::{Backup, BackupReason};
+
+use afd_base::config::Settings;
+use afd_store::backup::{ArtifactFiles, Backups, Stored};
+use afd_store::{self as store, Connection, Risk, artifact, now_ms};
+
+/// Reads the artifact files that a database refers to.
+fn files_of(connection: &Connection) -> store::Result<Vec<Stored>> {
+    Ok(artifact::stored(connection)?.into_iter().map(|(path, hash)| Stored { path, hash }).collect())
+}
+
+/// Returns the backups of a memory.
+pub(in crate::app) fn backups(settings: &Settings) -> Backups {
+    let artifacts = ArtifactFiles { root: settings.artifacts.dir.clone(), of: files_of, re_root: artifact::re_root };
+    Backups::new(settings.backup.dir.clone(), artifacts)
+}
+
+/// Returns what saves the content of the database when it is at risk: a backup. A failure is logged.
+pub(in crate::app) fn rescue(settings: &Settings) -> impl Fn(&Connection, Risk) + Send + 'static {
+    let (backups, database) = (backups(settings), settings.database.clone());
+    move |connection, risk| {
+        let reason = match risk {
+            Risk::Migration => BackupReason::Migration,
+            Risk::Gone => BackupReason::Rescue,
+        };
+        if risk == Risk::Migration && has_recent(&backups, connection) {
+            return;
+        }
+        match backups.create(connection, &database, reason) {
+            Ok(backup) => tracing::warn!(name = backup.name, %reason, "made a backup"),
+            Err(error) => tracing::error!(%error, %reason, "cannot make a backup"),
+        }
+    }
+}
+
+/// Returns whether the newest backup was made before the same migration, within a day: a daemon that is restarted again
+/// and again because its migration fails must not fill the disk.
+fn has_recent(backups: &Backups, connection: &Connection) -> bool {
+    let schema = store::schema_of(connection).ok();
+    let same = |b: &Backup| {
+        b.reason == BackupReason::Migration && Some(b.schema) == schema && now_ms() - b.created_at < RECENT_MS
+    };
+    backups.find(None).is_ok_and(|newest| same(&newest))
+}
+
+/// Time within which one backup before migrations is enough, milliseconds.
+const RECENT_MS: i64 = 86_400_000;

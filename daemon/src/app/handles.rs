@@ -1,0 +1,102 @@
+//! What the use cases keep in memory of each domain: one handle each, passed to who needs it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+
+use super::Result;
+use super::checks::check_new_name;
+use super::observe::screen_capture::NewestCapture;
+use super::observe::streams::WatchStreams;
+use afd_base::model::Tokenizers;
+use afd_base::sync::KeyedLocks;
+use afd_experience::memory::{secrets::Secrets, views::Views};
+use afd_experience::visual::Index;
+use afd_store::{Store, StoreError};
+use afd_workspace as sessions;
+
+/// What is known of screens and of what was typed on them.
+pub struct Experience {
+    /// Newest observation and aliases of each session and device.
+    pub(super) views: Views,
+    /// Keyed hashes of typed text, by which it is recognised and redacted.
+    pub(super) secrets: Arc<Secrets>,
+    /// Index by which screens are recognised as states.
+    pub visual: Arc<Index>,
+}
+
+impl Experience {
+    /// Reads or creates the key of the hashes, which lies beside the database.
+    ///
+    /// # Errors
+    /// If the file of the key cannot be used.
+    pub(super) fn open(store: &Store) -> std::result::Result<Self, StoreError> {
+        let secrets = Secrets::open(store.path())
+            .map_err(|e| StoreError::Unavailable(format!("cannot use its key file: {e}")))?;
+        Ok(Self {
+            views: Views::default(),
+            secrets: Arc::new(secrets),
+            visual: Arc::new(Index::new(store.rollback_count())),
+        })
+    }
+}
+
+/// What the devices show.
+#[derive(Default)]
+pub(super) struct Screens {
+    /// Newest capture of each device, by its row id.
+    pub(super) newest: Mutex<HashMap<i64, Arc<NewestCapture>>>,
+    /// Observation streams shared by `observe.wait` calls.
+    pub(super) streams: WatchStreams,
+}
+
+/// The sessions and their conversations.
+#[derive(Default)]
+pub struct Sessions {
+    /// Row ids by name.
+    rows: Mutex<HashMap<String, i64>>,
+    /// Number of times that a session was renamed or deleted.
+    changes: AtomicU64,
+    /// Held while a progress file is written, by session.
+    pub(super) progress: KeyedLocks<String>,
+    /// Held while a conversation is written, by session and name.
+    pub(super) conversations: KeyedLocks<String>,
+    /// Tokenizers, loaded on first use.
+    pub tokenizers: Arc<Tokenizers>,
+}
+
+impl Sessions {
+    /// Returns the row id of a session, creating the row on first use.
+    pub(super) async fn row(&self, store: &Store, name: &str) -> Result<i64> {
+        let known = self.rows.lock().get(name).copied();
+        if let Some(id) = known {
+            return Ok(id);
+        }
+        check_new_name("session", name)?;
+        let (origin, wanted) = (store.origin().to_owned(), name.to_owned());
+        let before = self.changes.load(Ordering::SeqCst);
+        let id = store.write_first(move |c| sessions::row_id(c, &origin, &wanted)).await?;
+        let mut known = self.rows.lock();
+        // The session may have been renamed or deleted since: then the next call looks again.
+        if self.changes.load(Ordering::SeqCst) == before {
+            known.insert(name.to_owned(), id);
+        }
+        Ok(id)
+    }
+
+    /// Forgets the row id of a session that is renamed or deleted. To be called before the change and after it.
+    pub(super) fn forget(&self, name: &str) {
+        let mut known = self.rows.lock();
+        self.changes.fetch_add(1, Ordering::SeqCst);
+        known.remove(name);
+    }
+
+    /// Forgets the row ids of all sessions.
+    pub(super) fn forget_all(&self) {
+        let mut known = self.rows.lock();
+        self.changes.fetch_add(1, Ordering::SeqCst);
+        known.clear();
+    }
+}

@@ -1,0 +1,212 @@
+//! `memory.prune` and `memory.vacuum`, and the job that keeps the memory within its limits.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use afd_proto::ErrorCode;
+use afd_proto::session::Statistics;
+use afd_proto::upkeep::{MemoryPrune, MemoryVacuum, PruneParams, Pruned, Vacuumed};
+
+use crate::app::{Core, Error, Methods, Result};
+use afd_experience::memory::prune::{self, Cut, Share};
+use afd_experience::memory::{notes, rebuild};
+use afd_store::job::Outcome;
+use afd_store::{Space, Store, StoreError, now_ms};
+use afd_workspace::elsewhere::{self, Elsewhere};
+
+/// Registers the methods of this file.
+pub(in crate::app) fn register(methods: &mut Methods) {
+    methods.add::<MemoryPrune, _, _>(|core, p| async move { prune(&core, &p).await });
+    methods.add::<MemoryVacuum, _, _>(|core, _| async move { vacuum(&core.store).await });
+}
+
+/// Name of the job.
+pub const JOB: &str = "memory-limits";
+
+/// Number of rows that are folded in one write, so that others get their turn.
+const BATCH: usize = 300;
+/// What is younger stays whatever the size of the database, milliseconds.
+const ALWAYS_KEPT_MS: i64 = 7 * DAY_MS;
+const DAY_MS: i64 = 86_400_000;
+const HOUR_MS: i64 = 3_600_000;
+/// Number of free pages that are given back in one write.
+const SHORTENED_PAGES: u32 = 500;
+/// Number of pages of the search index that are merged in one write.
+const MERGED_PAGES: i64 = 100;
+/// Part of the file that may stay free: what comes next uses it.
+const FREE_PART: u64 = 10;
+
+/// `memory.prune`
+///
+/// # Errors
+/// If `older` is no age, the counters of experience are being made again, or the database cannot be written.
+pub async fn prune(core: &Arc<Core>, params: &PruneParams) -> Result<Pruned> {
+    let before = now_ms() - age(&params.older)?;
+    let cut = Cut { events: before, observations: before };
+    let dry_run = params.dry_run();
+    let (events, observations) = if dry_run {
+        let (events, observations) = core.store.read_all(move |c| prune::count(c, cut)).await?;
+        (events.unsigned_abs(), observations.unsigned_abs())
+    } else {
+        if core.store.read(rebuild::is_under_way).await? {
+            return Err(Error::new(
+                ErrorCode::Conflict,
+                "what was learned is being counted again, for which all events are needed",
+            )
+            .hint("try again in a minute"));
+        }
+        if core.store.read(prune::is_clock_doubtful).await? {
+            return Err(Error::new(
+                ErrorCode::Conflict,
+                "the newest events are from the future, so what is old cannot be told",
+            )
+            .hint("set the clock; `afctl doctor` checks it"));
+        }
+        delete(core, cut).await?
+    };
+    Ok(Pruned { before, events, observations, dry_run, used_bytes: used(&core.store).await? })
+}
+
+/// Reads an age, milliseconds.
+fn age(text: &str) -> Result<i64> {
+    let refused =
+        || Error::param("older", "a number with d for days or h for hours, such as 90d, and at least one hour", text);
+    let unit = |end: char, ms: i64| text.trim().strip_suffix(end).map(|number| (number, ms));
+    let (number, unit) = unit('d', DAY_MS).or_else(|| unit('h', HOUR_MS)).ok_or_else(refused)?;
+    let number: i64 = number.trim().parse().map_err(|_| refused())?;
+    number.checked_mul(unit).filter(|ms| (HOUR_MS..=now_ms()).contains(ms)).ok_or_else(refused)
+}
+
+/// Folds and deletes what is old. Returns the numbers of deleted events and observations. Waits while an import is
+/// under way: the order in which events are folded is that of their sequence numbers, and those of the file come in
+/// another one.
+async fn delete(core: &Core, cut: Cut) -> std::result::Result<(u64, u64), StoreError> {
+    let (mut events, mut observations) = (0, 0);
+    for origin in core.store.read_all(prune::origins).await? {
+        loop {
+            let origin = origin.clone();
+            let _turn = core.locks.memory.lock().await;
+            let step = core.store.write_long(move |c, piece| {
+                let step = prune::some(c, &origin, cut, BATCH, piece)?;
+                for (session, share) in &step.shares {
+                    elsewhere::add(c, *session, moved(share))?;
+                }
+                Ok::<_, StoreError>(step)
+            });
+            let step = step.await?;
+            events += step.events;
+            observations += step.observations;
+            if step.done {
+                break;
+            }
+        }
+    }
+    Ok((events, observations))
+}
+
+/// Returns what a session is remembered to have done without the rows that told it.
+fn moved(share: &Share) -> Elsewhere {
+    let totals = &share.totals;
+    let statistics = Statistics {
+        actions_performed: totals.done,
+        assertions_passed: totals.passed_checks,
+        assertions_failed: totals.failed_checks,
+        errors_encountered: totals.errors,
+        observations: totals.observations,
+        ..Statistics::default()
+    };
+    Elsewhere { statistics, pages: share.pages.clone() }
+}
+
+async fn used(store: &Store) -> std::result::Result<u64, StoreError> {
+    let Space { file, free, .. } = store.space().await?;
+    Ok(file.saturating_sub(free))
+}
+
+/// `memory.vacuum`
+///
+/// # Errors
+/// If the disk is full or the database is damaged.
+pub async fn vacuum(store: &Store) -> Result<Vacuumed> {
+    let before = store.space().await?;
+    merge_note_index(store).await?;
+    store.vacuum().await?;
+    let after = store.space().await?;
+    tracing::info!(before = before.file, after = after.file, "rewrote the database");
+    Ok(Vacuumed { before_bytes: before.file, after_bytes: after.file })
+}
+
+/// Deletes what is too old or too much, and gives free space back.
+pub(in crate::app) async fn run_job(core: &Arc<Core>) -> Outcome {
+    let store = &core.store;
+    if store.read(rebuild::is_under_way).await? {
+        return Ok("postponed: what was learned is being counted again".to_owned());
+    }
+    let limits = core.config.get().retention.clone();
+    let since = |age: Duration| now_ms().saturating_sub(i64::try_from(age.as_millis()).unwrap_or(i64::MAX)).max(0);
+    let merged = merge_note_index(store).await?;
+    if store.read(prune::is_clock_doubtful).await? {
+        return Ok("postponed: the newest events are from the future, so the clock is wrong".to_owned());
+    }
+    let (mut events, mut observations) =
+        delete(core, Cut { events: since(limits.events), observations: since(limits.observations) }).await?;
+    let mut note = "";
+    while used(store).await? > limits.max_bytes {
+        let newest = now_ms() - ALWAYS_KEPT_MS;
+        let Some(oldest) = store.read(prune::oldest).await?.filter(|oldest| *oldest < newest) else {
+            note = "; it is still larger than `memory.max_bytes`, but nothing else may be deleted";
+            break;
+        };
+        let before = (oldest + DAY_MS).min(newest);
+        let (more_events, more_observations) = delete(core, Cut { events: before, observations: before }).await?;
+        if more_events + more_observations == 0 && store.read(prune::oldest).await? == Some(oldest) {
+            note = "; it is still larger than `memory.max_bytes`, but the oldest rows are still needed";
+            break;
+        }
+        events += more_events;
+        observations += more_observations;
+    }
+    let freed = give_back(store).await?;
+    if merged || store.space().await?.wal > limits.max_wal_bytes {
+        store.scrub().await?;
+    }
+    Ok(format!("deleted {events} events and {observations} observations, gave back {freed} bytes{note}"))
+}
+
+/// Takes the words of deleted notes out of the search index. Returns whether there was anything to do.
+async fn merge_note_index(store: &Store) -> std::result::Result<bool, StoreError> {
+    let mut merged = false;
+    while store.write(|c| notes::merge_index(c, MERGED_PAGES)).await? {
+        merged = true;
+    }
+    Ok(merged)
+}
+
+/// Gives most of the free space of the file back. Returns how much.
+async fn give_back(store: &Store) -> std::result::Result<u64, StoreError> {
+    let begun = store.space().await?;
+    let mut now = begun;
+    while now.free > now.file / FREE_PART {
+        store.shorten(SHORTENED_PAGES).await?;
+        let next = store.space().await?;
+        if next.free >= now.free {
+            break;
+        }
+        now = next;
+    }
+    Ok(begun.file.saturating_sub(now.file))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_are_days_or_hours() {
+        assert_eq!(age("90d").expect("an age"), 90 * DAY_MS);
+        assert_eq!(age(" 2h ").expect("an age"), 2 * HOUR_MS);
+        for wrong in ["", "90", "d", "-1d", "0d", "1.5d", "90days", "99999999999999999d", "1000000d", "90dd"] {
+            assert!(age(wrong).is_err(), "{wrong}");
+        }
+    }
+}

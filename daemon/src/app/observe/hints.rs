@@ -1,0 +1,280 @@
+//! Hints returned with an observation: what memory knows about the page in front, as far as it can be used there.
+
+use std::cmp::Reverse;
+
+use afd_proto::memory::{Outcome, OutcomeKind, Recovery, Scope, Transition};
+use afd_proto::pattern::{Pattern, PatternKind};
+use afd_proto::vocabulary::{Hint, HintKind, HintsWanted, Role, Verb};
+
+use super::screen_capture::ScreenCapture;
+use crate::app::Call;
+use crate::app::memory::experience;
+use afd_base::text::cut;
+use afd_experience::memory::Place;
+use afd_experience::memory::experience::Query;
+use afd_screen::page::outline::quoted;
+use afd_screen::page::{pattern, target};
+use afd_workspace::patterns;
+
+/// Maximum number of hints of an observation.
+const MAX_HINTS: usize = 5;
+/// Maximum number of recoveries among them.
+const MAX_RECOVERIES: usize = 2;
+/// Number of transitions from which they are chosen.
+const CANDIDATES: usize = 40;
+
+impl Call {
+    /// Returns hints for the page of a capture, best first; empty if nothing is known or the database cannot be read.
+    /// `shown` is the number of refs returned with it, whose aliases hints may use.
+    pub(in crate::app) async fn hints(
+        &self,
+        capture: &ScreenCapture,
+        place: &Place,
+        shown: usize,
+        wanted: HintsWanted,
+    ) -> Vec<Hint> {
+        if place.page_key.is_none() {
+            return Vec::new();
+        }
+        // Only the page itself: knowledge about other pages would be noise in every response, and worse if it were
+        // believed.
+        let query = Query { place: place.clone(), unasked: true, limit: CANDIDATES, ..Query::default() };
+        let known = match self.core.store.read(move |c| experience::find(c, query)).await {
+            Ok(known) => known,
+            Err(error) => {
+                tracing::debug!(%error, "cannot read hints");
+                return Vec::new();
+            }
+        };
+        let useful = known.transitions.into_iter().filter(is_useful).filter(|t| wanted.all() || is_worth_telling(t));
+        let mut useful: Vec<(Transition, Sight)> =
+            useful.filter_map(|t| in_sight(&t, capture).map(|sight| (t, sight))).collect();
+        useful.sort_by_key(|(t, sight)| (*sight == Sight::Scroll, rank(t)));
+        let recoveries: Vec<Hint> =
+            known.recoveries.iter().filter(|r| r.success_count > 0).take(MAX_RECOVERIES).map(recovery_hint).collect();
+        let mut hints: Vec<Hint> = useful
+            .into_iter()
+            .take(MAX_HINTS - recoveries.len())
+            .map(|(t, sight)| action_hint(t, sight, capture, shown))
+            .collect();
+        hints.extend(recoveries);
+        hints
+    }
+}
+
+/// Minimum confidence of a pattern that is told unasked, and maximum number of them.
+const MIN_CONFIDENCE: f64 = 0.4;
+const MAX_PATTERNS: usize = 4;
+
+impl Call {
+    /// Returns what was saved for exactly the page of a capture: rules of its fields, flaky elements, expected looks.
+    pub(in crate::app) async fn page_hints(&self, place: &Place, state: Option<&str>) -> Vec<Hint> {
+        let named = [place.page_key.as_deref(), place.activity.as_deref(), state];
+        let pages: Vec<String> = named.into_iter().flatten().map(pattern::of).collect();
+        let (app, session) = (place.app.clone().unwrap_or_default(), self.session_id);
+        let found = self
+            .core
+            .store
+            .read(move |c| patterns::of_pages(c, &pages, &app, session, MIN_CONFIDENCE, MAX_PATTERNS))
+            .await;
+        found.unwrap_or_default().into_iter().filter_map(pattern_hint).collect()
+    }
+}
+
+/// Returns a pattern as a hint; `None` if it is not about the page itself.
+fn pattern_hint(pattern: Pattern) -> Option<Hint> {
+    let kind = match pattern.kind {
+        PatternKind::ValidationRule => HintKind::Rule,
+        PatternKind::FlakyElement => HintKind::Flaky,
+        PatternKind::VisualBaseline => HintKind::Baseline,
+        _ => return None,
+    };
+    Some(Hint {
+        kind,
+        // Somebody wrote it: it stays on its line.
+        text: cut::brief(&cut::one_line(&said(&pattern)), MAX_PATTERN),
+        first: None,
+        target: None,
+        alias: None,
+        selector: None,
+        outcome: None,
+        confidence: pattern.confidence,
+        evidence: vec![pattern.uid],
+    })
+}
+
+/// Returns what a pattern says, with who said it where that was not the agent.
+fn said(pattern: &Pattern) -> String {
+    match pattern.source.as_deref() {
+        None | Some("assistant") => pattern.text.clone(),
+        Some(source) => format!("{} (said by {source})", pattern.text),
+    }
+}
+
+/// Maximum length of such a text, characters.
+const MAX_PATTERN: usize = 240;
+
+/// Where the target of a hint is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sight {
+    /// The action has none.
+    NoTarget,
+    /// On the screen, at this index among the refs.
+    At(usize),
+    /// Further along in something that scrolls.
+    Scroll,
+}
+
+/// Returns where the target of a transition is; `None` if it cannot be acted on from here, and for failures out of
+/// sight.
+fn in_sight(t: &Transition, capture: &ScreenCapture) -> Option<Sight> {
+    let Some(wanted) = &t.action.target else { return Some(Sight::NoTarget) };
+    // Of several equal elements nobody knows which one it was: their order may have changed.
+    if wanted.ordinal.is_some() {
+        return None;
+    }
+    let leads = t.outcomes.iter().any(|o| o.kind == OutcomeKind::Page);
+    match target::locate(capture.snapshot(), capture.refs(), wanted) {
+        Some(index) => Some(Sight::At(index)),
+        None => (leads && target::may_scroll_to(capture.snapshot(), wanted)).then_some(Sight::Scroll),
+    }
+}
+
+/// Returns whether a transition can become a hint. An action needs a target with a role or a success, or no target at
+/// all and another page as its outcome. Waiting needs two successes, because a person may have opened a page that
+/// appeared only once.
+fn is_useful(t: &Transition) -> bool {
+    let named = match (&t.action.target, &t.action.point) {
+        (Some(target), _) => target.role != Role::Any || t.success_count > 0,
+        (None, point) => point.is_none(),
+    };
+    let waits_once = t.action.verb == Verb::Wait && t.success_count < 2;
+    // An action without a target that stays on the page, such as a scroll, is no knowledge.
+    let leads = t.action.target.is_some() || t.outcomes.iter().any(|o| o.kind == OutcomeKind::Page);
+    named && leads && !waits_once && t.success_count + t.nothing_count + t.failure_count > 0
+}
+
+/// Whether a transition is worth its tokens in every look: not what any page does (Home, Back, a launch), not that a
+/// switch changes its page, and not a single failure or attempt without effect, which may have had other reasons.
+fn is_worth_telling(t: &Transition) -> bool {
+    let leads = t.outcomes.iter().any(|o| matches!(o.kind, OutcomeKind::Page | OutcomeKind::Refuted));
+    let general =
+        matches!(t.action.verb, Verb::Home | Verb::Back | Verb::Launch | Verb::Stop | Verb::Relaunch | Verb::Key);
+    !general && (leads || t.nothing_count + t.failure_count > 1)
+}
+
+/// Maximum number of hints that are not about an element in sight.
+const MAX_BELOW: usize = 2;
+
+/// Joins what is known of actions with other hints about a page, within the number of those that stand below it.
+pub(in crate::app) fn chosen(known: Vec<Hint>, about_page: Vec<Hint>, wanted: HintsWanted) -> Vec<Hint> {
+    let in_sight = |h: &Hint| h.kind == HintKind::Action && h.first.is_none() && h.target.is_some();
+    let mut about_page = about_page;
+    if !wanted.all() {
+        about_page.truncate(MAX_BELOW);
+    }
+    let mut below = MAX_BELOW.saturating_sub(about_page.len());
+    let mut fits = |hint: &Hint| {
+        let fits = wanted.all() || in_sight(hint) || below > 0;
+        below = below.saturating_sub(usize::from(!in_sight(hint)));
+        fits
+    };
+    let mut hints: Vec<Hint> = known.into_iter().filter(|hint| fits(hint)).collect();
+    hints.append(&mut about_page);
+    hints
+}
+
+/// Orders hints: verified, leading somewhere, changing the page, likely; what did nothing and what failed come last.
+fn rank(t: &Transition) -> impl Ord + use<> {
+    let of = |kind| t.outcomes.iter().filter(|o| o.kind == kind).map(|o| o.count).max().unwrap_or_default();
+    let share = t
+        .outcomes
+        .iter()
+        .filter(|o| o.kind == OutcomeKind::Page)
+        .map(|o| (o.share * 100.0) as i64)
+        .max()
+        .unwrap_or_default();
+    let nearest = t.match_scope == Scope::State;
+    Reverse((
+        nearest,
+        t.verified_count > 0,
+        of(OutcomeKind::Page) > 0,
+        of(OutcomeKind::Same) > 0,
+        share,
+        t.success_count,
+    ))
+}
+
+/// Returns the success rate with add-one smoothing, which pulls it towards 0.5 while there are few observations.
+fn confidence(good: i64, bad: i64) -> f64 {
+    let mean = (good as f64 + 1.0) / ((good + bad) as f64 + 2.0);
+    (mean * 100.0).round() / 100.0
+}
+
+fn action_hint(t: Transition, sight: Sight, capture: &ScreenCapture, shown: usize) -> Hint {
+    let (fails, outcome) = (t.success_count + t.nothing_count == 0, in_brief(&t));
+    // What is known of the page only by its key may be about one that looks like it.
+    let elsewhere = if t.match_scope == Scope::State { "" } else { "on a page with this key: " };
+    Hint {
+        kind: if fails { HintKind::Failure } else { HintKind::Action },
+        text: format!("{elsewhere}{}{}", if sight == Sight::Scroll { "after scrolling to it: " } else { "" }, t.text),
+        first: (sight == Sight::Scroll).then(|| Verb::Scroll.word().to_owned()),
+        target: match sight {
+            // As it is now: its label may have changed since.
+            Sight::At(index) => Some(target::describe(capture.snapshot(), capture.refs()[index].node)),
+            Sight::NoTarget | Sight::Scroll => t.action.target,
+        },
+        alias: match sight {
+            Sight::At(index) if index < shown && capture.has_alias(index) => Some(capture.alias(index)),
+            _ => None,
+        },
+        selector: match sight {
+            Sight::At(index) => target::selector(capture.snapshot(), capture.refs(), capture.refs()[index].node),
+            Sight::NoTarget | Sight::Scroll => None,
+        },
+        outcome: Some(outcome),
+        confidence: confidence(t.success_count, t.nothing_count + t.failure_count),
+        evidence: vec![t.uid],
+    }
+}
+
+/// Maximum number of outcomes that are told in brief.
+const MAX_OUTCOMES: usize = 2;
+/// Maximum length of a page's name in them, characters.
+const MAX_NAME: usize = 40;
+
+/// Returns what came of an action in a few words: `-> "Wi-Fi" 4/4`, `does nothing 5/5`.
+pub(in crate::app) fn in_brief(t: &Transition) -> String {
+    let tried: i64 = t.outcomes.iter().filter(|o| o.kind != OutcomeKind::Refuted).map(|o| o.count).sum();
+    let one = |o: &Outcome| {
+        let what = match o.kind {
+            OutcomeKind::Page => {
+                let name = quoted(o.name.as_deref().unwrap_or("another page"), MAX_NAME);
+                format!("-> {}{name}", if o.dialog { "dialog " } else { "" })
+            }
+            OutcomeKind::Same => "changes this page".to_owned(),
+            OutcomeKind::Nothing => "does nothing".to_owned(),
+            OutcomeKind::Failed => format!("fails with {}", o.failure_cause.as_deref().unwrap_or("an error")),
+            OutcomeKind::Refuted => "was not what was expected".to_owned(),
+        };
+        format!("{what} {}/{tried}", o.count)
+    };
+    let told: Vec<String> =
+        t.outcomes.iter().filter(|o| o.kind != OutcomeKind::Refuted).take(MAX_OUTCOMES).map(one).collect();
+    let verb = if t.action.verb == Verb::Tap { String::new() } else { format!("{}: ", t.action.verb) };
+    format!("{verb}{}", told.join(", "))
+}
+
+fn recovery_hint(r: &Recovery) -> Hint {
+    Hint {
+        kind: HintKind::Recovery,
+        text: r.text.clone(),
+        first: None,
+        target: None,
+        alias: None,
+        selector: None,
+        outcome: None,
+        confidence: confidence(r.success_count, r.failure_count),
+        evidence: vec![r.uid.clone()],
+    }
+}

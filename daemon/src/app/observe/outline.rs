@@ -1,0 +1,346 @@
+//! Observations as outlines: the page, a dialog over it, the elements with what memory knows of them, notes below; or
+//! what changed since an earlier observation.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write as _;
+
+use afd_proto::observe::{Context, DEFAULT_ROWS, Element, Format};
+use afd_proto::vocabulary::{HintsWanted, ObservationSource};
+
+use super::screen_capture::ScreenCapture;
+use crate::app::Call;
+use afd_base::task::over_nodes;
+use afd_experience::memory::views::ShownRefs;
+use afd_screen::page::outline::{self, Item, quoted};
+use afd_screen::page::{WindowKind, mask, refs};
+
+/// Maximum length of the notes below an outline, characters.
+const MAX_NOTES: usize = 600;
+/// Stands for the newest observation with refs that the session was shown.
+const LAST: &str = "last";
+/// Maximum length of a page's name, characters.
+const MAX_NAME: usize = 60;
+
+/// What form an observation takes.
+#[derive(Debug, Clone, Default)]
+pub(in crate::app) struct Shape {
+    /// The form.
+    pub format: Option<Format>,
+    /// Id of the observation since which changes are wanted.
+    pub since: Option<String>,
+    /// Whether hints are wanted.
+    pub hints: Option<HintsWanted>,
+    /// Maximum number of elements.
+    pub max_rows: Option<u32>,
+    /// Whether it is the look that an action returns, which says by itself whether anything changed.
+    pub after_action: bool,
+}
+
+impl Shape {
+    /// Returns whether this is another form than rows of screen and refs.
+    pub(in crate::app) fn is_outline(&self) -> bool {
+        self.format.is_some() || self.since.is_some()
+    }
+}
+
+impl Call {
+    /// Records a capture, and returns it in the given form. The aliases of elements that the session has been shown
+    /// stay the same if it asks for changes.
+    pub(in crate::app) async fn shaped(
+        &self,
+        capture: &mut ScreenCapture,
+        source: ObservationSource,
+        shape: &Shape,
+    ) -> Context {
+        let before = self.core.experience.views.shown(self.session_id, self.device_id);
+        let before =
+            before.filter(|b| shape.since.as_ref().is_some_and(|since| since == LAST || *since == b.observation));
+        // Another page begins with fresh numbers.
+        let before = before.filter(|b| is_same_page(b, capture));
+        let since = before.as_ref().map(|b| b.observation.clone());
+        if let Some(before) = &before {
+            let shown: Vec<(u32, &_)> = before.numbered().collect();
+            capture.numbers = outline::carried_numbers(capture.refs(), &shown);
+        }
+        let max = shape.max_rows.unwrap_or(DEFAULT_ROWS) as usize;
+        let items = over_nodes(capture.snapshot().nodes.len(), || items(capture));
+        // Changes are not cut, so all elements keep their aliases.
+        let shown = if before.is_some() { items.len() } else { items.len().min(max) };
+        keep_aliases_of(capture, &items[..shown]);
+        self.record_and_learn(capture, source, Some(capture.refs().len())).await;
+        let mut context = self.with_hints(capture, shape.hints, capture.refs().len()).await;
+        match shape.format {
+            Some(Format::Rows) => context.elements = Some(elements(capture, items, max)),
+            Some(Format::Outline) | None => {
+                let all_hints = shape.hints.is_some_and(HintsWanted::all);
+                let changes = before.map(|b| changes(&b, capture, &items, (&context, shape.after_action)));
+                let whole = || whole(capture, &items, &context, (max, true), all_hints);
+                // What an action changed may take more words than the page.
+                let (outline, is_whole) = match changes {
+                    Some(changes) if shape.after_action => {
+                        Some(whole()).filter(|w| w.len() < changes.len()).map_or((changes, false), |w| (w, true))
+                    }
+                    Some(changes) => (changes, false),
+                    None => (whole(), true),
+                };
+                context.since = since.filter(|_| !is_whole);
+                context.outline = Some(outline);
+            }
+        }
+        context
+    }
+}
+
+impl Call {
+    /// Returns the outline of a capture that was recorded before. Only the session that may use its aliases is shown
+    /// them.
+    pub(in crate::app) async fn outline_of(&self, capture: &ScreenCapture) -> String {
+        let context = self.with_hints(capture, Some(HintsWanted::Chosen(false)), 0).await;
+        let shown = self
+            .core
+            .experience
+            .views
+            .shown(self.session_id, self.device_id)
+            .is_some_and(|s| s.observation == capture.uid);
+        let shown = shown && capture.reading.inputs == self.device().inputs();
+        whole(capture, &items(capture), &context, (DEFAULT_ROWS as usize, shown), false)
+    }
+}
+
+/// Removes the aliases of all other refs, such as those in system bars, so that a session cannot act on an element that
+/// it was not shown.
+fn keep_aliases_of(capture: &mut ScreenCapture, shown: &[Item]) {
+    let shown: HashSet<usize> = shown.iter().filter_map(|item| item.at).collect();
+    for (index, number) in capture.numbers.iter_mut().enumerate() {
+        if !shown.contains(&index) {
+            *number = 0;
+        }
+    }
+}
+
+/// Returns the title that stands in the first line, and so need not be told again.
+fn title(capture: &ScreenCapture) -> Option<&str> {
+    capture.structures().and_then(|s| s.front.title.as_deref()).map(|title| as_shown(capture, title))
+}
+
+/// Returns a title as the screen shows it: digits are masked in those by which pages are recognised.
+fn as_shown<'a>(capture: &'a ScreenCapture, title: &'a str) -> &'a str {
+    let texts = capture.snapshot().content().filter_map(|n| n.text.as_deref()).map(str::trim);
+    texts.into_iter().find(|text| mask::digits(text) == title).unwrap_or(title)
+}
+
+fn items(capture: &ScreenCapture) -> Vec<Item> {
+    outline::items(capture.snapshot(), capture.refs(), title(capture))
+}
+
+fn alias(capture: &ScreenCapture, item: &Item) -> Option<String> {
+    item.at.map(|at| capture.alias(at))
+}
+
+fn elements(capture: &ScreenCapture, items: Vec<Item>, max: usize) -> Vec<Element> {
+    let element = |item: Item| Element {
+        alias: alias(capture, &item),
+        role: item.role,
+        label: Some(item.label).filter(|l| !l.is_empty()),
+        value: item.value,
+        depth: u32::try_from(item.depth).unwrap_or(u32::MAX),
+        disabled: item.disabled,
+    };
+    items.into_iter().take(max).map(element).collect()
+}
+
+/// Returns the first lines: the page, and the dialog over it.
+fn head(capture: &ScreenCapture, context: &Context, with_app: bool) -> String {
+    let structures = capture.structures();
+    let front = structures.map(|s| &s.front);
+    let dialog = front.filter(|f| f.dialog);
+    let page = match (dialog, structures) {
+        (Some(_), Some(structures)) => structures.below.as_ref(),
+        _ => front,
+    };
+    let activity = context.top_activity.as_deref().map(|a| a.rsplit(['.', '/']).next().unwrap_or(a));
+    let name = page.and_then(|p| p.title.as_deref()).map(|t| as_shown(capture, t)).or(activity).unwrap_or("unknown");
+    let mut head = format!("page {}", quoted(name, MAX_NAME));
+    let page_app = page.map(|p| &p.app).filter(|app| !app.is_empty()).or(context.app.as_ref());
+    if let Some(app) = page_app.filter(|_| with_app) {
+        let _ = write!(head, " {app}");
+    }
+    if let Some(reason) = &context.reason {
+        let _ = write!(head, "; not reliable: {reason}");
+    } else if !context.settled {
+        head.push_str("; may still be moving");
+    }
+    if capture.snapshot().shows(WindowKind::Keyboard) {
+        head.push_str("; keyboard open");
+    }
+    let behind = outline::behind(capture.snapshot());
+    if dialog.is_none() && behind > 0 {
+        let _ = write!(head, "; {behind} elements behind what is in front");
+    }
+    if let Some(dialog) = dialog {
+        let name =
+            dialog.title.as_deref().map(|t| format!(" {}", quoted(as_shown(capture, t), MAX_NAME))).unwrap_or_default();
+        let of_app =
+            context.app.as_ref().filter(|app| Some(*app) != page_app).map(|app| format!(" {app}")).unwrap_or_default();
+        let _ = write!(head, "\ndialog{name}{of_app}");
+        if behind > 0 {
+            let _ = write!(head, "; {behind} elements behind it");
+        }
+    }
+    head
+}
+
+/// Share of an outline that hints may add, percent, and the characters that they may always have.
+const HINTS_PERCENT: usize = 10;
+const HINTS_MIN: usize = 48;
+
+/// Returns the whole outline, of at most `max` elements, with or without aliases. Unless all hints are wanted, the best
+/// that fit stand in it.
+fn whole(
+    capture: &ScreenCapture,
+    all: &[Item],
+    context: &Context,
+    (max, aliases): (usize, bool),
+    all_hints: bool,
+) -> String {
+    let head = head(capture, context, true);
+    let lines: Vec<(String, Option<String>)> = all
+        .iter()
+        .take(max)
+        .map(|item| {
+            let alias = alias(capture, item).filter(|_| aliases);
+            (format!("\n{}{}", " ".repeat(item.depth), item.line(alias.as_deref())), alias)
+        })
+        .collect();
+    let length = head.chars().count() + lines.iter().map(|(line, _)| line.chars().count()).sum::<usize>();
+    let mut room = if all_hints { usize::MAX } else { (length * HINTS_PERCENT / 100).max(HINTS_MIN) };
+    let mut take = |text: &str| {
+        let fits = text.chars().count() <= room;
+        room -= if fits { text.chars().count() } else { 0 };
+        fits
+    };
+    // Hints are in the order of their worth.
+    let (mut at_lines, mut below) = (HashMap::<&str, String>::new(), String::new());
+    for hint in &context.hints {
+        let at = hint.alias.as_deref().filter(|alias| lines.iter().any(|(_, a)| a.as_deref() == Some(*alias)));
+        match (at, &hint.outcome) {
+            (Some(alias), Some(outcome)) if take(&format!(" {outcome}")) => {
+                at_lines.entry(alias).or_default().push_str(&format!(" {outcome}"))
+            }
+            (Some(_), Some(_)) => {}
+            _ => {
+                let line = format!("\nknown: {}", one_line(&hint.text));
+                // What the user saved for the page is always worth its tokens.
+                let saved = hint.outcome.is_none();
+                if below.chars().count() + line.chars().count() <= MAX_NOTES && (saved || take(&line)) {
+                    below.push_str(&line);
+                }
+            }
+        }
+    }
+    let mut text = head;
+    for (line, alias) in &lines {
+        text.push_str(line);
+        text.push_str(alias.as_deref().and_then(|alias| at_lines.get(alias)).map_or("", String::as_str));
+    }
+    if all.len() > max {
+        let _ = write!(text, "\n{} more elements, see maxRows", all.len() - max);
+    }
+    text + &below
+}
+
+/// Escapes what would begin a new line; the texts of hints quote what comes from a screen.
+fn one_line(text: &str) -> String {
+    let quoted = quoted(text, MAX_NOTES).replace("\\\"", "\"").replace("\\\\", "\\");
+    quoted[1..quoted.len() - 1].to_owned()
+}
+
+/// Whether a capture shows the page that a session was shown: otherwise its changes would say less than the whole.
+fn is_same_page(before: &ShownRefs, capture: &ScreenCapture) -> bool {
+    let (then, now) = (&before.place, capture.place());
+    then.page_key.is_some() && then.activity == now.activity && then.title == now.title && then.dialog == now.dialog
+}
+
+/// Joins aliases, three and more in a row as their first and last one: `@n2 @n7-@n11`.
+fn ranges(aliases: &[String]) -> String {
+    let mut runs: Vec<(u32, u32)> = Vec::new();
+    for number in aliases.iter().filter_map(|alias| refs::number_of(alias)) {
+        match runs.last_mut() {
+            Some((_, last)) if *last + 1 == number => *last = number,
+            _ => runs.push((number, number)),
+        }
+    }
+    let text = |(first, last): (u32, u32)| match last - first {
+        0 => refs::alias(first),
+        1 => format!("{} {}", refs::alias(first), refs::alias(last)),
+        _ => format!("{}-{}", refs::alias(first), refs::alias(last)),
+    };
+    runs.into_iter().map(text).collect::<Vec<_>>().join(" ")
+}
+
+/// Returns what changed: lines that came (`+`), went (`-`) or are different (`~`).
+fn changes(
+    before: &ShownRefs,
+    capture: &ScreenCapture,
+    items: &[Item],
+    (context, after_action): (&Context, bool),
+) -> String {
+    let old_refs = before.snapshot.refs();
+    let numbers: HashMap<usize, u32> = before.numbered().map(|(number, r)| (r.node, number)).collect();
+    let old_title = before.place.title.as_deref();
+    let old = outline::items(&before.snapshot, old_refs, old_title);
+    let old_alias = |item: &Item| item.at.and_then(|at| numbers.get(&old_refs[at].node)).map(|n| refs::alias(*n));
+    let mut by_alias: HashMap<String, String> = HashMap::new();
+    let mut texts: HashMap<String, usize> = HashMap::new();
+    for item in &old {
+        match old_alias(item) {
+            Some(alias) => drop(by_alias.insert(alias.clone(), item.line(Some(&alias)))),
+            None => *texts.entry(item.line(None)).or_default() += 1,
+        }
+    }
+    let (mut came, mut different) = (Vec::new(), Vec::new());
+    for item in items {
+        let alias = alias(capture, item);
+        let line = item.line(alias.as_deref());
+        match alias {
+            Some(alias) => match by_alias.remove(&alias) {
+                Some(before) if before == line => {}
+                Some(_) => different.push(line),
+                None => came.push(line),
+            },
+            None => match texts.get_mut(&line) {
+                Some(count) if *count > 0 => *count -= 1,
+                _ => came.push(line),
+            },
+        }
+    }
+    let (mut gone, mut aliases): (Vec<String>, Vec<String>) = Default::default();
+    for item in &old {
+        match old_alias(item) {
+            // What an alias stood for was told before.
+            Some(alias) if by_alias.remove(&alias).is_some() => aliases.push(alias),
+            Some(_) => {}
+            None => {
+                let line = item.line(None);
+                if let Some(count) = texts.get_mut(&line).filter(|count| **count > 0) {
+                    *count -= 1;
+                    gone.push(line);
+                }
+            }
+        }
+    }
+    if !aliases.is_empty() {
+        gone.push(ranges(&aliases));
+    }
+    // It is the page that the session was shown.
+    let mut text = head(capture, context, false);
+    if came.is_empty() && different.is_empty() && gone.is_empty() && !after_action {
+        text.push_str("\nnothing changed");
+    }
+    for (sign, lines) in [('~', different), ('+', came), ('-', gone)] {
+        for line in lines {
+            let _ = write!(text, "\n{sign} {line}");
+        }
+    }
+    text
+}

@@ -1,0 +1,178 @@
+//! A capture of a screen with everything derived from it: page identity, structure, refs, and whether it has settled
+//! and is reliable.
+
+use std::sync::Arc;
+
+use afd_proto::observe::Context;
+use afd_proto::vocabulary::PageRef;
+
+use afd_base::task::over_nodes;
+use afd_device::TreeReading;
+use afd_experience::memory::Place;
+use afd_screen::page::fingerprint::{self, Identity};
+use afd_screen::page::structure::{Structure, Structures};
+use afd_screen::page::{Ref, Screen, Snapshot, WindowKind, refs, reliability};
+use afd_store::{new_uid, now_ms};
+
+/// A reading of the screen with everything derived from it.
+#[derive(Clone)]
+pub(in crate::app) struct ScreenCapture {
+    /// Id of the observation.
+    pub uid: String,
+    pub reading: TreeReading,
+    /// Numbers of their aliases; 0 for those that are not told and so have none.
+    pub numbers: Vec<u32>,
+    /// Fingerprint and page key; `None` while the activity is unknown.
+    pub identity: Option<Identity>,
+    /// Whether two readings at least `SETTLE_INTERVAL` apart had the same content, with no input between them.
+    pub settled: bool,
+    /// Why the reading is unreliable; `None` if it is reliable.
+    pub doubt: Option<&'static str>,
+    pub has_web_view: bool,
+    /// Reliability of the nodes: `high`, or `low` where the tree may be incomplete.
+    pub grade: &'static str,
+    /// Time of the capture, UTC milliseconds.
+    pub at: i64,
+    /// The page shown; its keys are `None` if the reading is unreliable.
+    place: Place,
+}
+
+/// The newest recorded capture of a device.
+pub(in crate::app) struct NewestCapture {
+    /// Name of the session that it was recorded for.
+    pub session: String,
+    pub capture: ScreenCapture,
+}
+
+/// Returns the hash of what a reading shows, see [`fingerprint::content_hash`].
+pub(in crate::app) fn content_of(reading: &TreeReading) -> &Arc<str> {
+    over_nodes(reading.value.nodes.len(), || reading.value.content_hash())
+}
+
+/// Returns whether two readings have the same content and no input was sent between them.
+pub(in crate::app) fn is_same(one: &TreeReading, other: &TreeReading) -> bool {
+    one.inputs == other.inputs && content_of(one) == content_of(other)
+}
+
+impl ScreenCapture {
+    pub(in crate::app) fn snapshot(&self) -> &Screen {
+        &self.reading.value
+    }
+
+    /// Returns the interactive elements; their index is that of their number.
+    pub(in crate::app) fn refs(&self) -> &Arc<Vec<Ref>> {
+        self.snapshot().refs()
+    }
+
+    /// Returns the page in front and the one under it.
+    pub(in crate::app) fn structures(&self) -> Option<&Arc<Structures>> {
+        self.snapshot().structures()
+    }
+
+    /// Copies the capture as a new observation: several sessions may share one reading.
+    pub(in crate::app) fn with_new_uid(&self) -> Self {
+        Self { uid: new_uid(), ..self.clone() }
+    }
+
+    /// Returns whether a ref has an alias: its number is 0 if it is not told.
+    pub(in crate::app) fn has_alias(&self, index: usize) -> bool {
+        self.numbers.get(index).is_some_and(|number| *number != 0)
+    }
+
+    /// Returns the alias of a ref, by its index.
+    pub(in crate::app) fn alias(&self, index: usize) -> String {
+        refs::alias(self.numbers.get(index).copied().unwrap_or_default())
+    }
+
+    pub(in crate::app) fn reliable(&self) -> bool {
+        self.doubt.is_none()
+    }
+
+    /// Derives everything from a reading once. `moving` marks a page that kept changing while it was read.
+    pub(in crate::app) fn of(reading: TreeReading, settled: bool, moving: bool) -> Self {
+        over_nodes(reading.value.nodes.len(), || Self::derive(reading, settled, moving))
+    }
+
+    fn derive(reading: TreeReading, settled: bool, moving: bool) -> Self {
+        let snapshot = &reading.value;
+        let doubt = reliability::doubt(snapshot).or(moving.then_some(reliability::MOVING));
+        let identity = fingerprint::identity(snapshot);
+        let (hash, exact) = (snapshot.content_hash(), snapshot.exact_content());
+        Self {
+            uid: new_uid(),
+            numbers: (1..).take(snapshot.refs().len()).collect(),
+            place: Place {
+                // With digits, whose change is a change of the page, too.
+                content: Some(format!("{hash}{}", &exact[..16])),
+                screen: Some(snapshot.screen_hash()),
+                ..place(
+                    snapshot,
+                    identity.as_ref().filter(|_| doubt.is_none()),
+                    snapshot.structures().map(Arc::as_ref).filter(|_| doubt.is_none()),
+                )
+            },
+            identity,
+            settled,
+            doubt,
+            has_web_view: snapshot.has_web_view(),
+            grade: reliability::grade(snapshot),
+            at: now_ms(),
+            reading,
+        }
+    }
+
+    /// Returns the page shown. An unreliable capture names no page.
+    pub(in crate::app) fn place(&self) -> Place {
+        Place { observation: Some(self.uid.clone()), ..self.place.clone() }
+    }
+
+    /// Returns the base context of a response, without hints.
+    pub(in crate::app) fn context(&self) -> Context {
+        let snapshot = self.snapshot();
+        let identity = self.identity.clone().unwrap_or_default();
+        Context {
+            observation_id: self.uid.clone(),
+            settled: self.settled,
+            reliable: self.reliable(),
+            reason: self.doubt.map(str::to_owned),
+            top_activity: snapshot.activity_below.clone().or_else(|| snapshot.place.clone()),
+            app: snapshot.app.clone(),
+            mode: snapshot.mode.clone(),
+            has_web_view: self.has_web_view,
+            node_reliability: self.grade.to_owned(),
+            page: PageRef { key: identity.key, fingerprint: identity.fingerprint, state: None },
+            dialog: self
+                .structures()
+                .as_ref()
+                .map(|s| &s.front)
+                .filter(|f| f.dialog)
+                .map(|f| f.title.clone().unwrap_or_else(|| "dialog".to_owned())),
+            hints: Vec::new(),
+            outline: None,
+            since: None,
+            elements: None,
+        }
+    }
+}
+
+/// Describes the page shown. The keys are set only if `identity` and `structures` are given; `below` is the page under
+/// a dialog.
+fn place(snapshot: &Snapshot, identity: Option<&Identity>, structures: Option<&Structures>) -> Place {
+    Place {
+        observation: None,
+        app: snapshot.app.clone(),
+        activity: snapshot
+            .place
+            .clone()
+            .or_else(|| (!snapshot.place_knowable).then(|| snapshot.stand_in_place()).flatten()),
+        page_key: identity.map(|i| i.key.clone()),
+        fingerprint: identity.map(|i| i.fingerprint.clone()),
+        structure: structures.map(|s| s.front.key()),
+        below: structures.and_then(|s| s.below.as_ref()).map(Structure::key),
+        title: structures.and_then(|s| s.front.title.clone()),
+        dialog: structures.is_some_and(|s| s.front.dialog),
+        content: None,
+        screen: None,
+        keyboard: snapshot.shows(WindowKind::Keyboard),
+    }
+}

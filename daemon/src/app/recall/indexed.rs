@@ -1,0 +1,298 @@
+//! The index in memory as it is used: up to date for who asked, and only as far as it is at hand for what is offered
+//! beside other answers.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use parking_lot::RwLockWriteGuard;
+
+use super::Recall;
+use crate::app::Core;
+use afd_base::model::embed::BUILTIN;
+use afd_recall::index::Index;
+use afd_recall::vectors;
+use afd_store::{Connection, Result, StoreError};
+
+/// Entries that are read, and changes that are followed, while an answer waits: two or three milliseconds.
+const READ_ASIDE: i64 = 1_000;
+const FOLLOWED_ASIDE: i64 = 300;
+/// How long an answer waits for others who use the index.
+const PATIENCE: Duration = Duration::from_millis(2);
+/// Entries up to which the index is kept while nobody calls: half a megabyte. A larger one is read again in the background
+/// when somebody begins to work.
+const KEPT: usize = 2_000;
+
+/// What an answer says that was given without the index, and one without its newest changes.
+const NOT_READ: &str = "the index of what is remembered is being read, and was not searched";
+const NOT_FOLLOWED: &str = "what was recorded last was not searched, as others use the index";
+
+/// What was found beside another answer.
+#[derive(Debug, Default, PartialEq)]
+pub struct AtHand<T> {
+    /// What was found; the default if the index was not searched.
+    pub found: T,
+    /// What was not searched, and why.
+    pub missing: Option<&'static str>,
+}
+
+impl Recall {
+    /// Runs work on an index that is up to date with the connection of a reader: it must not follow what a write may
+    /// take back. `identity` is that of the model whose vectors are searched beside those of the built-in one; `work`
+    /// gets the row ids of both, if they have made vectors.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn with_index<T>(
+        &self,
+        c: &Connection,
+        identity: Option<&str>,
+        work: impl FnOnce(&Index, Option<i64>, Option<i64>) -> Result<T>,
+    ) -> Result<T> {
+        let builtin = vectors::find_model(c, BUILTIN)?.map(|m| m.id);
+        let other = identity.map(|identity| vectors::find_model(c, identity)).transpose()?.flatten().map(|m| m.id);
+        let models: Vec<i64> = builtin.into_iter().chain(other).collect();
+        let index = self.index.read();
+        if index.behind(c, &models)? == 0 {
+            // Others who search need not be waited for.
+            self.mark_read(identity);
+            return work(&index, builtin, other);
+        }
+        drop(index);
+        let mut index = self.index.write();
+        self.follow(&mut index, c, &models)?;
+        self.mark_read(identity);
+        work(&RwLockWriteGuard::downgrade(index), builtin, other)
+    }
+
+    /// Remembers, while the index is held, with the vectors of which models it was read.
+    fn mark_read(&self, identity: Option<&str>) {
+        let mut was_read = self.was_read.lock();
+        for name in identity.into_iter().chain([BUILTIN]) {
+            if !was_read.contains(name) {
+                was_read.insert(name.to_owned());
+            }
+        }
+    }
+
+    /// Updates the index from the database. If this fails, for example because the caller disconnects, the next call
+    /// reads the index again in the background.
+    fn follow(&self, index: &mut Index, c: &Connection, models: &[i64]) -> Result<()> {
+        let followed = index.follow(c, models);
+        if followed.is_err() {
+            self.was_read.lock().clear();
+        }
+        followed
+    }
+
+    /// Runs work beside another answer, which must not wait: on the index with vectors of the built-in model, as far as
+    /// it can be used at once. One that has much to follow is read behind.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn with_index_at_hand<T: Default>(
+        &self,
+        c: &Connection,
+        work: impl FnOnce(&Index, Option<i64>) -> Result<T>,
+    ) -> Result<AtHand<T>> {
+        let builtin = vectors::find_model(c, BUILTIN)?.map(|m| m.id);
+        let models: Vec<i64> = builtin.into_iter().collect();
+        let until = Instant::now() + PATIENCE;
+        let found = |index: &Index, missing| Ok(AtHand { found: work(index, builtin)?, missing });
+        let not_read = || AtHand { missing: Some(NOT_READ), ..AtHand::default() };
+        // Recursive, so that it does not wait for who waits to follow.
+        let Some(index) = self.index.try_read_recursive_until(until) else { return Ok(not_read()) };
+        let is_much =
+            |index: &Index, behind: i64| behind > if index.is_loaded(&models) { FOLLOWED_ASIDE } else { READ_ASIDE };
+        let behind = index.behind(c, &models)?;
+        if behind == 0 {
+            return found(&index, None);
+        }
+        if is_much(&index, behind) {
+            self.unread.notify_one();
+            return Ok(not_read());
+        }
+        drop(index);
+        if let Some(mut index) = self.index.try_write_until(until) {
+            // It may have been dropped meanwhile.
+            let behind = index.behind(c, &models)?;
+            if is_much(&index, behind) {
+                return Ok(not_read());
+            }
+            self.follow(&mut index, c, &models)?;
+            return found(&RwLockWriteGuard::downgrade(index), None);
+        }
+        let index = self.index.try_read_recursive().filter(|index| index.is_loaded(&models));
+        index.map_or_else(|| Ok(not_read()), |index| found(&index, Some(NOT_FOLLOWED)))
+    }
+
+    /// Waits until what was committed before can be found, and until the index was read, if it was dropped, with the
+    /// vectors of a model: not on the threads that read, of which there are few. `identity` is that of the model, if it is not the built-in one.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn read_first(core: &Arc<Core>, identity: Option<&str>) -> Result<()> {
+        core.recall.catch_up().await;
+        let name = identity.unwrap_or(BUILTIN).to_owned();
+        if core.recall.was_read.lock().contains(&name) {
+            return Ok(());
+        }
+        let own = core.clone();
+        // On its own: a caller that leaves does not break it off.
+        let reading = tokio::spawn(async move {
+            let _turn = own.recall.reading.lock().await;
+            if own.recall.was_read.lock().contains(&name) {
+                return Ok(());
+            }
+            let recall = own.clone();
+            let model = Some(name).filter(|name| name != BUILTIN);
+            own.store.read(move |c| recall.recall.with_index(c, model.as_deref(), |_, _, _| Ok(()))).await
+        });
+        reading.await.unwrap_or_else(|error| Err(StoreError::Unavailable(error.to_string())))
+    }
+
+    /// Lets the index be read, if it was dropped: somebody begins to work.
+    pub fn warm(&self) {
+        if self.was_read.lock().is_empty() {
+            self.unread.notify_one();
+        }
+    }
+
+    /// Drops the index; it is read again when it is needed.
+    pub fn drop_index(&self) {
+        let mut index = self.index.write();
+        *index = Index::default();
+        self.was_read.lock().clear();
+    }
+
+    /// Drops an index that takes much memory, as nobody calls.
+    pub fn shrink(&self) {
+        self.drop_above(KEPT);
+    }
+
+    fn drop_above(&self, most: usize) {
+        let is_large = self.index.read().corpus().entries > most;
+        if is_large {
+            self.drop_index();
+        }
+    }
+}
+
+/// Starts the background task that reads the index before it is needed.
+pub fn start(core: &Arc<Core>) {
+    let (weak, unread) = (Arc::downgrade(core), core.recall.unread.clone());
+    core.tasks.spawn("index", move || {
+        let (weak, unread) = (weak.clone(), unread.clone());
+        async move {
+            loop {
+                unread.notified().await;
+                let Some(core) = weak.upgrade() else { return };
+                let own = core.clone();
+                let followed = match Recall::read_first(&core, None).await {
+                    // There may be much to follow.
+                    Ok(()) => core.store.read(move |c| own.recall.with_index(c, None, |_, _, _| Ok(()))).await,
+                    failed => failed,
+                };
+                if let Err(error) = followed {
+                    tracing::warn!(%error, "cannot read the index of what is remembered; it is tried again when it is needed");
+                }
+            }
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use afd_proto::pattern::PatternScope;
+    use afd_proto::recall::StoredType;
+
+    use super::super::indexer;
+    use super::*;
+    use afd_recall::memories::{self, Memory};
+    use afd_store::Piece;
+    use afd_workspace as session;
+
+    fn add(c: &Connection, session: i64, range: std::ops::Range<i64>) {
+        for n in range {
+            let memory = Memory {
+                uid: String::new(),
+                session,
+                kind: StoredType::Fact,
+                title: None,
+                text: format!("fact {n}"),
+                app: String::new(),
+                site: String::new(),
+                scope: PatternScope::Everybody,
+                source: "user".to_owned(),
+                confidence: 0.7,
+                tags: Vec::new(),
+                related: Vec::new(),
+                expires_at: None,
+                created_at: 1,
+            };
+            memories::store(c, "o", &memory).expect("stores");
+        }
+        while indexer::some(c, 100, &Piece::whole()).expect("derives") > 0 {}
+    }
+
+    fn at_hand(recall: &Recall, c: &Connection) -> (usize, Option<&'static str>) {
+        let at_hand = recall.with_index_at_hand(c, |index, _| Ok(index.corpus().entries)).expect("reads");
+        (at_hand.found, at_hand.missing)
+    }
+
+    #[test]
+    fn an_answer_waits_neither_for_a_large_index_nor_for_those_who_use_it() {
+        let c = afd_store::in_memory().expect("opens");
+        let session = session::row_id(&c, "o", "s").expect("a session");
+        let recall = Recall::default();
+        assert_eq!(at_hand(&recall, &c), (0, None));
+        add(&c, session, 0..3);
+        assert_eq!(at_hand(&recall, &c), (3, None), "few changes are followed");
+        add(&c, session, 3..READ_ASIDE + 10);
+        assert_eq!(at_hand(&recall, &c), (0, Some(NOT_READ)), "many are followed behind");
+        recall.with_index(&c, None, |_, _, _| Ok(())).expect("follows");
+        let all = READ_ASIDE as usize + 10;
+        assert_eq!(at_hand(&recall, &c), (all, None));
+        add(&c, session, 2_000..2_001);
+        let others = recall.index.read();
+        assert_eq!(at_hand(&recall, &c), (all, Some(NOT_FOLLOWED)), "what is new is missing while others search");
+        drop(others);
+        assert_eq!(at_hand(&recall, &c), (all + 1, None));
+        let follows = recall.index.write();
+        assert_eq!(at_hand(&recall, &c), (0, Some(NOT_READ)));
+        drop(follows);
+        recall.drop_index();
+        assert_eq!(at_hand(&recall, &c), (0, Some(NOT_READ)), "a dropped one is read behind");
+    }
+
+    #[test]
+    fn only_a_large_index_is_dropped_while_nobody_calls() {
+        let c = afd_store::in_memory().expect("opens");
+        let session = session::row_id(&c, "o", "s").expect("a session");
+        let recall = Recall::default();
+        add(&c, session, 0..3);
+        assert_eq!(at_hand(&recall, &c), (3, None));
+        let state = || (recall.index.read().corpus().entries, recall.was_read.lock().contains(BUILTIN));
+        recall.with_index(&c, None, |_, _, _| Ok(())).expect("reads");
+        recall.drop_above(3);
+        assert_eq!(state(), (3, true));
+        recall.drop_above(2);
+        assert_eq!(state(), (0, false), "it is read again");
+    }
+
+    #[test]
+    fn an_index_that_was_broken_off_is_read_again() {
+        let c = afd_store::in_memory().expect("opens");
+        let session = session::row_id(&c, "o", "s").expect("a session");
+        let recall = Recall::default();
+        add(&c, session, 0..500);
+        recall.with_index(&c, None, |_, _, _| Ok(())).expect("reads");
+        assert!(recall.was_read.lock().contains(BUILTIN));
+        add(&c, session, 500..1_000);
+        c.progress_handler(50, Some(|| true)).expect("interrupts");
+        recall.with_index(&c, None, |_, _, _| Ok(())).expect_err("is broken off");
+        c.progress_handler(0, None::<fn() -> bool>).expect("goes on");
+        assert!(recall.was_read.lock().is_empty());
+        let entries = recall.with_index(&c, None, |index, _, _| Ok(index.corpus().entries)).expect("reads");
+        assert_eq!(entries, 1_000);
+    }
+}

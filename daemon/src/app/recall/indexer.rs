@@ -1,0 +1,167 @@
+//! Keeps entries in step with their rows.
+//!
+//! Triggers mark the entries of rows that a write changed. After its commit a task derives them, the newest first: a few
+//! at once, for who waits to read them, and then the others, as after an import or an upgrade.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use tokio::sync::{Notify, watch};
+
+use super::describe::describe;
+use crate::app::Core;
+use afd_recall::entries::{self, Source};
+use afd_store::{Connection, Piece, Result, Store, all_or_nothing};
+
+/// Maximum number of entries that are derived at once, while many others are due, and in a write that others do not wait
+/// for.
+const AT_ONCE: i64 = 32;
+const WHILE_BEHIND: i64 = 8;
+const BEHIND: i64 = 200;
+/// How long entries are derived at once, while other writes wait.
+const MAX_TIME: Duration = Duration::from_millis(10);
+/// Pause after a failure.
+const PAUSE: Duration = Duration::from_secs(1);
+/// Entries that are checked in one write.
+const CHECKED: i64 = 300;
+
+/// Derives entries that are due, until the piece is over. Returns how many; `limit` if there may be more.
+pub fn some(c: &Connection, limit: i64, piece: &Piece) -> Result<i64> {
+    let due = entries::due(c, limit)?;
+    let mut done = 0;
+    for source in &due {
+        derive(c, source)?;
+        done += 1;
+        if piece.is_over() {
+            return Ok(limit);
+        }
+    }
+    Ok(done)
+}
+
+/// Derives an entry. One whose row cannot be understood is given up, so that it does not keep the others from being
+/// found.
+fn derive(c: &Connection, source: &Source) -> Result<()> {
+    let derived = all_or_nothing(c, |c| {
+        let described = if source.gone { None } else { describe(c, source)? };
+        entries::settle(c, source, described.as_ref())
+    });
+    match derived {
+        Err(error) if error.is_unreadable_row() => {
+            tracing::warn!(%error, kind = source.kind, row = source.row, "cannot derive an entry");
+            entries::give_up(c, source.id)
+        }
+        done => done,
+    }
+}
+
+/// Starts the tasks that derive entries after each commit that marked some.
+pub fn start(core: &Arc<Core>) {
+    let weak = Arc::downgrade(core);
+    core.store.watch(entries::TABLE, entries::ARE_DUE, move || {
+        if let Some(core) = weak.upgrade() {
+            core.recall.progress.mark();
+        }
+    });
+    let weak = Arc::downgrade(core);
+    core.tasks.spawn("check-entries", move || check(weak.clone()));
+    let (more, is_behind) = (Arc::<Notify>::default(), Arc::<AtomicBool>::default());
+    let (weak, marked) = (Arc::downgrade(core), core.recall.progress.follow());
+    let (notify, behind) = (more.clone(), is_behind.clone());
+    core.tasks.spawn("entries", move || derive_newest(weak.clone(), marked.clone(), notify.clone(), behind.clone()));
+    let weak = Arc::downgrade(core);
+    core.tasks.spawn("entries-behind", move || derive_others(weak.clone(), more.clone(), is_behind.clone()));
+}
+
+/// Derives the newest entries that are due after each commit that marked some; wakes who derives the others.
+async fn derive_newest(
+    core: Weak<Core>,
+    mut marked: watch::Receiver<u64>,
+    more: Arc<Notify>,
+    is_behind: Arc<AtomicBool>,
+) {
+    // A task that panicked and is started again begins with what is due.
+    marked.mark_changed();
+    while marked.changed().await.is_ok() {
+        let Some(core) = core.upgrade() else { return };
+        let upto = *marked.borrow_and_update();
+        let limit = if is_behind.load(Ordering::Relaxed) { WHILE_BEHIND } else { AT_ONCE };
+        let derived = core.store.write_derived(move |c| some(c, limit, &Piece::lasting(MAX_TIME))).await;
+        core.recall.progress.advance(upto);
+        match derived {
+            Ok(0) => {}
+            Ok(done) => {
+                core.recall.nudge();
+                if done == limit {
+                    more.notify_one();
+                }
+            }
+            Err(error) => {
+                tracing::warn!(%error, "cannot derive entries; it is tried again after the next write");
+                // What was rolled back may be told as well.
+                tokio::time::sleep(PAUSE).await;
+            }
+        }
+    }
+}
+
+/// Derives entries piece by piece, until none are due.
+async fn derive_others(core: Weak<Core>, more: Arc<Notify>, is_behind: Arc<AtomicBool>) {
+    loop {
+        more.notified().await;
+        while let Some(core) = core.upgrade() {
+            is_behind.store(true, Ordering::Relaxed);
+            match core.store.write_long(|c, piece| some(c, BEHIND, piece)).await {
+                Ok(BEHIND) => tokio::task::yield_now().await,
+                Ok(_) => {
+                    core.recall.nudge();
+                    break;
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "cannot derive entries; it is tried again after the next write");
+                    break;
+                }
+            }
+        }
+        is_behind.store(false, Ordering::Relaxed);
+    }
+}
+
+/// Looks once for entries that are lost or whose index is damaged, and lets them be derived again.
+async fn check(core: Weak<Core>) {
+    let (mut after, mut damaged) = (0, 0);
+    while let Some(core) = core.upgrade() {
+        match check_some(&core.store, after).await {
+            Ok(Some((last, found))) => {
+                (after, damaged) = (last, damaged + found);
+                tokio::task::yield_now().await;
+            }
+            Ok(None) => break,
+            Err(error) => {
+                tracing::warn!(%error, "cannot check the entries; it is tried again at the next start");
+                break;
+            }
+        }
+    }
+    if damaged > 0 {
+        tracing::warn!(damaged, "entries lacked a part of their index, and are derived again");
+    }
+}
+
+/// Checks some entries after one, the first time also whether all are there. Returns the last one, and how many are
+/// derived again; `None` if there are no more.
+async fn check_some(store: &Store, after: i64) -> Result<Option<(i64, usize)>> {
+    let mut found = 0;
+    if after == 0 && store.read_all(entries::some_are_lost).await? {
+        found += store.write(entries::restore).await?;
+    }
+    let Some((last, damaged)) = store.read_all(move |c| entries::check(c, after, CHECKED)).await? else {
+        return Ok((found > 0).then_some((after, found)));
+    };
+    found += damaged.len();
+    if !damaged.is_empty() {
+        store.write(move |c| entries::derive_again(c, &damaged)).await?;
+    }
+    Ok(Some((last, found)))
+}

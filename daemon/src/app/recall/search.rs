@@ -1,0 +1,448 @@
+//! `recall.search` and `recall.get`.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use afd_proto::ErrorCode;
+use afd_proto::conversation::{FoundMessage, Role};
+use afd_proto::pattern::PatternScope;
+use afd_proto::recall::{
+    EntryType, RecallEntry, RecallFound, RecallGet, RecallGetParams, RecallSearch, RecallSearchParams, SearchMode, Why,
+};
+use serde_json::json;
+
+use super::show::{self, Asked};
+use super::{Current, Recall, qdrant};
+use crate::app::checks::check_session;
+use crate::app::session::known;
+use crate::app::{Core, Error, Methods, Result};
+use afd_base::config::RecallSettings;
+use afd_base::model::ModelError;
+use afd_base::model::embed::{BUILTIN, Builtin, Embedder};
+use afd_recall::entries::{self, name_hash};
+use afd_recall::nearest::VectorIndex;
+use afd_recall::points::Filters;
+use afd_recall::search::{self, Ask, List, QueryVector, Scope};
+use afd_recall::terms::Effort;
+use afd_recall::vectors;
+use afd_store::{Connection, Result as Stored, Store, now_ms};
+use afd_workspace as session;
+use afd_workspace::conversation::{self, search as messages};
+
+/// Registers the methods of this file.
+pub(in crate::app) fn register(methods: &mut Methods) {
+    methods.add::<RecallSearch, _, _>(|core, p| async move { search(&core, &p).await });
+    methods.add::<RecallGet, _, _>(|core, p| async move { get(&core, &p).await });
+}
+
+/// What the lists of vectors count beside full text: of the model of the settings, of the built-in one beside it, and
+/// of that alone.
+const MODEL_WEIGHT: f64 = 2.0;
+const BUILTIN_BESIDE_WEIGHT: f64 = 0.3;
+const BUILTIN_ALONE_WEIGHT: f64 = 0.6;
+/// A model that does not know a language but its script still says something: the least it counts then, as a share.
+const FOREIGN: f64 = 0.3;
+
+/// A query with its vectors.
+#[derive(Clone)]
+pub struct Embedded {
+    /// By the built-in model.
+    pub builtin: Vec<f32>,
+    /// By the model of the settings: its identity, and the vector.
+    pub other: Option<(String, Vec<f32>)>,
+    /// How well that model knows the language, 0 to 1.
+    pub known: f64,
+}
+
+impl Embedded {
+    /// Makes the vectors of a query, if that does not take longer than `wait`. Also returns what is missing.
+    pub async fn of(text: &str, model: Option<&Arc<dyn Embedder>>, wait: Duration) -> (Self, Option<String>) {
+        let builtin = Builtin::vector(text);
+        let Some(model) = model else { return (Self { builtin, other: None, known: 0.0 }, None) };
+        let made = tokio::time::timeout(wait, model.embed_query(text.to_owned())).await;
+        let late = || ModelError::Temporary(format!("that of the query was not made within {} ms", wait.as_millis()));
+        match made.unwrap_or_else(|_| Err(late())) {
+            Ok((vector, known)) => (Self { builtin, other: Some((model.identity().to_owned(), vector)), known }, None),
+            Err(error) => {
+                (Self { builtin, other: None, known: 0.0 }, Some(format!("vectors of {}: {error}", model.identity())))
+            }
+        }
+    }
+
+    /// Leaves out a vector that cannot be compared with those of the entries, and says why.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn checked(mut self, c: &Connection) -> Stored<(Self, Option<String>)> {
+        let Some((identity, vector)) = &self.other else { return Ok((self, None)) };
+        let size = vectors::find_model(c, identity)?.map(|model| model.dimensions);
+        let why = match size {
+            Some(size) if usize::try_from(size).ok() != Some(vector.len()) => Some(format!(
+                "vectors of {identity}: it made {} components for the query, and {size} for the entries",
+                vector.len()
+            )),
+            _ => None,
+        };
+        if why.is_some() {
+            self.other = None;
+        }
+        Ok((self, why))
+    }
+
+    /// Returns the identity of the model whose vectors are searched beside those of the built-in one.
+    pub fn identity(&self) -> Option<&str> {
+        self.other.as_ref().map(|(identity, _)| identity.as_str())
+    }
+
+    /// Returns the identity of the model whose vectors are searched first, and its vector.
+    pub fn searched(&self) -> (&str, &[f32]) {
+        self.other.as_ref().map_or((BUILTIN, &self.builtin), |(identity, vector)| (identity, vector))
+    }
+
+    /// Returns how well the model of the settings knows the language of the query beyond its script, 0 to 1.
+    pub fn fluency(&self) -> f64 {
+        ((self.known - FOREIGN) / (1.0 - FOREIGN)).max(0.0)
+    }
+
+    /// Returns whether the model of the settings knows at least the script of the query.
+    pub fn knows_script(&self) -> bool {
+        self.known >= FOREIGN
+    }
+
+    /// Returns the lists of vectors, given the row ids of the models.
+    pub fn lists(&self, builtin: Option<i64>, other: Option<i64>) -> Vec<QueryVector> {
+        let mut lists = Vec::new();
+        if let Some((model, (_, vector))) = other.zip(self.other.as_ref()) {
+            lists.push(QueryVector {
+                model,
+                vector: vector.clone(),
+                weight: MODEL_WEIGHT * self.known,
+                list: List::Vectors,
+            });
+        }
+        if let Some(model) = builtin {
+            let weight = if lists.is_empty() { BUILTIN_ALONE_WEIGHT } else { BUILTIN_BESIDE_WEIGHT };
+            lists.push(QueryVector { model, vector: self.builtin.clone(), weight, list: List::Builtin });
+        }
+        lists
+    }
+}
+
+/// `recall.search`
+///
+/// # Errors
+/// If a parameter is invalid, or `NOT_FOUND` if there is no such session.
+pub async fn search(core: &Arc<Core>, params: &RecallSearchParams) -> Result<RecallFound> {
+    let (limit, session) = check(params)?;
+    let of_session = match &params.of_session {
+        Some(name) => Some(known(core, name).await?.id),
+        None => None,
+    };
+    let settings = core.config.get().recall.clone();
+    let mode = params.mode.unwrap_or(SearchMode::Hybrid);
+    let wait = Duration::from_millis(settings.search_wait_ms);
+    let current = current_model(core, &settings, wait).await;
+    let (embedded, failed) =
+        Embedded::of(&params.query, current.model.as_ref().filter(|_| mode != SearchMode::Text), wait).await;
+    // Vectors of the built-in model stand in for those of one that cannot be used, but are not what an index outside
+    // has.
+    let usable = mode != SearchMode::Text && current.error.is_none() && failed.is_none();
+    let mut missing: Vec<String> = current.error.into_iter().chain(failed).collect();
+    let model = embedded.identity().unwrap_or(BUILTIN).to_owned();
+    let mut answer = None;
+    if usable && settings.qdrant_url.is_some() {
+        let filters = filters(&core.store, params, of_session).await?;
+        let (answered, without) = qdrant::ask(&core.recall, &settings, embedded.searched(), &filters, limit).await;
+        answer = answered;
+        missing.extend(without);
+    }
+    Recall::read_first(core, embedded.identity()).await?;
+    let half_life_days = settings.half_life_days as f64;
+    let search = Search { params: params.clone(), limit, session, of_session, mode, half_life_days, embedded, answer };
+    let own = core.clone();
+    let found = core.store.read_all(move |c| search.run(&own, c)).await?;
+    missing.extend(found.unusable);
+    if found.pending > 0 {
+        missing.push(format!("vectors of {model} for {} entries, which are still being made", found.pending));
+    }
+    let (own, ids) = (core.clone(), found.used);
+    // Vectors that went stale are made again.
+    core.store.try_write_behind("what was recalled", move |c| entries::used(c, &ids), move |()| own.recall.nudge());
+    Ok(RecallFound { entries: found.entries, model, missing })
+}
+
+/// Checks the parameters of a search, and returns the number of results and the session that asks.
+fn check(params: &RecallSearchParams) -> Result<(usize, String)> {
+    if let Some((since, until)) = params.since.zip(params.until).filter(|(since, until)| since > until) {
+        return Err(Error::param("since", &format!("a time before until ({until})"), since));
+    }
+    let session = params.session().to_owned();
+    check_session(&session)?;
+    Ok((params.limit() as usize, session))
+}
+
+/// A search of which all that waits is done: what remains reads the database.
+struct Search {
+    params: RecallSearchParams,
+    /// Maximum number of results.
+    limit: usize,
+    /// Name of the session that asks.
+    session: String,
+    /// Row id of the session whose entries are searched.
+    of_session: Option<i64>,
+    mode: SearchMode,
+    half_life_days: f64,
+    embedded: Embedded,
+    /// What an index outside answered.
+    answer: Option<qdrant::Answer>,
+}
+
+/// What a search found.
+struct Found {
+    entries: Vec<RecallEntry>,
+    /// Row ids of the entries found.
+    used: Vec<i64>,
+    /// Number of entries whose vectors are still being made.
+    pending: usize,
+    /// Why the vector of the query was left out.
+    unusable: Option<String>,
+}
+
+impl Search {
+    fn run(self, core: &Core, c: &Connection) -> Stored<Found> {
+        let asking = session::find(c, &self.session)?;
+        let scope = self.scope(c, asking)?;
+        let Self { params, limit, mode, half_life_days, .. } = self;
+        let resolved = self.answer.map(|answer| answer.resolve(c, core.store.origin(), params.tag.as_deref()));
+        let resolved = resolved.transpose()?;
+        let (embedded, unusable) = self.embedded.checked(c)?;
+        let (ranked, pending) = core.recall.with_index(c, embedded.identity(), |index, builtin, other| {
+            // Where the model has made no vectors of its own entries there are those of others.
+            let unused = resolved.as_ref().map(|resolved| resolved.model).filter(|model| *model < 0);
+            let (builtin, other) = match embedded.identity() {
+                None => (builtin.or(unused), other),
+                Some(_) => (builtin, other.or(unused)),
+            };
+            let ask = Ask {
+                text: params.query.clone(),
+                vectors: embedded.lists(builtin, other),
+                fluency: embedded.fluency(),
+                knows_script: embedded.knows_script(),
+                mode,
+                scope,
+                effort: Effort::SEARCH,
+                half_life_days,
+                limit,
+                fold: true,
+            };
+            let answered = resolved.as_ref().map(|resolved| resolved.beside(index));
+            let vectors: &dyn VectorIndex = answered.as_ref().map_or(index, |answered| answered);
+            let complete =
+                embedded.identity().is_none_or(|identity| core.recall.is_complete(identity, index.version()));
+            // A model that has made no vector yet lacks all.
+            let lacking = || other.map_or(index.corpus().entries, |model| index.without_sketch(model));
+            let pending = if complete { 0 } else { lacking() };
+            Ok((search::run(c, vectors, index.corpus(), &ask)?, pending))
+        })?;
+        let asked = Asked { query: &params.query, session: asking, explain: params.explain() };
+        let foreign = resolved.map(|resolved| resolved.entries).unwrap_or_default();
+        let mut entries = show::found(c, &ranked, &asked, &foreign)?;
+        if let Some(asking) = asking.filter(|_| wants_messages(&params, mode)) {
+            entries.extend(said(c, asking, &params, limit)?);
+            entries.sort_by(|a, b| b.score.unwrap_or(0.0).total_cmp(&a.score.unwrap_or(0.0)));
+            entries.truncate(limit);
+        }
+        let used = ranked.iter().map(|hit| hit.entry).filter(|id| *id > 0).collect();
+        Ok(Found { entries, used, pending, unusable })
+    }
+
+    /// Returns which entries are searched, given the row id of the session that asks.
+    fn scope(&self, c: &Connection, asking: Option<i64>) -> Stored<Scope> {
+        let params = &self.params;
+        Ok(Scope {
+            session: asking,
+            types: params.types.clone(),
+            app: params.app.as_deref().map(name_hash),
+            site: params.site.as_deref().map(|site| name_hash(&site_name(site))),
+            of_session: self.of_session,
+            only: params.tag.as_deref().map(|tag| entries::tagged(c, tag)).transpose()?.map(HashSet::from_iter),
+            since: params.since,
+            until: params.until,
+            expires_until: params.expires_until,
+            now: now_ms(),
+            archived: params.archived(),
+        })
+    }
+}
+
+/// Returns the model of the settings, if that does not take longer than `wait`.
+async fn current_model(core: &Arc<Core>, settings: &RecallSettings, wait: Duration) -> Current {
+    let (own, settings) = (core.clone(), settings.clone());
+    // A task of its own: once begun, a large model is read to the end, for the next search.
+    let read = tokio::spawn(async move { own.recall.model(&settings).await });
+    match tokio::time::timeout(wait, read).await {
+        Ok(Ok(current)) => current,
+        Ok(Err(panic)) => Current { model: None, error: Some(format!("the model cannot be read: {panic}")) },
+        Err(_) => Current { model: None, error: Some("the model is still being read".to_owned()) },
+    }
+}
+
+/// Returns what an index outside filters by.
+async fn filters(store: &Store, p: &RecallSearchParams, of_session: Option<i64>) -> Result<Filters> {
+    let session = match of_session {
+        Some(id) => Some(store.read_all(move |c| session::uid_of(c, id)).await?),
+        None => None,
+    };
+    Ok(Filters {
+        types: p.types.clone(),
+        app: p.app.clone(),
+        site: p.site.as_deref().map(site_name),
+        session,
+        tag: p.tag.clone(),
+        since: p.since,
+        until: p.until,
+        expires_until: p.expires_until,
+        now: now_ms(),
+        archived: p.archived(),
+    })
+}
+
+/// Returns the name of a site, given that, a host or a URL.
+pub fn site_name(site: &str) -> String {
+    let rest = site.trim().split_once("://").map_or(site.trim(), |(_, rest)| rest);
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default().to_lowercase();
+    host.strip_prefix("www.").map_or(host.clone(), str::to_owned)
+}
+
+/// Returns whether messages of the asking session can be found.
+fn wants_messages(p: &RecallSearchParams, mode: SearchMode) -> bool {
+    let filtered =
+        p.app.is_some() || p.site.is_some() || p.tag.is_some() || p.of_session.is_some() || p.expires_until.is_some();
+    mode != SearchMode::Vector && (p.types.contains(&EntryType::Message) || p.types.is_empty() && !filtered)
+}
+
+/// A message says less than what was recorded on purpose: the score of one that has all words of the query, if it has
+/// several, and if it has one.
+const MESSAGE_OF_WORDS: f64 = 0.85;
+const MESSAGE_OF_WORD: f64 = 0.45;
+
+/// Share of the words of a query below which little speaks for a message.
+const FEW: f64 = 0.34;
+
+/// Returns messages of a session that have the words of a query.
+fn said(c: &Connection, session: i64, p: &RecallSearchParams, limit: usize) -> Stored<Vec<RecallEntry>> {
+    let terms: Vec<String> =
+        messages::terms(&p.query).into_iter().filter(|term| !afd_base::text::is_stop(term)).collect();
+    if terms.is_empty() {
+        return Ok(Vec::new());
+    }
+    let conversations = conversation::all(c, session)?.iter().map(|own| own.id).collect();
+    let filter = messages::Filter { conversations, since: p.since, until: p.until, ..messages::Filter::default() };
+    let (found, _) = messages::find(c, &terms, &filter, limit)?;
+    let mut entries: Vec<RecallEntry> = Vec::new();
+    for (rank, message) in found.into_iter().enumerate() {
+        let mut entry = of_message(message);
+        let folded = afd_base::text::fold(&entry.text);
+        if let Some(same) =
+            entries.iter_mut().find(|e| afd_base::text::fold(&e.text) == folded && e.source == entry.source)
+        {
+            same.duplicates.push(entry.uid);
+            continue;
+        }
+        let words: Vec<String> =
+            terms.iter().filter(|term| folded.contains(afd_base::text::stem(term))).cloned().collect();
+        // Some of many words say little.
+        let share = words.len() as f64 / terms.len() as f64;
+        let most = if terms.len() > 1 { MESSAGE_OF_WORDS } else { MESSAGE_OF_WORD };
+        let score = most * share * share / (1.0 + rank as f64 * 0.1);
+        entry.score = Some((score * 1_000.0).round() / 1_000.0);
+        entry.weak = share < FEW;
+        if p.explain() {
+            let text_rank = Some(u32::try_from(rank + 1).unwrap_or(u32::MAX));
+            entry.why = Some(Why { text_rank, words, age_factor: 1.0, confidence_factor: 1.0, ..Why::default() });
+        }
+        entries.push(entry);
+    }
+    Ok(entries)
+}
+
+fn of_message(message: FoundMessage) -> RecallEntry {
+    let source = match (&message.role, message.name) {
+        (Role::Tool, Some(tool)) => tool,
+        (role, _) => role.word().to_owned(),
+    };
+    RecallEntry {
+        uid: message.uid,
+        kind: EntryType::Message,
+        id: Some(message.position),
+        title: None,
+        cut: message.text.contains('\u{2026}'),
+        text: unmarked(&message.text),
+        app: None,
+        site: None,
+        session: Some(message.session),
+        source,
+        scope: PatternScope::Session,
+        confidence: 0.5,
+        tags: Vec::new(),
+        related: Vec::new(),
+        at: message.at,
+        expires_at: None,
+        use_count: 0,
+        last_used_at: None,
+        origin: None,
+        score: None,
+        why: None,
+        weak: false,
+        duplicates: Vec::new(),
+    }
+}
+
+/// Returns an excerpt without the brackets around its matches.
+fn unmarked(excerpt: &str) -> String {
+    let mut text = String::with_capacity(excerpt.len());
+    let mut rest = excerpt;
+    while let Some((before, after)) = rest.split_once('[') {
+        text.push_str(before);
+        match after.split_once(']').filter(|(word, _)| !word.is_empty() && word.chars().all(char::is_alphanumeric)) {
+            Some((word, next)) => {
+                text.push_str(word);
+                rest = next;
+            }
+            None => {
+                text.push('[');
+                rest = after;
+            }
+        }
+    }
+    text + rest
+}
+
+/// `recall.get`
+///
+/// # Errors
+/// `NOT_FOUND` if there is no such entry that the session may be told.
+pub async fn get(core: &Arc<Core>, params: &RecallGetParams) -> Result<RecallEntry> {
+    let session = params.session().to_owned();
+    check_session(&session)?;
+    let uid = params.uid.clone();
+    let found = core.store.read_all(move |c| {
+        let asking = session::find(c, &session)?;
+        let told = entries::find(c, &uid)?.map(|source| show::told(c, &source, asking)).transpose()?.flatten();
+        Ok((told, entries::id_of(c, &uid)?.is_some()))
+    });
+    let found = match found.await? {
+        // What was deleted here is not asked for elsewhere.
+        (None, false) => qdrant::get(core, &params.uid).await.map_err(|why| no_entry(&params.uid).hint(why))?,
+        (told, _) => told,
+    };
+    found.ok_or_else(|| no_entry(&params.uid))
+}
+
+/// Returns the error for an entry that does not exist, or that the session may not be told.
+pub fn no_entry(uid: &str) -> Error {
+    Error::new(ErrorCode::NotFound, format!("no such entry: {uid:?}"))
+        .hint("`afctl recall search` finds entries with their uids; messages are in `afctl conversation list`")
+        .details(json!({"uid": uid}))
+}

@@ -1,0 +1,272 @@
+//! `recall.upkeep`, and the job that does the same: keeps what can be recalled true, small and free of repetition.
+//!
+//! Each step changes some rows at a time, so that others get their turn, and tells what it changed.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use afd_proto::pattern::Pattern;
+use afd_proto::recall_upkeep::{RecallUpkeep, RecallUpkeepParams, RecallUpkeepRun, UpkeepChange, UpkeepRow, UpkeepRun};
+
+use super::similar;
+use super::store::forget_results;
+use crate::app::{Core, Methods, Result};
+use afd_base::model::embed::BUILTIN;
+use afd_base::text::{self, cut};
+use afd_experience::memory::log as events;
+use afd_recall::{entries, log, memories, vectors};
+use afd_store::job::Outcome;
+use afd_store::{Connection, Result as Stored, StoreError, now_ms};
+use afd_workspace::{self as session, patterns};
+
+/// Registers the methods of this file.
+pub(in crate::app) fn register(methods: &mut Methods) {
+    methods.add::<RecallUpkeepRun, _, _>(|core, p| async move { upkeep(&core, &p).await });
+}
+
+/// Name of the job.
+pub const JOB: &str = "recall-upkeep";
+
+const DAY_MS: i64 = 86_400_000;
+/// After this time a session that ended, or in which nothing happened, is archived, and a vector that nobody used is
+/// emptied.
+const ARCHIVED: i64 = 30 * DAY_MS;
+const STALE: i64 = 90 * DAY_MS;
+/// Rows that are changed in one write, that are logged, and examples that are told.
+const BATCH: usize = 100;
+const LOGGED: usize = 100;
+const EXAMPLES: usize = 5;
+/// Runs that are shown.
+const RUNS: i64 = 20;
+/// Length of an example, characters.
+const BRIEF: usize = 80;
+
+/// `recall.upkeep`
+///
+/// # Errors
+/// If the database cannot be written.
+pub async fn upkeep(core: &Arc<Core>, params: &RecallUpkeepParams) -> Result<RecallUpkeep> {
+    let dry_run = params.dry_run();
+    core.recall.catch_up().await;
+    let changes = run(core, dry_run).await?;
+    let runs = core.store.read_all(|c| log::newest(c, RUNS)).await?;
+    let runs = runs.into_iter().map(|(at, changes)| UpkeepRun { at, changes }).collect();
+    Ok(RecallUpkeep { dry_run, changes, runs, similar: similar::patterns(core).await? })
+}
+
+/// Runs the job.
+///
+/// # Errors
+/// If the database cannot be written.
+pub async fn run_job(core: &Arc<Core>) -> Outcome {
+    let changes = run(core, false).await?;
+    let told: Vec<String> = changes.iter().map(|c| format!("{} {}", c.count, c.change)).collect();
+    Ok(if told.is_empty() { "nothing to do".to_owned() } else { told.join(", ") })
+}
+
+/// A row that was changed, with what may be told of it now.
+#[derive(Debug, Clone, PartialEq)]
+struct Changed {
+    row: UpkeepRow,
+    example: Option<String>,
+}
+
+impl Changed {
+    fn row(uid: String) -> Self {
+        Self { row: UpkeepRow { uid, into: None }, example: None }
+    }
+}
+
+type Step = fn(&Connection, &Known) -> Stored<Vec<Changed>>;
+
+/// In this order: what is merged or expires needs nothing else.
+const STEPS: [(&str, Step); 7] = [
+    ("merged", merge),
+    ("confidence", refresh),
+    ("expired", expire),
+    ("archived", archive),
+    ("resumed", resume),
+    ("stale", empty_stale),
+    ("unused", delete_unused),
+];
+
+/// What the steps need to know.
+#[derive(Clone)]
+struct Known {
+    now: i64,
+    /// Identity of the model of the settings.
+    model: Option<String>,
+    /// Whether the settings name a model that cannot be used now: its vectors are kept.
+    broken: bool,
+    /// Rows that are changed at a time.
+    limit: usize,
+}
+
+async fn run(core: &Arc<Core>, dry_run: bool) -> std::result::Result<Vec<UpkeepChange>, StoreError> {
+    let current = core.recall.model(&core.config.get().recall.clone()).await;
+    let failing = current.error.is_some() || core.recall.failing.lock().is_some();
+    let (model, broken) = (current.model.map(|m| m.identity().to_owned()), failing);
+    // What is only counted is counted whole.
+    let known = Known { now: now_ms(), model, broken, limit: if dry_run { i64::MAX as usize } else { BATCH } };
+    let mut changes = Vec::new();
+    for (change, step) in STEPS {
+        let mut done = UpkeepChange { change: change.to_owned(), count: 0, examples: Vec::new(), rows: Vec::new() };
+        loop {
+            let known = known.clone();
+            let work = move |c: &Connection| step(c, &known);
+            let changed = if dry_run { core.store.dry_run(work).await? } else { core.store.write(work).await? };
+            let last = dry_run || changed.is_empty();
+            done.count += i64::try_from(changed.len()).unwrap_or(i64::MAX);
+            for Changed { row, example } in changed {
+                done.rows.extend(Some(row).filter(|_| done.rows.len() < LOGGED));
+                done.examples.extend(example.filter(|_| done.examples.len() < EXAMPLES));
+            }
+            if last {
+                break;
+            }
+        }
+        changes.push(done);
+    }
+    changes.retain(|change| change.count > 0);
+    if !dry_run {
+        if changes.iter().any(|change| change.change == "unused") {
+            // Should their model come back, its vectors are made again.
+            core.recall.look_again();
+        }
+        core.recall.nudge();
+        // What it says may be erased later: only which rows it was is kept.
+        let logged: Vec<UpkeepChange> =
+            changes.iter().map(|c| UpkeepChange { examples: Vec::new(), ..c.clone() }).collect();
+        if !logged.is_empty() {
+            core.store.write(move |c| log::add(c, &logged)).await?;
+        }
+    }
+    Ok(changes)
+}
+
+/// Merges patterns that say the same of the same, word for word: near vectors are not enough, as another figure, a
+/// negation or another order turns a statement around. Those that are only near are told, see [`similar`].
+fn merge(c: &Connection, known: &Known) -> Stored<Vec<Changed>> {
+    let mut merged = Vec::new();
+    for rows in entries::repeated(c, "pattern")? {
+        let mut kept: Vec<Pattern> = Vec::new();
+        for row in rows {
+            let Some(mut other) = patterns::get(c, row)? else { continue };
+            let same = |one: &&mut Pattern| {
+                patterns::difference(one, &other).is_none() && text::gist(&one.text) == text::gist(&other.text)
+            };
+            let Some(one) = kept.iter_mut().find(same) else {
+                kept.push(other);
+                continue;
+            };
+            if merged.len() == known.limit {
+                return Ok(merged);
+            }
+            // Of two that are believed the same the older one stays.
+            if other.confidence > one.confidence {
+                std::mem::swap(one, &mut other);
+            }
+            let row = UpkeepRow { uid: other.uid.clone(), into: Some(one.uid.clone()) };
+            merged.push(Changed { row, example: Some(cut::brief(&cut::one_line(&other.text), BRIEF)) });
+            if let Some(both) = merge_pattern(c, other.id, one.id)? {
+                *one = both;
+            }
+        }
+    }
+    Ok(merged)
+}
+
+/// Merges a pattern into another one.
+///
+/// # Errors
+/// If the database cannot be written.
+pub fn merge_pattern(c: &Connection, id: i64, into: i64) -> Stored<Option<Pattern>> {
+    let Some(gone) = patterns::get(c, id)? else { return Ok(None) };
+    let kept = patterns::merge(c, into, id)?;
+    if kept.is_some() {
+        crate::app::memory::forgotten_results::of_pattern(c, &gone.uid)?;
+    }
+    Ok(kept)
+}
+
+fn refresh(c: &Connection, known: &Known) -> Stored<Vec<Changed>> {
+    let mut uids = patterns::refresh(c, known.now, known.limit)?;
+    uids.extend(memories::refresh(c, known.now, known.limit)?);
+    Ok(uids.into_iter().map(Changed::row).collect())
+}
+
+fn expire(c: &Connection, known: &Known) -> Stored<Vec<Changed>> {
+    let expired = memories::delete_expired(c, known.now, known.limit)?;
+    expired.iter().try_for_each(|uid| forget_results(c, uid))?;
+    Ok(expired.into_iter().map(Changed::row).collect())
+}
+
+fn archive(c: &Connection, known: &Known) -> Stored<Vec<Changed>> {
+    let (since, mut archived) = (known.now - ARCHIVED, Vec::new());
+    for (row, ended) in session::idle_since(c, since)? {
+        if archived.len() == known.limit {
+            break;
+        }
+        if !ended && is_active(c, row, since)? {
+            continue;
+        }
+        if entries::archive(c, "session", row, true)?.is_some() {
+            archived.push(session_changed(c, row)?);
+        }
+    }
+    Ok(archived)
+}
+
+/// Takes sessions back from the archive that went on.
+fn resume(c: &Connection, known: &Known) -> Stored<Vec<Changed>> {
+    let (since, mut resumed) = (known.now - ARCHIVED, Vec::new());
+    let archived = entries::archived(c, "session")?;
+    if archived.is_empty() {
+        return Ok(resumed);
+    }
+    let idle: HashMap<i64, bool> = session::idle_since(c, since)?.into_iter().collect();
+    for row in archived {
+        let goes_on = match idle.get(&row) {
+            Some(true) => false,
+            Some(false) => is_active(c, row, since)?,
+            None => true,
+        };
+        if goes_on && resumed.len() < known.limit && entries::archive(c, "session", row, false)?.is_some() {
+            resumed.push(session_changed(c, row)?);
+        }
+    }
+    Ok(resumed)
+}
+
+/// Returns whether a session did or recorded something since a time.
+fn is_active(c: &Connection, session: i64, since: i64) -> Stored<bool> {
+    Ok(events::acted_since(c, session, since)? || entries::recorded_since(c, session, since)?)
+}
+
+fn session_changed(c: &Connection, row: i64) -> Stored<Changed> {
+    Ok(Changed { example: session::name_of(c, row)?, ..Changed::row(session::uid_of(c, row)?) })
+}
+
+fn empty_stale(c: &Connection, known: &Known) -> Stored<Vec<Changed>> {
+    let Some(model) = known.model.as_deref().map(|identity| vectors::find_model(c, identity)).transpose()?.flatten()
+    else {
+        return Ok(Vec::new());
+    };
+    let stale = vectors::empty_stale(c, model.id, known.now - STALE, i64::try_from(known.limit).unwrap_or(i64::MAX))?;
+    stale.iter().try_for_each(|entry| entries::announce(c, *entry))?;
+    of_entries(c, &stale)
+}
+
+fn delete_unused(c: &Connection, known: &Known) -> Stored<Vec<Changed>> {
+    if known.broken {
+        return Ok(Vec::new());
+    }
+    let keep: Vec<&str> = known.model.as_deref().into_iter().chain([BUILTIN]).collect();
+    of_entries(c, &vectors::delete_others(c, &keep, i64::try_from(known.limit).unwrap_or(i64::MAX))?)
+}
+
+fn of_entries(c: &Connection, ids: &[i64]) -> Stored<Vec<Changed>> {
+    let uids =
+        ids.iter().map(|id| Ok(Changed::row(entries::source_of(c, *id)?.map(|source| source.uid).unwrap_or_default())));
+    uids.collect()
+}

@@ -1,0 +1,29 @@
+//! The format of lines, in which sessions and whole memories move.
+
+use afd_proto::vocabulary::RecordScope;
+use serde::Deserialize;
+
+/// Name of the format.
+pub(in crate::app) const LINES_FORMAT: &str = "afd-memory";
+/// Version of the format.
+pub(in crate::app) const LINES_VERSION: u32 = 1;
+
+/// A note as a record.
+#[derive(Debug, serde::Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(in crate::app) struct NoteRecord {
+    /// Uid.
+    pub uid: String,
+    /// Package; empty for none.
+    #[serde(default)]
+    pub app: String,
+    /// Topic.
+    pub topic: String,
+    /// Content.
+    pub content: String,
+    /// Time of creation, UTC milliseconds.
+    pub created_at: i64,
+    /// Who sees it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<RecordScope>,
+}
