@@ -5,27 +5,32 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use afd_tests::endpoint::{Endpoint, Reply};
 use afd_tests::{World, docs, programs};
-use serde_json::json;
 
 /// Returns the path that a variable holds.
-fn given(name: &str) -> PathBuf {
+pub fn given(name: &str) -> PathBuf {
     std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from).unwrap_or_else(|| panic!("needs {name}"))
 }
 
 /// Returns the Node.js of a directory of packages, which may be newer than that of the machine, else that.
-fn node(modules: &Path) -> Command {
+pub fn node(modules: &Path) -> Command {
     let own = modules.join("node/bin/node");
     Command::new(if own.exists() { own } else { PathBuf::from("node") })
 }
 
 /// Runs a command to its end; returns what it printed.
-fn run(command: &mut Command) -> String {
+pub fn run(command: &mut Command) -> String {
     let Output { status, stdout, stderr } = command.output().unwrap_or_else(|e| panic!("{command:?}: {e}"));
     let (stdout, stderr) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
     assert!(status.success(), "{command:?}\n{stdout}\n{stderr}");
     stdout.into_owned()
+}
+
+/// Compiles the client in `client/typescript` into a directory.
+pub fn compile_client(modules: &Path, into: &Path) {
+    let mut compiler = node(modules);
+    compiler.arg(modules.join("typescript/bin/tsc")).arg("-p").arg(docs::repository("client/typescript"));
+    run(compiler.arg("--outDir").arg(into).arg("--typeRoots").arg(modules.join("@types")));
 }
 
 #[test]
@@ -106,42 +111,10 @@ fn python_client_does_a_task() {
 fn typescript_client_does_a_task() {
     let modules = given("AFD_NODE_MODULES");
     let world = World::new();
-    let mut compiler = node(&modules);
-    compiler.arg(modules.join("typescript/bin/tsc")).arg("-p").arg(docs::repository("client/typescript"));
-    run(compiler.arg("--outDir").arg(world.dir().join("dist")).arg("--typeRoots").arg(modules.join("@types")));
+    compile_client(&modules, &world.dir().join("dist"));
     std::fs::write(world.dir().join("dist/package.json"), "{\"type\": \"module\"}").expect("writes");
     let mut command = node(&modules);
     command.arg(docs::repository("tests/clients/typescript_typed.mjs")).arg(world.dir().join("dist/client.js"));
     let printed = run(command.arg(world.socket()).env("HOME", world.dir()));
     assert!(printed.ends_with("done\n"), "{printed}");
-}
-
-#[test]
-#[ignore = "needs Python packages"]
-fn example_agent_of_the_docs_does_its_task() {
-    let page = std::fs::read_to_string(docs::repository("docs/agents.md")).expect("reads");
-    let example = docs::repository("client/python/examples/agent.py");
-    let source = std::fs::read_to_string(&example).expect("reads");
-    assert!(page.contains(&format!("```python\n{source}```")), "the page shows another agent");
-    let python = given("AFD_PYTHON");
-    let world = World::new();
-    let say = |step: serde_json::Value| Reply::Text(step.to_string());
-    let model = Endpoint::start(vec![
-        say(json!({"do": "tap", "label": "Zork"})),
-        say(json!({"do": "tap", "label": "Display"})),
-        say(json!({"do": "tap", "label": "Dark theme"})),
-        say(json!({"do": "done", "answer": "it is on"})),
-    ]);
-    let mut command = Command::new(python);
-    command
-        .arg("-B")
-        .arg(example)
-        .arg("Turn the dark theme on")
-        .env("AFD_SOCKET", world.socket())
-        .env("HOME", world.dir());
-    command.env("MODEL", "m").env("MODEL_URL", format!("{}/chat/completions", model.url()));
-    let printed = run(command.env("PYTHONPATH", docs::repository("client/python")));
-    assert_eq!(printed, "it is on\n");
-    let told = model.requests().last().expect("a request").body["messages"].to_string();
-    assert!(told.contains("TARGET_NOT_FOUND") && told.contains("Dark theme, on, ON"), "{told}");
 }

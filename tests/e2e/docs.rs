@@ -204,3 +204,22 @@ fn no_files_import_each_other_in_a_circle() {
         assert_eq!(imports::circles(&imports), Vec::<Vec<String>>::new(), "{name}");
     }
 }
+
+#[test]
+fn steps_of_the_justfile_are_those_of_ci() {
+    let read = |name: &str| std::fs::read_to_string(repository(name)).expect("reads");
+    let (ci, justfile) = (read(".ci/run").replace("step ", ""), read("justfile"));
+    let mut recipe = "";
+    let mut compared = 0;
+    for line in justfile.lines() {
+        match line.strip_prefix("    ") {
+            Some(command) if ["check", "test", "doc"].contains(&recipe) => {
+                assert!(ci.contains(command), "{command} is no step of .ci/run");
+                compared += 1;
+            }
+            Some(_) => {}
+            None => recipe = line.split([':', ' ']).next().unwrap_or_default(),
+        }
+    }
+    assert_eq!(compared, 5);
+}

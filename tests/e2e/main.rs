@@ -11,6 +11,7 @@ mod crash;
 mod disks;
 mod docs;
 mod endurance;
+mod examples;
 mod exchange;
 mod faults;
 mod field;

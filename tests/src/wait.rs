@@ -2,6 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+/// Pause between two polls.
+const PAUSE: Duration = Duration::from_millis(2);
+
 /// Calls `poll` until it returns a value; `what` names the condition in the panic message.
 ///
 /// # Panics
@@ -21,6 +24,7 @@ pub fn until_for<T>(what: &str, within: Duration, mut poll: impl FnMut() -> Opti
             return value;
         }
         assert!(Instant::now() < deadline, "timed out waiting for {what}");
-        std::thread::yield_now();
+        // Spinning would take one of two cores from what is waited for.
+        std::thread::sleep(PAUSE);
     }
 }

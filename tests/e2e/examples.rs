@@ -1,0 +1,103 @@
+//! The programs in `examples`: each does on a practice phone what its page says.
+
+use std::process::Command;
+
+use afd_tests::endpoint::{Endpoint, Reply};
+use afd_tests::{World, docs, programs};
+use serde_json::json;
+
+use crate::clients::{compile_client, given, node, run};
+
+/// Returns a command that runs an example as a user of this world does, with the programs on the path.
+fn of_world(world: &World, program: impl AsRef<std::ffi::OsStr>) -> Command {
+    let own = programs::path("afctl").parent().expect("a directory").to_owned();
+    let others = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::join_paths(std::iter::once(own).chain(std::env::split_paths(&others))).expect("a path");
+    let mut command = Command::new(program);
+    command.env("PATH", path).env("HOME", world.dir()).env("AFD_SOCKET", world.socket()).current_dir(world.dir());
+    command
+}
+
+fn python(world: &World, example: &str) -> Command {
+    let mut command = of_world(world, given("AFD_PYTHON"));
+    command.arg("-B").arg(docs::repository("examples/python").join(example));
+    command.env("PYTHONPATH", docs::repository("client/python"));
+    command
+}
+
+#[test]
+fn smoke_test_reports_what_passed_and_what_failed() {
+    let world = World::new();
+    let smoke = || of_world(&world, docs::repository("examples/shell/smoke.sh"));
+    run(smoke().arg("passed.xml"));
+    let report = std::fs::read_to_string(world.dir().join("passed.xml")).expect("a report");
+    assert!(report.contains(r#"tests="4" failures="0""#), "{report}");
+    let failed = smoke().args(["failed.xml", "Zork"]).output().expect("runs");
+    assert_eq!(failed.status.code(), Some(1), "{failed:?}");
+    assert_eq!(String::from_utf8_lossy(&failed.stdout), "failed: Zork can be changed\n");
+    let report = std::fs::read_to_string(world.dir().join("failed.xml")).expect("a report");
+    assert!(report.contains(r#"tests="4" failures="1""#), "{report}");
+}
+
+#[test]
+#[ignore = "needs Python packages"]
+fn second_run_follows_what_the_first_noted() {
+    let world = World::new();
+    assert_eq!(run(&mut python(&world, "remember.py")), "found: Display\n");
+    assert_eq!(run(&mut python(&world, "remember.py")), "followed: Display\n");
+}
+
+#[test]
+#[ignore = "needs Python packages"]
+fn plugin_prints_events() {
+    let world = World::new();
+    let mut client = world.client();
+    client.ok("act.tap", json!({"value": "Display"}));
+    let printed = run(python(&world, "watch.py").arg("1"));
+    assert!(printed.ends_with(" default pixel tap ok\n"), "{printed}");
+}
+
+#[test]
+#[ignore = "needs Node packages"]
+fn typed_client_taps() {
+    let modules = given("AFD_NODE_MODULES");
+    let world = World::new();
+    compile_client(&modules, &world.dir().join("node_modules/afd-client/dist"));
+    for (from, to) in [
+        ("client/typescript/package.json", "node_modules/afd-client/package.json"),
+        ("examples/typescript/package.json", "package.json"),
+        ("examples/typescript/tap.ts", "tap.ts"),
+    ] {
+        std::fs::copy(docs::repository(from), world.dir().join(to)).expect("copies");
+    }
+    let mut command = node(&modules);
+    command.current_dir(world.dir()).arg("tap.ts").env("AFD_SOCKET", world.socket());
+    let printed = run(command.env("HOME", world.dir()));
+    assert!(printed.starts_with("page \"Settings\"") && printed.contains("page \"Display\""), "{printed}");
+}
+
+#[test]
+#[ignore = "needs Python packages"]
+fn example_agent_of_the_docs_does_its_task() {
+    let page = std::fs::read_to_string(docs::repository("docs/agents.md")).expect("reads");
+    let example = docs::repository("examples/python/agent.py");
+    let source = std::fs::read_to_string(&example).expect("reads");
+    assert!(page.contains(&format!("```python\n{source}```")), "the page shows another agent");
+    let world = World::new();
+    let say = |step: serde_json::Value| Reply::Text(step.to_string());
+    let model = Endpoint::start(vec![
+        say(json!({"do": "tap", "label": "Zork"})),
+        say(json!({"do": "tap", "label": "Display"})),
+        say(json!({"do": "tap", "label": "Dark theme"})),
+        say(json!({"do": "done", "answer": "it is on"})),
+    ]);
+    let mut command = python(&world, "agent.py");
+    command
+        .arg("Turn the dark theme on")
+        .env("MODEL", "m")
+        .env("MODEL_URL", format!("{}/chat/completions", model.url()));
+    let printed = run(&mut command);
+    assert_eq!(printed, "it is on\n");
+    let told = model.requests().last().expect("a request").body["messages"].to_string();
+    assert!(told.contains("TARGET_NOT_FOUND") && told.contains("Dark theme, on, ON"), "{told}");
+}
