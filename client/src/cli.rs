@@ -52,13 +52,17 @@ pub struct Entry {
     /// The command of a group that it is short for.
     full: Option<&'static str>,
     about: &'static str,
+    /// Adds what it takes.
+    augment: fn(Command) -> Command,
+    /// Adds what it takes, with all that its help shows.
     describe: fn(Command) -> Command,
     /// How it is executed.
     pub run: Run,
 }
 
 const fn group<G: Group>(name: &'static str, about: &'static str) -> Entry {
-    Entry { name, aliases: &[], full: None, about, describe: describe_group::<G>, run: Run::Call(call_of_group::<G>) }
+    let (augment, describe) = (augment_group::<G>, describe_group::<G>);
+    Entry { name, aliases: &[], full: None, about, augment, describe, run: Run::Call(call_of_group::<G>) }
 }
 
 const fn program<A: Args>(
@@ -66,7 +70,8 @@ const fn program<A: Args>(
     about: &'static str,
     run: fn(&ArgMatches, &Context) -> Result<u8, clap::Error>,
 ) -> Entry {
-    Entry { name, aliases: &[], full: None, about, describe: describe_args::<A>, run: Run::Program(run) }
+    let (augment, describe) = (A::augment_args, describe_args::<A>);
+    Entry { name, aliases: &[], full: None, about, augment, describe, run: Run::Program(run) }
 }
 
 /// A command of a group that can be called without the name of the group.
@@ -77,17 +82,21 @@ macro_rules! short {
             aliases: $aliases,
             full: Some($full),
             about: concat!($about, "; the same as `", $full, "`"),
+            augment: <$args>::augment_args,
             describe: describe_args::<$args>,
             run: Run::Call(|matches, context| Ok($variant(<$args>::from_arg_matches(matches)?).call(context))),
         }
     };
 }
 
+fn augment_group<G: Group>(command: Command) -> Command {
+    G::augment_subcommands(command).subcommand_required(true).arg_required_else_help(true)
+}
+
 fn describe_group<G: Group>(command: Command) -> Command {
     let about = command.get_about().cloned().unwrap_or_default();
     let path = command.get_name().to_owned();
-    let command = G::augment_subcommands(command).about(about).long_about(None);
-    with_examples(command.subcommand_required(true).arg_required_else_help(true), &path)
+    with_examples(augment_group::<G>(command).about(about).long_about(None), &path)
 }
 
 fn describe_args<A: Args>(command: Command) -> Command {
@@ -107,6 +116,7 @@ pub const ENTRIES: &[Entry] = &[
         aliases: &[],
         full: None,
         about: "Check that the phone's service responds",
+        augment: |c| c,
         describe: |c| with_examples(c, "health"),
         run: Run::Call(|_, _| Ok(device::health())),
     },
@@ -115,6 +125,7 @@ pub const ENTRIES: &[Entry] = &[
         aliases: &[],
         full: None,
         about: "Show the state of the daemon, its devices and its database, without starting it",
+        augment: daemon::Status::augment_args,
         describe: describe_args::<daemon::Status>,
         run: Run::Call(|matches, _| Ok(daemon::Status::from_arg_matches(matches)?.call())),
     },
@@ -183,6 +194,7 @@ pub const ENTRIES: &[Entry] = &[
         aliases: &[],
         full: None,
         about: "Call any daemon method with JSON parameters",
+        augment: Rpc::augment_args,
         describe: describe_args::<Rpc>,
         run: Run::Call(|matches, _| Ok(Rpc::from_arg_matches(matches)?.call())),
     },
@@ -192,6 +204,7 @@ pub const ENTRIES: &[Entry] = &[
         aliases: &[],
         full: None,
         about: "Show what afd has stored, and delete it with --purge",
+        augment: uninstall::Uninstall::augment_args,
         describe: describe_args::<uninstall::Uninstall>,
         run: Run::Call(|matches, _| Ok(uninstall::Uninstall::from_arg_matches(matches)?.call())),
     },
@@ -201,6 +214,7 @@ pub const ENTRIES: &[Entry] = &[
         aliases: &[],
         full: None,
         about: "Write the manual pages of all commands to a directory",
+        augment: man::Man::augment_args,
         describe: describe_args::<man::Man>,
         run: Run::Whole(man::run),
     },
@@ -262,6 +276,16 @@ fn help_template() -> String {
     });
     let sections: String = sections.collect();
     format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{sections}Options:\n{{options}}{{after-help}}")
+}
+
+/// Returns the clap command without its help, and with only those commands whose names are among `words`: it reads a
+/// command line that names one of them as [`command`] does. Most of the time of a short call would go into the others.
+pub fn command_for(words: &[String]) -> Command {
+    let named = |entry: &&Entry| words.iter().any(|w| w == entry.name || entry.aliases.contains(&w.as_str()));
+    let command = Global::augment_args(Command::new("afctl")).subcommand_required(true);
+    ENTRIES.iter().filter(named).fold(command, |command, entry| {
+        command.subcommand(Command::new(entry.name).aliases(entry.aliases).defer(entry.augment))
+    })
 }
 
 /// Returns the clap command; groups build their subcommands only when needed.

@@ -1,5 +1,6 @@
 //! Executes a command line, from its arguments to the exit code.
 
+use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -7,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use afd_proto::DeviceUse;
 use afd_proto::Method;
 use afd_proto::daemon::DaemonShutdown;
-use clap::{ArgMatches, FromArgMatches};
+use clap::{ArgMatches, Command, FromArgMatches};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
@@ -26,15 +27,11 @@ use afd_link::own_settings;
 use afd_link::request_key::request_key;
 
 /// Runs a command line and returns the exit code.
-pub fn run(args: impl IntoIterator<Item = std::ffi::OsString>) -> u8 {
+pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     let args = rewritten(args.into_iter().collect());
     let format = typed_format(&args);
     let words: Vec<String> = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
-    let mut command = cli::command();
-    let parsed = command.try_get_matches_from_mut(args);
-    // Freeing the clap command would take a quarter of the run time.
-    std::mem::forget(command);
-    let matches = match parsed {
+    let matches = match parse(cli::command_for(&words), &args).or_else(|_| parse(cli::command(), &args)) {
         Ok(matches) => matches,
         Err(error) => return usage(&error, &words, format),
     };
@@ -44,8 +41,15 @@ pub fn run(args: impl IntoIterator<Item = std::ffi::OsString>) -> u8 {
     }
 }
 
+fn parse(mut command: Command, args: &[OsString]) -> Result<ArgMatches, clap::Error> {
+    let parsed = command.try_get_matches_from_mut(args);
+    // Freeing the clap command would take a quarter of the run time.
+    std::mem::forget(command);
+    parsed
+}
+
 /// Returns a command line as this program understands it; one that is not text stays as it is.
-fn rewritten(args: Vec<std::ffi::OsString>) -> Vec<std::ffi::OsString> {
+fn rewritten(args: Vec<OsString>) -> Vec<OsString> {
     let words: Option<Vec<String>> = args.iter().map(|arg| arg.to_str().map(str::to_owned)).collect();
     words.map_or(args, |words| rewrite::plain(words).into_iter().map(Into::into).collect())
 }
@@ -106,7 +110,7 @@ fn output_of(global: &Global) -> Format {
 }
 
 /// Returns the output format of a command line that may be invalid: from its option, else from the environment.
-fn typed_format(args: &[std::ffi::OsString]) -> Format {
+fn typed_format(args: &[OsString]) -> Format {
     let args: Vec<&str> = args.iter().filter_map(|arg| arg.to_str()).collect();
     let attached = |arg: &str| arg.strip_prefix("--output=").or_else(|| arg.strip_prefix("-o")).map(str::to_owned);
     let typed = args.iter().enumerate().find_map(|(i, arg)| match *arg {
