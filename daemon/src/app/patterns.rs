@@ -47,7 +47,7 @@ fn not_found(what: &str, id: i64) -> Error {
 /// # Errors
 /// If a parameter is invalid.
 pub async fn save(core: &Arc<Core>, params: &PatternSaveParams) -> Result<Pattern> {
-    let size = params.data.as_ref().map_or(0, |data| afd_workspace::json(data).len());
+    let size = params.data.as_ref().map_or(0, |data| afd_store::to_json(data).len());
     if size > MAX_DATA {
         return Err(Error::param("data", "at most 65536 bytes", format!("{size} bytes")));
     }

@@ -67,3 +67,13 @@ pub fn skip_unreadable<T>(row: rusqlite::Result<T>) -> rusqlite::Result<Option<T
         Err(error) => Err(error),
     }
 }
+
+/// Serialises a value for a column; `null` if that fails.
+pub fn to_json<T: serde::Serialize + ?Sized>(value: &T) -> String {
+    serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
+}
+
+/// Parses a list of a column; empty if the text is malformed.
+pub fn parse_list<T: DeserializeOwned>(text: &str) -> Vec<T> {
+    serde_json::from_str(text).unwrap_or_default()
+}

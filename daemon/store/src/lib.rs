@@ -42,7 +42,7 @@ pub use rusqlite::ToSql;
 
 use afd_base::task::{Tasks, run_blocking};
 
-pub use columns::{json, said_elsewhere, skip_unreadable, word};
+pub use columns::{json, parse_list, said_elsewhere, skip_unreadable, to_json, word};
 pub use connections::probe;
 use connections::{forget_statistics, prepare, prepare_writer, restrict};
 pub use copy::{copy, open_copy, open_foreign, open_scratch};
@@ -62,7 +62,7 @@ use readers::{Pool, Readers};
 pub use savepoint::{all_or_nothing, taken_back};
 pub use space::Space;
 pub use sql::Sql;
-pub use stamp::{new_uid, now_ms};
+pub use stamp::{new_uid, now_ms, rfc3339};
 use writer::Writer;
 
 /// An open database.

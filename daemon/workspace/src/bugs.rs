@@ -6,10 +6,11 @@ use afd_proto::findings::{Bug, BugCounts, BugStatus, Severity};
 use afd_proto::vocabulary::RecordScope;
 use rusqlite::{Connection, Row};
 
-use super::columns::{json, parse_list};
 use super::findings::{self, Finding, Place};
 use afd_base::text;
-use afd_store::{Conditions, Page, Reader, Result, Sql as _, args, elsewhere, new_uid, now_ms, read, word};
+use afd_store::{
+    Conditions, Page, Reader, Result, Sql as _, args, elsewhere, new_uid, now_ms, parse_list, read, to_json, word,
+};
 
 /// Minimum word overlap (Jaccard index) of two titles for their bugs to count as similar.
 const MIN_SIMILARITY: f64 = 0.5;
@@ -104,13 +105,13 @@ pub fn add(connection: &Connection, origin: &str, session: i64, new: &New) -> Re
         args! {
             uid: new_uid(), origin, session_id: session, task_uid: new.task, title: new.title,
             severity: new.severity.unwrap_or(Severity::Medium).word(), description: new.description,
-            steps: json(&new.steps), expected: new.expected, actual: new.actual, app: new.place.app,
+            steps: to_json(&new.steps), expected: new.expected, actual: new.actual, app: new.place.app,
             page: new.place.page, state: new.place.state, scope: new.scope.word(), screenshot: new.screenshot,
             status: status.word(), now, resolved_at: new.resolved.then_some(now)
         },
         |row| row.get("id"),
     )?;
-    super::columns::touch(connection, session)?;
+    super::touch(connection, session)?;
     Ok(get(connection, id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
 }
 
@@ -201,7 +202,7 @@ pub fn change(connection: &Connection, bug: &Bug) -> Result<Option<Bug>> {
                 updated_at = :now WHERE id = :id",
         args! {
             id: bug.id, title: bug.title, severity: bug.severity.word(), description: bug.description,
-            steps: json(&bug.steps), expected: bug.expected, actual: bug.actual, app: bug.app, page: bug.page,
+            steps: to_json(&bug.steps), expected: bug.expected, actual: bug.actual, app: bug.app, page: bug.page,
             state: bug.state, scope: bug.scope.unwrap_or_default().word(), screenshot: bug.screenshot, now: now_ms()
         },
     )?;

@@ -7,9 +7,8 @@ use afd_proto::session::{Statistics, VisitedPage};
 use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
 
-use super::json;
 use afd_store::exchange::MAX_FIGURE;
-use afd_store::{Result, Sql as _, args};
+use afd_store::{Result, Sql as _, args, to_json};
 
 /// Figures and pages of another copy, which are added to those of this one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -41,7 +40,7 @@ pub fn add(connection: &Connection, session: i64, more: Elsewhere) -> Result<()>
 pub fn set(connection: &Connection, session: i64, elsewhere: &Elsewhere) -> Result<()> {
     connection.run(
         "UPDATE sessions SET elsewhere = :elsewhere WHERE id = :id",
-        args! {id: session, elsewhere: json(elsewhere)},
+        args! {id: session, elsewhere: to_json(elsewhere)},
     )?;
     Ok(())
 }

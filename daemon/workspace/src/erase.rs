@@ -1,10 +1,14 @@
 //! Erasing a session: everything that was said in it, and with it what was made of that. What it did on devices belongs
 //! to the app.
 
+use std::collections::BTreeSet;
+
+use afd_proto::conversation::RecordedMessage;
 use rusqlite::Connection;
 
-use super::Session;
-use super::conversation::{self, erase, messages};
+use super::{Session, patterns};
+use afd_base::text;
+use afd_conversation::{self as conversation, Conversation, erase, messages, prepared};
 use afd_store::{Result, Sql as _, args, now_ms};
 
 /// What was erased.
@@ -20,6 +24,62 @@ pub struct Erased {
     pub findings: i64,
     /// Row ids of the artifacts of pictures in messages.
     pub artifacts: Vec<i64>,
+}
+
+/// Erases a message with what was made of it, patterns too. Returns `None` if there is no such message.
+pub fn message(
+    connection: &Connection,
+    origin: &str,
+    conversation: &mut Conversation,
+    position: i64,
+) -> Result<Option<erase::Erased>> {
+    let Some(recorded) = messages::between(connection, conversation.id, position - 1, position)?.pop() else {
+        return Ok(None);
+    };
+    let mut patterns: BTreeSet<i64> = patterns_of(connection, conversation, position)?.into_iter().collect();
+    patterns.extend(patterns_about(connection, conversation.session, &recorded)?);
+    let Some(mut erased) = erase::message(connection, origin, conversation, position)? else { return Ok(None) };
+    for pattern in patterns {
+        // Its row stays: another copy of the memory does not bring it back.
+        erased.derived += i64::from(patterns::delete(connection, pattern)?.is_some());
+    }
+    Ok(Some(erased))
+}
+
+/// Returns the patterns of a session that are statements of a message.
+fn patterns_of(connection: &Connection, conversation: &Conversation, position: i64) -> Result<Vec<i64>> {
+    connection.all(
+        "SELECT id FROM patterns WHERE session_id = :session AND deleted_at IS NULL AND text IN
+            (SELECT text FROM message_facts WHERE conversation_id = :conversation AND (position = :position OR again = :position))",
+        args! {session: conversation.session, conversation: conversation.id, position},
+        |row| row.get("id"),
+    )
+}
+
+/// Returns the patterns that a session keeps to itself and that a language model may have taken from a message: those
+/// learned since then that share a figure or at least half of their words with it.
+fn patterns_about(connection: &Connection, session: i64, recorded: &RecordedMessage) -> Result<Vec<i64>> {
+    let telling = |text: &str| -> BTreeSet<String> {
+        text::words(text).into_iter().filter(|word| !text::is_stop(word)).collect()
+    };
+    let said = telling(&prepared::searched_text(&recorded.message));
+    let mut statement = connection.prepare_cached(
+        "SELECT id, text FROM patterns WHERE session_id = :session_id AND scope = 'session' AND created_at >= :at AND deleted_at IS NULL",
+    )?;
+    let rows = statement.query_map(args! {session_id: session, at: recorded.at}, |row| {
+        Ok((row.get::<_, i64>("id")?, row.get::<_, String>("text")?))
+    })?;
+    let mut found = Vec::new();
+    for row in rows {
+        let (id, pattern) = row?;
+        let words = telling(&pattern);
+        let shared: Vec<&String> = words.intersection(&said).collect();
+        let figure = shared.iter().any(|word| word.len() > 2 && word.contains(|c: char| c.is_ascii_digit()));
+        if figure || !shared.is_empty() && shared.len() * 2 >= words.len() {
+            found.push(id);
+        }
+    }
+    Ok(found)
 }
 
 /// Deletes the bugs and test results of a session with their content: all, or those that it keeps to itself. Their rows

@@ -2,12 +2,11 @@
 //! is used.
 
 pub mod bugs;
-mod columns;
-pub mod conversation;
 pub mod elsewhere;
 pub mod erase;
 mod error;
 pub mod findings;
+pub mod learning;
 pub mod page_models;
 pub mod patterns;
 pub mod progress;
@@ -26,11 +25,20 @@ use afd_proto::session::{SessionInfo, SessionStatus};
 use afd_proto::vocabulary::RecordScope;
 use rusqlite::{Connection, Row};
 
-pub use columns::json;
-use columns::{parse_list, touch};
 pub use error::SessionError;
 
-use afd_store::{Conditions, Page, Result, Sql as _, args, elsewhere, new_uid, now_ms, read, word};
+use afd_store::{
+    Conditions, Page, Result, Sql as _, args, elsewhere, new_uid, now_ms, parse_list, read, to_json, word,
+};
+
+/// Sets the modification time of a session to now.
+fn touch(connection: &Connection, session: i64) -> Result<()> {
+    connection.run(
+        "UPDATE sessions SET updated_at = :updated_at WHERE id = :id",
+        args! {id: session, updated_at: now_ms()},
+    )?;
+    Ok(())
+}
 
 /// Returns the row id of a session. Creates the session if necessary.
 pub fn row_id(connection: &Connection, origin: &str, name: &str) -> Result<i64> {
@@ -184,7 +192,7 @@ pub fn update(connection: &Connection, session: &Session) -> Result<()> {
         args! {
             id: session.id, name: session.name, goal: session.goal, app: session.app, scope: session.scope.word(),
             directory: text(&session.directory), progress_dir: text(&session.progress_dir),
-            next_steps: json(&session.next_steps), blockers: json(&session.blockers), summary: session.summary,
+            next_steps: to_json(&session.next_steps), blockers: to_json(&session.blockers), summary: session.summary,
             started_at: session.started_at, ended_at: session.ended_at, updated_at: now_ms()
         },
     )?;

@@ -8,9 +8,8 @@ use std::collections::BTreeSet;
 use afd_proto::pattern::{PageElement, PageModel};
 use rusqlite::{Connection, Row};
 
-use super::{json, parse_list};
 use afd_screen::page::pattern;
-use afd_store::{Result, Sql as _, args, elsewhere, new_uid, now_ms, read};
+use afd_store::{Result, Sql as _, args, elsewhere, new_uid, now_ms, parse_list, read, to_json};
 
 /// Weight of the latest comparison in the stability score.
 const LATEST_WEIGHT: f64 = 0.3;
@@ -63,7 +62,7 @@ pub fn save(
                         seen_count = seen_count + 1, updated_at = :updated_at
                      WHERE id = :id",
                 args! {
-                    id: known.id, page_type, elements: json(elements),
+                    id: known.id, page_type, elements: to_json(elements),
                     stability_score: (stability * 1000.0).round() / 1000.0, updated_at: now
                 },
             )?;
@@ -72,7 +71,7 @@ pub fn save(
         None => connection.one(
             "INSERT INTO page_models (uid, origin, app, page, page_type, elements, stability_score, created_at, updated_at)
                  VALUES (:uid, :origin, :app, :page, :page_type, :elements, 1.0, :now, :now) RETURNING id",
-            args! {uid: new_uid(), origin, app, page, page_type, elements: json(elements), now},
+            args! {uid: new_uid(), origin, app, page, page_type, elements: to_json(elements), now},
             |row| row.get("id"),
         )?,
     };

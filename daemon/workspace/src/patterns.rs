@@ -9,10 +9,9 @@ use std::collections::HashSet;
 use afd_proto::pattern::{Pattern, PatternKind, PatternScope};
 use rusqlite::{Connection, Row};
 
-use super::json;
 use afd_base::belief::{self, Evidence};
 use afd_store::exchange::Record;
-use afd_store::{Reader, Result, Sql as _, args, elsewhere, new_uid, now_ms, read, said_elsewhere, word};
+use afd_store::{Reader, Result, Sql as _, args, elsewhere, new_uid, now_ms, read, said_elsewhere, to_json, word};
 
 /// Prior confidence of a pattern that is saved without one.
 const DEFAULT_PRIOR: f64 = 0.5;
@@ -134,7 +133,7 @@ pub fn save(connection: &Connection, origin: &str, new: &New<'_>) -> Result<Patt
             args! {
                 uid: new_uid(), origin, session_id: new.session, kind: new.kind.word(), text: new.text,
                 scope: new.scope.word(), source: new.source, app: new.app, page: new.page,
-                data: new.data.map(json), prior, confidence: Evidence::new(prior).confidence(now), now
+                data: new.data.map(to_json), prior, confidence: Evidence::new(prior).confidence(now), now
             },
             |row| row.get("id"),
         )?,
@@ -158,7 +157,7 @@ fn save_again(connection: &Connection, id: i64, new: &New<'_>, known: u8, now: i
              WHERE id = :id",
         args! {
             id, prior: evidence.prior, confidence: evidence.confidence(now), takes_over,
-            forget: takes_over && known == 0, data: new.data.map(json), source: new.source, now
+            forget: takes_over && known == 0, data: new.data.map(to_json), source: new.source, now
         },
     )?;
     Ok(())

@@ -8,7 +8,8 @@ use afd_proto::tasks::CurrentTask;
 
 use sha2::{Digest as _, Sha256};
 
-use super::summary::{Digest, page_name, rfc3339};
+use super::summary::{Digest, page_name};
+use afd_store::rfc3339;
 
 /// Git state of a working directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -13,12 +13,12 @@ use serde_json::Value;
 
 pub(super) mod limits;
 
-use super::conversation::prepared::brief_limit;
-use super::conversation::summaries;
 use super::elsewhere::Elsewhere;
-use super::{Session, json, patterns};
+use super::{Session, patterns};
+use afd_conversation::prepared::brief_limit;
+use afd_conversation::summaries;
 use afd_store::exchange::{LoadError, Loaded, Record, Table};
-use afd_store::{Result, Sql as _, args, now_ms};
+use afd_store::{Result, Sql as _, args, now_ms, to_json};
 
 /// A kind of record: its type, its table, and which rows belong to the session `:owner`.
 struct Kind {
@@ -127,8 +127,8 @@ impl SessionRecord {
         }
         let values = args! {
             uid: self.uid, origin: self.origin, name, goal: self.goal, app: self.app,
-            scope: self.scope.unwrap_or_default().word(), next_steps: json(&self.next_steps),
-            blockers: json(&self.blockers), summary: self.summary, created_at: self.created_at,
+            scope: self.scope.unwrap_or_default().word(), next_steps: to_json(&self.next_steps),
+            blockers: to_json(&self.blockers), summary: self.summary, created_at: self.created_at,
             started_at: self.started_at, ended_at: self.ended_at, now: now_ms()
         };
         let id = connection.one(

@@ -88,7 +88,7 @@ pub fn add(connection: &Connection, origin: &str, session: i64, new: &New) -> Re
         |row| row.get::<_,
         i64>("id"),
     )?;
-    super::columns::touch(connection, session)?;
+    super::touch(connection, session)?;
     Ok(findings::get(connection, id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
 }
 

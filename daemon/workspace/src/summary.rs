@@ -9,6 +9,7 @@ use afd_proto::tasks::{Task, TaskStatus};
 
 use super::Session;
 use afd_base::text::cut;
+use afd_store::rfc3339;
 
 /// Everything that summaries, progress files, prompts and reports are built from. Computed from the records on demand;
 /// never stored.
@@ -42,11 +43,6 @@ pub struct Digest {
     pub context: BTreeMap<String, String>,
     /// Time of the snapshot, UTC milliseconds.
     pub at: i64,
-}
-
-/// Formats a time (UTC milliseconds) as RFC 3339 in UTC, with second precision.
-pub fn rfc3339(ms: i64) -> String {
-    jiff::Timestamp::from_second(ms.div_euclid(1000)).map(|t| t.to_string()).unwrap_or_default()
 }
 
 /// Formats a duration in milliseconds, for example `1h 5m 3s`.

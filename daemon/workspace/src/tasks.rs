@@ -7,9 +7,8 @@ use afd_proto::tasks::{FinishStatus, Task, TaskCounts, TaskStatus};
 use afd_proto::vocabulary::RecordScope;
 use rusqlite::{Connection, OptionalExtension, Row};
 
-use super::columns::{json, parse_list};
 use super::error::SessionError;
-use afd_store::{Result, Sql as _, args, elsewhere, new_uid, now_ms, read, word};
+use afd_store::{Result, Sql as _, args, elsewhere, new_uid, now_ms, parse_list, read, to_json, word};
 
 /// Result of an operation on a task.
 pub type Outcome<T> = Result<T, SessionError>;
@@ -133,12 +132,12 @@ pub fn insert(connection: &Connection, origin: &str, session: i64, new: &New<'_>
                 :summary, :scope, :now, :started_at, :finished_at, :now) RETURNING id",
         args! {
             uid, origin, session_id: session, description: new.description, status: new.status.word(),
-            priority: new.priority, blocked_by: json(new.before), progress: new.progress, summary: new.summary,
+            priority: new.priority, blocked_by: to_json(new.before), progress: new.progress, summary: new.summary,
             scope: new.scope.word(), now, started_at: new.started_at, finished_at: new.finished_at
         },
         |row| row.get("id"),
     )?;
-    super::columns::touch(connection, session)?;
+    super::touch(connection, session)?;
     Ok(get(connection, session, id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
 }
 
@@ -247,7 +246,7 @@ pub fn start(connection: &Connection, session: i64, id: Option<i64>, switch: boo
 
 /// Updates the modification time of the session and returns the changed task.
 fn touch_and_reload(connection: &Connection, session: i64, id: i64) -> Outcome<Task> {
-    super::columns::touch(connection, session)?;
+    super::touch(connection, session)?;
     get(connection, session, id)?.ok_or_else(|| no_task(id))
 }
 

@@ -4,9 +4,9 @@ use afd_proto::conversation::Role;
 use rusqlite::Connection;
 use serde_json::Value;
 
-use super::conversation::summaries;
 use super::patterns;
 use super::records::limits;
+use afd_conversation::summaries;
 use afd_store::exchange::{self, Kind, LoadError, Loaded, Loader, Record};
 use afd_store::{Sql as _, args, now_ms};
 

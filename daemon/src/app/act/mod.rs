@@ -24,8 +24,8 @@ use serde_json::json;
 
 use super::{Core, Error, Result};
 use crate::app::Methods;
+use afd_conversation::typed;
 use afd_device::{Input, Key};
-use afd_workspace::conversation::typed;
 use execute::execute_once;
 use plan::{Inputs, Plan, Steps};
 use scroll::Search;

@@ -14,15 +14,16 @@ use crate::app::{Core, Error, Methods, Result, artifacts::Content as File};
 use afd_base::config::Conversation as Settings;
 use afd_base::model::Counter;
 use afd_base::task::run_blocking;
+use afd_conversation::compaction::{self, Limits};
+use afd_conversation::ids::Open;
+use afd_conversation::keys::{self, ContextValue};
+use afd_conversation::prepared::{self, Prepared};
+use afd_conversation::rolling::{self, Sizes};
+use afd_conversation::{self as conversation, Conversation, kept, messages, totals, typed};
 use afd_screen::picture;
 use afd_store::{Connection, Result as Stored, Store, artifact, now_ms};
 use afd_workspace as session;
-use afd_workspace::conversation::compaction::{self, Limits};
-use afd_workspace::conversation::ids::Open;
-use afd_workspace::conversation::keys::{self, ContextValue};
-use afd_workspace::conversation::prepared::{self, Prepared};
-use afd_workspace::conversation::rolling::{self, Sizes};
-use afd_workspace::conversation::{self, Conversation, kept, messages, totals, typed};
+use afd_workspace::learning::learn;
 
 /// Registers the methods of this file.
 pub(in crate::app) fn register(methods: &mut Methods) {
@@ -347,15 +348,9 @@ impl Work {
         let limits = Limits::of(&conversation, s);
         let mut done = compaction::CompactionOutcome::default();
         if limits.exceeded(&conversation) {
-            done = compaction::compact(
-                c,
-                &self.origin,
-                &mut conversation,
-                limits,
-                &self.counter,
-                (self.app.as_deref(), PatternScope::Session),
-                self.has_model,
-            )?;
+            done = compaction::compact(c, &self.origin, &mut conversation, limits, &self.counter, self.has_model)?;
+            let about = (self.app.as_deref(), PatternScope::Session);
+            learn(c, &self.origin, self.session, about, &done.facts)?;
         }
         conversation::save(c, &self.origin, &conversation)?;
         let hidden = totals::running(c, conversation.id, conversation.begins_after())?;

@@ -11,14 +11,13 @@ use crate::app::memory::experience;
 use crate::app::recall::{Recall, for_request};
 use crate::app::session::context_of;
 use afd_base::text::{self, cut};
+use afd_conversation::assemble::{Background, Item};
+use afd_conversation::{Conversation, messages};
 use afd_experience::memory::experience::Query;
 use afd_experience::memory::{Place, log, notes, observations};
 use afd_experience::visual::states;
 use afd_screen::page::pattern;
-use afd_store::{Connection, Reader, Result as Stored};
-use afd_workspace::conversation::assemble::{Background, Item};
-use afd_workspace::conversation::{Conversation, messages};
-use afd_workspace::summary::rfc3339;
+use afd_store::{Connection, Reader, Result as Stored, rfc3339};
 use afd_workspace::{Session, bugs, page_models, patterns, tasks};
 
 /// Maximum number of items of each kind that are considered.

@@ -11,8 +11,9 @@ use super::{SUMMARIES_JOB, conversation_of, counter, lock_name};
 use crate::app::checks::check_session;
 use crate::app::session::active;
 use crate::app::{Core, Error, Methods, Result};
-use afd_workspace::conversation::compaction::{self, Limits};
-use afd_workspace::conversation::{self, summaries, totals};
+use afd_conversation::compaction::{self, Limits};
+use afd_conversation::{self as conversation, summaries, totals};
+use afd_workspace::learning::learn;
 
 /// Registers the methods of this file.
 pub(in crate::app) fn register(methods: &mut Methods) {
@@ -60,15 +61,8 @@ async fn compacted(core: &Arc<Core>, name: &str, which: Option<&str>, how: How) 
         let mut limits = Limits::of(&conversation, &settings.conversation);
         limits.keep = how.keep.unwrap_or(limits.keep);
         let tokens_before = conversation.used;
-        let done = compaction::compact(
-            c,
-            &origin,
-            &mut conversation,
-            limits,
-            &counter,
-            (session.app.as_deref(), how.learn),
-            has_model,
-        )?;
+        let done = compaction::compact(c, &origin, &mut conversation, limits, &counter, has_model)?;
+        let facts = learn(c, &origin, id, (session.app.as_deref(), how.learn), &done.facts)?;
         if how.drop && done.messages > 0 {
             conversation.dropped_to = conversation.compacted_to;
         }
@@ -79,7 +73,7 @@ async fn compacted(core: &Arc<Core>, name: &str, which: Option<&str>, how: How) 
             messages: done.messages,
             tokens_before,
             tokens_after: conversation.used,
-            facts: done.facts,
+            facts,
             summary: summary.map(|kept| kept.info),
         })
     });

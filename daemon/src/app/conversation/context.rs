@@ -23,10 +23,10 @@ use crate::app::{Core, Error, Methods, Result};
 use afd_base::model::Counter;
 use afd_base::task::run_blocking;
 use afd_base::text::cut;
+use afd_conversation::assemble::{self, Assembled, Draft, History, Plan, Start};
+use afd_conversation::compaction::Limits;
+use afd_conversation::{Conversation, budget, kept, messages, prepared, search, shapes, summaries, totals};
 use afd_store::{Connection, Result as Stored, artifact};
-use afd_workspace::conversation::assemble::{self, Assembled, Draft, History, Plan, Start};
-use afd_workspace::conversation::compaction::Limits;
-use afd_workspace::conversation::{Conversation, budget, kept, messages, prepared, search, shapes, summaries, totals};
 use afd_workspace::{Session, tasks};
 
 /// Registers the methods of this file.

@@ -13,7 +13,7 @@ use crate::app::session::{SAYING, known};
 use crate::app::{Core, Error, Methods, Result};
 use afd_experience::memory::requests;
 use afd_store::artifact;
-use afd_workspace::conversation::erase;
+use afd_workspace::erase;
 
 /// Registers the methods of this file.
 pub(in crate::app) fn register(methods: &mut Methods) {

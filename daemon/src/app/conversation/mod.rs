@@ -22,9 +22,9 @@ use afd_base::config::Config;
 use afd_base::model::{Counter, Tokenizers};
 use afd_base::resident::trim_heap;
 use afd_base::task::{failpoint, run_blocking};
+use afd_conversation::compaction::Limits;
+use afd_conversation::{self as conversation, Conversation, budget};
 use afd_store::{Connection, Result as Stored};
-use afd_workspace::conversation::compaction::Limits;
-use afd_workspace::conversation::{self, Conversation, budget};
 
 /// Name of the job that asks a language model for summaries.
 pub(super) const SUMMARIES_JOB: &str = "conversation-summaries";

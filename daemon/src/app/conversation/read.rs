@@ -21,11 +21,13 @@ use crate::app::session::{context_of, known};
 use crate::app::{Core, Error, Methods, Result};
 use afd_base::model::Counter;
 use afd_base::task::run_blocking;
+use afd_conversation::compaction::Limits;
+use afd_conversation::{
+    self as conversation, Conversation, budget, messages, prepared, rolling, search, summaries, totals,
+};
 use afd_device as device;
 use afd_experience::memory::{log, sessions as memory};
 use afd_screen::page::{refs, target};
-use afd_workspace::conversation::compaction::Limits;
-use afd_workspace::conversation::{self, Conversation, budget, messages, prepared, rolling, search, summaries, totals};
 use afd_workspace::{Session, tasks};
 
 /// Registers the methods of this file.

@@ -12,9 +12,9 @@ use crate::app::Core;
 use afd_base::config::LanguageModelSettings;
 use afd_base::model::{Endpoint, LanguageModel, ModelError, Request};
 use afd_base::text::cut;
+use afd_conversation::summaries::StoredSummary;
+use afd_conversation::{self as conversation, messages, summaries};
 use afd_store::{Connection, Store, now_ms};
-use afd_workspace::conversation::summaries::StoredSummary;
-use afd_workspace::conversation::{self, messages, summaries};
 use afd_workspace::{self as session, patterns};
 
 const SUMMARISE: &str = "You keep the memory of an agent that operates a phone or another user interface. Write a short summary of the \
@@ -172,8 +172,11 @@ fn material(earlier: &str, said: &[RecordedMessage], most: usize) -> (String, Op
     let mut last = None;
     for recorded in said {
         let message = &recorded.message;
-        let calls: String =
-            message.tool_calls.iter().map(|c| format!(" [calls {} {}]", c.name, session::json(&c.arguments))).collect();
+        let calls: String = message
+            .tool_calls
+            .iter()
+            .map(|c| format!(" [calls {} {}]", c.name, afd_store::to_json(&c.arguments)))
+            .collect();
         let line = format!(
             "{}: {}{}",
             role(message.role),

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::app::core::Core;
+use afd_conversation::messages;
 use afd_experience::memory::rebuild;
-use afd_workspace::conversation::messages;
 
 /// Makes the counters of experience again after an upgrade, some at a time, from where an earlier run ended.
 pub fn rebuild_experience(core: &Arc<Core>) {

@@ -13,7 +13,7 @@ use crate::app::checks::check_session;
 use crate::app::{Core, Error, Methods, Result};
 use afd_base::model::Counter;
 use afd_base::text::cut;
-use afd_workspace::summary::rfc3339;
+use afd_store::rfc3339;
 use afd_workspace::{self as session, Session, tasks};
 
 /// Registers the methods of this file.

@@ -20,6 +20,7 @@ use crate::app::{Core, Error, Methods, Result};
 use afd_base::config::RecallSettings;
 use afd_base::model::ModelError;
 use afd_base::model::embed::{BUILTIN, Builtin, Embedder};
+use afd_conversation::{self as conversation, search as messages};
 use afd_recall::entries::{self, name_hash};
 use afd_recall::nearest::VectorIndex;
 use afd_recall::points::Filters;
@@ -28,7 +29,6 @@ use afd_recall::terms::Effort;
 use afd_recall::vectors;
 use afd_store::{Connection, Result as Stored, Store, now_ms};
 use afd_workspace as session;
-use afd_workspace::conversation::{self, search as messages};
 
 /// Registers the methods of this file.
 pub(in crate::app) fn register(methods: &mut Methods) {

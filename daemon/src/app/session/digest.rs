@@ -6,12 +6,13 @@ use afd_proto::session::{Statistics, VisitedPage};
 
 use super::coverage;
 use crate::app::Result;
+use afd_conversation as conversation;
+use afd_conversation::{Conversation, messages};
 use afd_experience::memory::{log, notes, sessions};
 use afd_experience::visual::states;
 use afd_store::{Connection, Page, Result as Stored, Store, artifact, now_ms};
-use afd_workspace::conversation::{Conversation, messages};
 use afd_workspace::summary::Digest;
-use afd_workspace::{self as session, Session, bugs, conversation, elsewhere, results, tasks, tested};
+use afd_workspace::{self as session, Session, bugs, elsewhere, results, tasks, tested};
 
 /// Maximum number of rows of each kind in a digest.
 const MAX_ROWS: usize = 100_000;

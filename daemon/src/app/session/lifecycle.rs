@@ -15,10 +15,10 @@ use super::{active, change, check_directory, digest, known, no_session, progress
 use crate::app::checks::{MAX_GOAL, absolute, check_optional, check_session, check_text};
 use crate::app::paging::page;
 use crate::app::{Core, Error, Methods, Result};
+use afd_conversation::keys::{self, ContextValue};
+use afd_conversation::{self as conversation, Conversation, messages};
 use afd_experience::memory::sessions;
 use afd_store::{Connection, Page, Reader, Result as Stored, Store, now_ms};
-use afd_workspace::conversation::keys::{self, ContextValue};
-use afd_workspace::conversation::{self, Conversation, messages};
 use afd_workspace::summary::Digest;
 use afd_workspace::{self as session, Filter, Session, bugs, results, tasks};
 

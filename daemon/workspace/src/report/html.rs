@@ -8,9 +8,9 @@ use afd_proto::tasks::Task;
 use base64::Engine;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::super::summary::{Digest, duration, page_name, rfc3339};
-use super::Moment;
-use super::{Picture, find};
+use super::super::summary::{Digest, duration, page_name};
+use super::{Moment, Picture, find};
+use afd_store::rfc3339;
 
 const STYLE: &str = "
 :root { color-scheme: light dark; --line: #8884; --dim: #777; --good: #1a7f37; --bad: #cf222e; --warn: #9a6700; }

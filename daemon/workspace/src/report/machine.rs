@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use afd_proto::findings::{ResultStatus, TestResult};
 use serde_json::json;
 
-use super::super::summary::{Digest, rfc3339};
+use super::super::summary::Digest;
 use super::Moment;
+use afd_store::rfc3339;
 
 /// Escapes text for an attribute or the content of an element; what XML 1.0 cannot hold becomes a space.
 fn escaped(text: &str) -> String {

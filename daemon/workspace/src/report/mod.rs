@@ -6,7 +6,8 @@ pub mod machine;
 
 use afd_proto::findings::{Bug, TestResult};
 
-use super::summary::{Digest, duration, page_name, rfc3339};
+use super::summary::{Digest, duration, page_name};
+use afd_store::rfc3339;
 
 /// An image used in a report.
 #[derive(Debug, Clone)]

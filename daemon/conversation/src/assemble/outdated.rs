@@ -67,7 +67,7 @@ fn words(sentence: &str) -> BTreeSet<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::conversation::facts::Kind;
+    use crate::facts::Kind;
 
     fn fact(id: i64, text: &str) -> Fact {
         Fact {

@@ -11,8 +11,7 @@ pub use super::fact_rows::{Fact, Said, seen};
 use super::facts::{self, Candidate, Kind};
 use super::supersede::{AFTER_DOUBTED, MAX_SUBJECT, Replaced, Subject, supersede};
 use afd_base::text;
-use afd_store::args;
-use afd_store::{Result, new_uid, now_ms};
+use afd_store::{Result, args, new_uid, now_ms};
 
 /// Term counts of a conversation by hash: the stored count, and what the messages being appended add to it.
 #[derive(Debug, Default)]

@@ -10,9 +10,8 @@ use std::collections::{BTreeSet, HashMap};
 use afd_proto::conversation::{FoundMessage, RecordedMessage, Role};
 use rusqlite::{Connection, Row};
 
-use super::supersede;
 use super::word_index::key;
-use super::{messages, prepared};
+use super::{messages, prepared, supersede};
 use afd_base::text::{self, cut};
 use afd_store::{Conditions, Result, Sql as _, args, read, word};
 

@@ -3,7 +3,8 @@
 //!
 //! The summary is extractive at first: the best-scored sentences, in the order in which they were said. If a language
 //! model is configured, it is asked later for a better version, and the next extractive summary starts with that text.
-//! Strong facts also become patterns, which outlive the conversation.
+//! Strong facts of the user are returned with it; the caller keeps them as patterns, which outlive the conversation. A
+//! tool prints what strangers wrote, and an assistant repeats it, so that neither teaches anything.
 //!
 //! Where to cut: the newest `keep` messages stay, extended back to the start of their turn so that a turn stays whole.
 //! If those messages alone exceed the threshold, only the newest ones within half of it stay, with the rest of their
@@ -11,13 +12,11 @@
 //! result; its request is still sent with the context (see `assemble`).
 
 use afd_proto::conversation::Role;
-use afd_proto::pattern::{PatternKind, PatternScope};
 use rusqlite::Connection;
 
 use super::kept::{self, Fact};
 use super::messages::{self, Wanted};
 use super::{Conversation, summaries, totals};
-use crate::patterns;
 use afd_base::config::Conversation as Settings;
 use afd_base::model::Counter;
 use afd_store::Result;
@@ -65,12 +64,12 @@ impl Limits {
 }
 
 /// Result of a compaction.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct CompactionOutcome {
     /// Number of messages removed from the context.
     pub messages: i64,
-    /// Number of facts that became patterns.
-    pub facts: i64,
+    /// The strongest facts of these messages, which are worth learning.
+    pub facts: Vec<Fact>,
 }
 
 /// Returns the last message to remove from the context, or `None` if none may be removed. See the module documentation
@@ -100,15 +99,14 @@ fn last_to_compact(connection: &Connection, c: &Conversation, limits: Limits) ->
     Ok(begin.map(|begin| begin - 1).filter(|upto| *upto > begins))
 }
 
-/// Compacts a conversation and updates its totals in `conversation`. What is learned is about `app`, and told to
-/// `learn_as`. `use_model` schedules a request to the language model for a better summary.
+/// Compacts a conversation and updates its totals in `conversation`. `use_model` schedules a request to the language
+/// model for a better summary.
 pub fn compact(
     connection: &Connection,
     origin: &str,
     conversation: &mut Conversation,
     limits: Limits,
     counter: &Counter,
-    (app, learn_as): (Option<&str>, PatternScope),
     use_model: bool,
 ) -> Result<CompactionOutcome> {
     let Some(upto) = last_to_compact(connection, conversation, limits)? else {
@@ -124,7 +122,8 @@ pub fn compact(
         conversation.used += if rule.position <= upto { rule.tokens } else { 0 };
     }
     let fresh = kept::facts(connection, id, (begins, upto + 1), (MAX_LEARNED, MAX_LEARNED))?;
-    let facts = learn(connection, origin, conversation.session, (app, learn_as), &fresh)?;
+    let worth = |fact: &Fact| fact.score >= MIN_PATTERN_SCORE && fact.role == Role::User;
+    let facts = fresh.into_iter().filter(worth).take(MAX_LEARNED).collect();
     Ok(CompactionOutcome { messages: upto - begins, facts })
 }
 
@@ -195,42 +194,4 @@ fn take_fitting(best_first: Vec<Fact>, available: i64, chosen: &mut Vec<Fact>, s
     }
     *spent += used;
     left
-}
-
-/// Phrases that mark a sentence of the user as a preference.
-const PREFERENCE_PHRASES: &[&str] =
-    &["prefer", "always", "never", "i want", "i like", "favourite", "favorite", "please use", "don't use"];
-
-/// Saves the strongest facts as patterns and returns how many there were. Only what the user said: a tool prints what
-/// strangers wrote, and an assistant repeats it.
-fn learn(
-    connection: &Connection,
-    origin: &str,
-    session: i64,
-    (app, learn_as): (Option<&str>, PatternScope),
-    facts: &[Fact],
-) -> Result<i64> {
-    let mut learned = 0;
-    // What concerns no app cannot be everybody's who uses it.
-    let scope = if learn_as == PatternScope::App && app.is_none() { PatternScope::Session } else { learn_as };
-    for fact in facts.iter().filter(|f| f.score >= MIN_PATTERN_SCORE && f.role == Role::User).take(MAX_LEARNED) {
-        let folded = afd_base::text::fold(&fact.text);
-        let is_preference = fact.role == Role::User && PREFERENCE_PHRASES.iter().any(|w| folded.contains(w));
-        let kind = if is_preference { PatternKind::UserPreference } else { PatternKind::KeyFact };
-        let app = app.unwrap_or("");
-        let new = patterns::New {
-            kind,
-            text: &fact.text,
-            app,
-            page: "",
-            scope,
-            data: None,
-            prior: None,
-            session: Some(session),
-            source: Some(fact.role.word()),
-        };
-        patterns::save(connection, origin, &new)?;
-        learned += 1;
-    }
-    Ok(learned)
 }

@@ -16,8 +16,8 @@ use super::super::prepared::tokens;
 use super::super::search::{self, Recalled};
 use super::history::{History, as_i64, cut_middle, text_message};
 use super::outdated::Corrections;
-use crate::summary::rfc3339;
 use afd_base::model::Counter;
+use afd_store::rfc3339;
 
 /// Tokens of a line beside its text: its number, who said it, a newline.
 const LINE: i64 = 4;

@@ -6,14 +6,12 @@
 use afd_proto::conversation::{Message, RecordedMessage, Role, ToolCall};
 use rusqlite::{Connection, Row, ToSql};
 
-use super::super::{json, parse_list};
-use super::Conversation;
 use super::facts::{self, Candidate};
 use super::kept::{self, Said, TermCounts};
 use super::prepared::{Prepared, asked_by, brief_tokens, pictures, said_text, searched_text, statements};
-use super::word_index;
+use super::{Conversation, word_index};
 use afd_base::model::Counter;
-use afd_store::{Page, Piece, Result, Sql as _, args, elsewhere, new_uid, now_ms, read, word};
+use afd_store::{Page, Piece, Result, Sql as _, args, elsewhere, new_uid, now_ms, parse_list, read, to_json, word};
 
 /// Returns the uids of the artifacts that the messages of a conversation show.
 pub fn shown(connection: &Connection, conversation: i64) -> Result<Vec<String>> {
@@ -118,10 +116,10 @@ pub fn append(
                 :tokens, :running, :brief_running, :tokenizer, 1, :now, :now)",
         args! {
             uid: new_uid(), origin, conversation_id: conversation.id, position: conversation.position,
-            turn: conversation.turn, role: message.role.word(), content: json(&message.content),
-            tool_calls: (!message.tool_calls.is_empty()).then(|| json(&message.tool_calls)),
+            turn: conversation.turn, role: message.role.word(), content: to_json(&message.content),
+            tool_calls: (!message.tool_calls.is_empty()).then(|| to_json(&message.tool_calls)),
             tool_call_id: message.tool_call_id, name: message.name, failed: message.failed, tokens: prepared.tokens,
-            extra: (!message.extra.is_empty()).then(|| json(&message.extra)), running: conversation.tokens,
+            extra: (!message.extra.is_empty()).then(|| to_json(&message.extra)), running: conversation.tokens,
             brief_running: conversation.brief_tokens, tokenizer: prepared.tokenizer, now
         },
     )?;

@@ -29,8 +29,7 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Connection, Row};
 
-use super::{json, parse_list};
-use afd_store::{Result, Sql as _, args, new_uid, now_ms, read};
+use afd_store::{Result, Sql as _, args, new_uid, now_ms, parse_list, read, to_json};
 use keys::ContextValue;
 use rolling::Line;
 
@@ -164,8 +163,8 @@ pub fn save(connection: &Connection, origin: &str, c: &Conversation) -> Result<(
                 used_tokens = excluded.used_tokens, updated_at = excluded.updated_at",
         args! {
             session_id: c.session, name: if c.name.is_empty() { MAIN } else { &c.name }, uid: new_uid(), origin,
-            model: c.model, max_tokens: c.max_tokens, tracked: json(&c.tracked), context: json(&c.context),
-            rolling: json(&c.rolling), position: c.position, turn: c.turn, cleared_to: c.cleared_to,
+            model: c.model, max_tokens: c.max_tokens, tracked: to_json(&c.tracked), context: to_json(&c.context),
+            rolling: to_json(&c.rolling), position: c.position, turn: c.turn, cleared_to: c.cleared_to,
             dropped_to: c.dropped_to, compacted_to: c.compacted_to, tokens: c.tokens, brief_tokens: c.brief_tokens,
             used_tokens: c.used, updated_at: now_ms()
         },

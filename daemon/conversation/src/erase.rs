@@ -1,20 +1,14 @@
 //! Erasing what was said: a message with everything that was made of it.
 
-use std::collections::BTreeSet;
-
-use afd_proto::conversation::RecordedMessage;
 use rusqlite::Connection;
 
-use super::super::patterns;
 use super::{Conversation, messages, prepared, save, word_index};
-use afd_base::text;
-use afd_store::{Result, now_ms};
-use afd_store::{Sql as _, args, artifact};
+use afd_store::{Result, Sql as _, args, artifact, now_ms};
 
 /// What was erased.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Erased {
-    /// Number of statements, summaries and patterns that were made of it.
+    /// Number of statements and summaries that were made of it.
     pub derived: i64,
     /// Row ids of the artifacts of its pictures.
     pub artifacts: Vec<i64>,
@@ -43,15 +37,6 @@ pub fn message(
         |row| row.get("id"),
     )?;
     word_index::remove(connection, conversation.id, position, &prepared::searched_text(&recorded.message))?;
-    let patterns = patterns_of(connection, conversation, position)?.into_iter().chain(patterns_about(
-        connection,
-        conversation.session,
-        &recorded,
-    )?);
-    for pattern in patterns.collect::<BTreeSet<i64>>() {
-        // Its row stays: another copy of the memory does not bring it back.
-        erased.derived += i64::from(patterns::delete(connection, pattern)?.is_some());
-    }
     // What replaced a statement of it, or answers it, quotes it.
     run("UPDATE message_facts SET was = NULL WHERE conversation_id = :conversation_id AND position IN
             (SELECT superseded_by FROM message_facts WHERE conversation_id = :conversation_id AND position = :position)")?;
@@ -78,43 +63,6 @@ pub fn message(
     conversation.context.retain(|_, known| !arguments.contains(&known.value));
     save(connection, origin, conversation)?;
     Ok(Some(erased))
-}
-
-/// Returns the patterns of a session that are statements of a message.
-fn patterns_of(connection: &Connection, conversation: &Conversation, position: i64) -> Result<Vec<i64>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT id FROM patterns WHERE session_id = :session AND deleted_at IS NULL AND text IN
-            (SELECT text FROM message_facts WHERE conversation_id = :conversation AND (position = :position OR again = :position))",
-    )?;
-    let values = args! {session: conversation.session, conversation: conversation.id, position};
-    let rows = statement.query_map(values, |row| row.get("id"))?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
-}
-
-/// Returns the patterns that a session keeps to itself and that a language model may have taken from a message: those
-/// learned since then that share a figure or at least half of their words with it.
-fn patterns_about(connection: &Connection, session: i64, recorded: &RecordedMessage) -> Result<Vec<i64>> {
-    let telling = |text: &str| -> BTreeSet<String> {
-        text::words(text).into_iter().filter(|word| !text::is_stop(word)).collect()
-    };
-    let said = telling(&prepared::searched_text(&recorded.message));
-    let mut statement = connection.prepare_cached(
-        "SELECT id, text FROM patterns WHERE session_id = :session_id AND scope = 'session' AND created_at >= :at AND deleted_at IS NULL",
-    )?;
-    let rows = statement.query_map(args! {session_id: session, at: recorded.at}, |row| {
-        Ok((row.get::<_, i64>("id")?, row.get::<_, String>("text")?))
-    })?;
-    let mut found = Vec::new();
-    for row in rows {
-        let (id, pattern) = row?;
-        let words = telling(&pattern);
-        let shared: Vec<&String> = words.intersection(&said).collect();
-        let figure = shared.iter().any(|word| word.len() > 2 && word.contains(|c: char| c.is_ascii_digit()));
-        if figure || !shared.is_empty() && shared.len() * 2 >= words.len() {
-            found.push(id);
-        }
-    }
-    Ok(found)
 }
 
 /// Erases a conversation. Returns the number of messages, and of statements and summaries.

@@ -2,10 +2,10 @@
 
 use afd_proto::conversation::{Content, Message, Part, Role};
 
-use super::super::json;
 use super::facts::{self, Candidate};
 use super::headings;
 use afd_base::model::Counter;
+use afd_store::to_json;
 
 /// Tokens a message costs in addition to its content.
 const MESSAGE_OVERHEAD: i64 = 4;
@@ -20,8 +20,11 @@ pub fn tokens(message: &Message, counter: &Counter) -> i64 {
         Content::Text(text) => counter.count(text),
         Content::Parts(parts) => parts.iter().map(|part| tokens_of_part(part, counter)).sum(),
     };
-    let calls: i64 =
-        message.tool_calls.iter().map(|call| counter.count(&call.name) + counter.count(&json(&call.arguments))).sum();
+    let calls: i64 = message
+        .tool_calls
+        .iter()
+        .map(|call| counter.count(&call.name) + counter.count(&to_json(&call.arguments)))
+        .sum();
     MESSAGE_OVERHEAD + content + calls
 }
 
@@ -29,7 +32,7 @@ pub fn tokens(message: &Message, counter: &Counter) -> i64 {
 /// calls.
 pub fn extra_tokens(message: &Message, counter: &Counter) -> i64 {
     let of = |extra: &serde_json::Map<String, serde_json::Value>| {
-        if extra.is_empty() { 0 } else { counter.count(&json(extra)) }
+        if extra.is_empty() { 0 } else { counter.count(&to_json(extra)) }
     };
     of(&message.extra) + message.tool_calls.iter().map(|call| of(&call.extra)).sum::<i64>()
 }
@@ -136,6 +139,6 @@ pub fn asked_by(message: &Message) -> Option<String> {
 /// Returns the text by which a message is found: its content, and the calls that it makes.
 pub fn searched_text(message: &Message) -> String {
     let calls: String =
-        message.tool_calls.iter().map(|call| format!("\n{} {}", call.name, json(&call.arguments))).collect();
+        message.tool_calls.iter().map(|call| format!("\n{} {}", call.name, to_json(&call.arguments))).collect();
     said_text(message) + &calls
 }

@@ -7,9 +7,9 @@ use afd_proto::conversation::{Content, Message, Part, RecordedMessage, Role};
 use super::super::prepared::{brief_limit, extra_tokens, tokens};
 use super::history::{History, as_i64, cut_middle};
 use super::window::Plan;
-use crate::json;
 use afd_base::model::Counter;
 use afd_base::text;
+use afd_store::to_json;
 
 /// Maximum tokens of an older tool result, and of an older message of the assistant, when turns must be shortened
 /// further.
@@ -241,12 +241,12 @@ fn shorten(shown: &mut Shown, max_tokens: i64, counter: &Counter) -> bool {
     }
     let message = &mut shown.message;
     forget_extra(message);
-    let cost_of = |arguments: &serde_json::Map<String, serde_json::Value>| counter.count(&json(arguments));
+    let cost_of = |arguments: &serde_json::Map<String, serde_json::Value>| counter.count(&to_json(arguments));
     let each = (max_tokens / 2 / as_i64(message.tool_calls.len()).max(1)).max(4);
     for call in &mut message.tool_calls {
         let cost = cost_of(&call.arguments);
         if cost > each {
-            let text = cut_middle(&json(&call.arguments), cost, each, counter);
+            let text = cut_middle(&to_json(&call.arguments), cost, each, counter);
             call.arguments = serde_json::Map::from_iter([("leftOut".to_owned(), serde_json::Value::from(text))]);
         }
     }

@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use rusqlite::Connection;
 
 use afd_base::text::{self, cut};
-use afd_store::Result;
-use afd_store::args;
+use afd_store::{Result, args};
 
 /// Maximum length of the indexed text of a message, characters: from its start, and from its end.
 const MAX_HEAD: usize = 48_000;

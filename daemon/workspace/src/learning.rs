@@ -1,0 +1,41 @@
+//! What a conversation teaches: the strongest facts of the user become patterns when the conversation is compacted.
+
+use afd_proto::pattern::{PatternKind, PatternScope};
+use rusqlite::Connection;
+
+use super::patterns;
+use afd_conversation::kept::Fact;
+use afd_store::Result;
+
+/// Phrases that mark a sentence of the user as a preference.
+const PREFERENCE_PHRASES: &[&str] =
+    &["prefer", "always", "never", "i want", "i like", "favourite", "favorite", "please use", "don't use"];
+
+/// Saves facts as patterns about `app`, for those who see `scope`. Returns their number.
+pub fn learn(
+    connection: &Connection,
+    origin: &str,
+    session: i64,
+    (app, scope): (Option<&str>, PatternScope),
+    facts: &[Fact],
+) -> Result<i64> {
+    // A fact about no app cannot belong to everybody who uses the app.
+    let scope = if scope == PatternScope::App && app.is_none() { PatternScope::Session } else { scope };
+    for fact in facts {
+        let folded = afd_base::text::fold(&fact.text);
+        let is_preference = PREFERENCE_PHRASES.iter().any(|w| folded.contains(w));
+        let new = patterns::New {
+            kind: if is_preference { PatternKind::UserPreference } else { PatternKind::KeyFact },
+            text: &fact.text,
+            app: app.unwrap_or(""),
+            page: "",
+            scope,
+            data: None,
+            prior: None,
+            session: Some(session),
+            source: Some(fact.role.word()),
+        };
+        patterns::save(connection, origin, &new)?;
+    }
+    Ok(i64::try_from(facts.len()).unwrap_or(i64::MAX))
+}
