@@ -111,7 +111,7 @@ pub fn add(connection: &Connection, origin: &str, session: i64, new: &New) -> Re
         },
         |row| row.get("id"),
     )?;
-    super::touch(connection, session)?;
+    super::touched::touch(connection, session)?;
     Ok(get(connection, id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
 }
 

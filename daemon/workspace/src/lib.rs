@@ -17,6 +17,7 @@ pub mod results;
 pub mod summary;
 pub mod tasks;
 pub mod tested;
+mod touched;
 pub mod transfer;
 
 use std::path::PathBuf;
@@ -26,19 +27,11 @@ use afd_proto::vocabulary::RecordScope;
 use rusqlite::{Connection, Row};
 
 pub use error::SessionError;
+use touched::touch;
 
 use afd_store::{
     Conditions, Page, Result, Sql as _, args, elsewhere, new_uid, now_ms, parse_list, read, to_json, word,
 };
-
-/// Sets the modification time of a session to now.
-fn touch(connection: &Connection, session: i64) -> Result<()> {
-    connection.run(
-        "UPDATE sessions SET updated_at = :updated_at WHERE id = :id",
-        args! {id: session, updated_at: now_ms()},
-    )?;
-    Ok(())
-}
 
 /// Returns the row id of a session. Creates the session if necessary.
 pub fn row_id(connection: &Connection, origin: &str, name: &str) -> Result<i64> {

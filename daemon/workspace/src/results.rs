@@ -88,7 +88,7 @@ pub fn add(connection: &Connection, origin: &str, session: i64, new: &New) -> Re
         |row| row.get::<_,
         i64>("id"),
     )?;
-    super::touch(connection, session)?;
+    super::touched::touch(connection, session)?;
     Ok(findings::get(connection, id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
 }
 

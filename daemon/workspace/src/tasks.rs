@@ -137,7 +137,7 @@ pub fn insert(connection: &Connection, origin: &str, session: i64, new: &New<'_>
         },
         |row| row.get("id"),
     )?;
-    super::touch(connection, session)?;
+    super::touched::touch(connection, session)?;
     Ok(get(connection, session, id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
 }
 
@@ -246,7 +246,7 @@ pub fn start(connection: &Connection, session: i64, id: Option<i64>, switch: boo
 
 /// Updates the modification time of the session and returns the changed task.
 fn touch_and_reload(connection: &Connection, session: i64, id: i64) -> Outcome<Task> {
-    super::touch(connection, session)?;
+    super::touched::touch(connection, session)?;
     get(connection, session, id)?.ok_or_else(|| no_task(id))
 }
 

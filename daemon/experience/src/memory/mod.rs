@@ -25,6 +25,8 @@ pub mod recoveries;
 pub mod requests;
 pub mod secrets;
 pub mod sessions;
+#[cfg(test)]
+mod tests;
 pub mod transfer;
 pub mod views;
 

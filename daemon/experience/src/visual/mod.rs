@@ -28,6 +28,8 @@ pub mod purge;
 pub mod render;
 pub mod scope;
 pub mod states;
+#[cfg(test)]
+mod tests;
 pub mod transfer;
 
 pub use index::Index;
