@@ -3,19 +3,21 @@
 //! A group builds its subcommands only when it is the one invoked; building all of them would take longer than the call
 //! itself.
 
-use clap::builder::{StyledStr, TypedValueParser};
+use clap::builder::StyledStr;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
 use afd_proto::limits::Range;
 
 use crate::commands::act::Act;
 use crate::commands::observe::Observe;
+use crate::commands::rpc::Rpc;
 use crate::commands::verify::Verify;
 use crate::commands::{
     Call, Group, act, app, artifact, backup, config, connect, conversation, daemon, device, doctor, import, job, mcp,
     memory, observe, pattern, recall, recover, service, session, uninstall, verify, visual,
 };
-use crate::{demo, examples, follow, init, man, setup};
+use crate::completions::Completions;
+use crate::{completions, demo, examples, follow, init, man, setup};
 use afd_link::bridge::Mcp;
 use afd_link::options::{Context, Global};
 
@@ -208,7 +210,15 @@ pub const ENTRIES: &[Entry] = &[
         describe: describe_args::<uninstall::Uninstall>,
         run: Run::Call(|matches, _| Ok(uninstall::Uninstall::from_arg_matches(matches)?.call())),
     },
-    program::<Completions>("completions", "Print a shell completion script", complete),
+    Entry {
+        name: "completions",
+        aliases: &[],
+        full: None,
+        about: "Print a shell completion script",
+        augment: Completions::augment_args,
+        describe: describe_args::<Completions>,
+        run: Run::Whole(completions::run),
+    },
     Entry {
         name: "man",
         aliases: &[],
@@ -363,100 +373,6 @@ fn is_method_of(method: &str, path: &str) -> bool {
         text.chars().filter(char::is_ascii_alphabetic).map(|c| c.to_ascii_lowercase())
     }
     letters(method).eq(letters(path))
-}
-
-/// Options of `rpc`.
-#[derive(Debug, Args)]
-pub struct Rpc {
-    /// Method name, for example observe.page; rpc.discover describes all methods
-    #[arg(value_parser = MethodNameParser)]
-    method: String,
-    /// Parameters as a JSON object
-    #[arg(default_value = "{}")]
-    params: String,
-}
-
-impl Rpc {
-    fn call(self) -> Call {
-        Call::raw(&self.method, &self.params)
-    }
-}
-
-/// Parser that accepts any method name, since the daemon may be newer than this program; completes the known ones.
-#[derive(Clone)]
-struct MethodNameParser;
-
-impl TypedValueParser for MethodNameParser {
-    type Value = String;
-
-    fn parse_ref(
-        &self,
-        cmd: &Command,
-        arg: Option<&clap::Arg>,
-        value: &std::ffi::OsStr,
-    ) -> Result<String, clap::Error> {
-        clap::builder::StringValueParser::new().parse_ref(cmd, arg, value)
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = clap::builder::PossibleValue> + '_>> {
-        Some(Box::new(afd_proto::methods().map(|method| clap::builder::PossibleValue::new(method.name))))
-    }
-}
-
-/// Options of `completions`.
-#[derive(Debug, Args)]
-pub struct Completions {
-    /// Shell to generate the script for
-    shell: clap_complete::Shell,
-}
-
-/// Returns a command with no more than what a shell completes, as it reads the script at each start: names, and the
-/// options of each command. The global options are completed before the command only, not after each of 150.
-fn for_completion(whole: &Command, is_root: bool) -> Command {
-    let own = whole
-        .get_arguments()
-        .filter(|arg| is_root || !arg.is_global_set())
-        .filter(|arg| !["help", "version"].contains(&arg.get_id().as_str()));
-    let args = own.map(|arg| {
-        let names: Vec<&'static str> =
-            arg.get_possible_values().iter().map(|value| forever(value.get_name())).collect();
-        let completes = arg.get_action().takes_values() && (!names.is_empty() || arg.is_positional());
-        let mut bare = clap::Arg::new(arg.get_id().clone());
-        // A value that nobody can guess needs no rule of its own.
-        bare = if completes { bare.action(arg.get_action().clone()) } else { bare.action(clap::ArgAction::SetTrue) };
-        if completes && !names.is_empty() {
-            bare = bare.value_parser(clap::builder::PossibleValuesParser::new(names));
-        }
-        let bare = if let Some(short) = arg.get_short() { bare.short(short) } else { bare };
-        match arg.get_long() {
-            Some(long) => bare.long(forever(long)),
-            None => bare,
-        }
-    });
-    let subs = whole.get_subcommands().filter(|sub| sub.get_name() != "help").map(|sub| for_completion(sub, false));
-    let bare = Command::new(forever(whole.get_name())).disable_help_flag(true).disable_help_subcommand(true);
-    bare.about(forever(&whole.get_about().map(ToString::to_string).unwrap_or_default())).args(args).subcommands(subs)
-}
-
-/// Returns a text that lives as long as the program, which ends when the script is printed: clap borrows names for that
-/// long.
-fn forever(text: &str) -> &'static str {
-    Box::leak(text.to_owned().into_boxed_str())
-}
-
-fn complete(matches: &ArgMatches, _: &Context) -> Result<u8, clap::Error> {
-    let mut script = Vec::new();
-    let shell = Completions::from_arg_matches(matches)?.shell;
-    let mut whole = command();
-    whole.build();
-    clap_complete::generate(shell, &mut for_completion(&whole, true), "afctl", &mut script);
-    if matches!(shell, clap_complete::Shell::Bash | clap_complete::Shell::PowerShell) {
-        // A third of such a script is indentation.
-        let lines =
-            String::from_utf8_lossy(&script).lines().map(|line| format!("{}\n", line.trim_start())).collect::<String>();
-        script = lines.into_bytes();
-    }
-    Ok(u8::from(!crate::output::write(&script)))
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 pub mod ask;
 pub mod cli;
 pub mod commands;
+mod completions;
 pub mod demo;
 pub mod examples;
 pub mod follow;

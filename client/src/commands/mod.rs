@@ -20,6 +20,7 @@ pub mod observe;
 pub mod pattern;
 pub mod recall;
 pub mod recover;
+pub mod rpc;
 pub mod service;
 pub mod session;
 pub mod uninstall;

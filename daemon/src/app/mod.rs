@@ -80,7 +80,7 @@ pub fn methods() -> Methods {
     visual::files::register(&mut methods);
     visual::graph::register(&mut methods);
     visual::learn::register(&mut methods);
-    visual::pictures::register(&mut methods);
+    visual::matching::register(&mut methods);
     visual::upkeep::register(&mut methods);
     methods
 }

@@ -7,10 +7,10 @@
 use std::sync::Arc;
 
 use afd_proto::ErrorCode;
-use afd_proto::limits::{Limited, OutOfRange};
 use afd_proto::visual::{Detection, LearnParams, LearnResult, StateRef, VisualLearn};
 use afd_proto::vocabulary::{ObservationSource, Role};
 
+use super::detected::all_detected;
 use super::pictures::{self, Screenshot};
 use super::{UPKEEP_JOB, find};
 use crate::app::observe::capture::CaptureOptions;
@@ -21,13 +21,12 @@ use afd_base::task::{over_nodes, run_blocking};
 use afd_device::{Device, PendingRead, TreeReading};
 use afd_experience::memory::Place;
 use afd_experience::visual::detections::{self, Detected};
-use afd_experience::visual::detector::{self, DetectorError};
+use afd_experience::visual::detector;
 use afd_experience::visual::index::Unpublished;
 use afd_experience::visual::lesson::{Lesson, Sighting, TREE};
 use afd_experience::visual::scope::{self, Scope};
 use afd_experience::visual::{files, index, learn, states};
 use afd_screen::page::element::Element;
-use afd_screen::page::snapshot::Rect;
 use afd_screen::page::structure::Structure;
 use afd_screen::page::{Flag, Node, Screen, Snapshot, Trait, element, site, structure};
 use afd_store::{Connection, now_ms};
@@ -36,9 +35,6 @@ use afd_store::{Connection, now_ms};
 pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<VisualLearn, _, _>(|core, p| async move { learn(&core, &p).await });
 }
-
-/// Coordinates of detections must not exceed this in either direction, pixels.
-const MAX_COORDINATE: i32 = 100_000;
 
 /// Maximum number of elements that are learned from one page, in reading order: learning a longer one would hold up
 /// other writes.
@@ -276,60 +272,6 @@ impl Core {
         let name = detector::name_of(&settings).unwrap_or_else(|| "detector".to_owned());
         Ok((name, all_detected(&found, "the detector's output")?))
     }
-}
-
-impl From<DetectorError> for Error {
-    fn from(error: DetectorError) -> Self {
-        let hint = "set a program with `afctl config set visual.detector PROGRAM`; `tesseract` recognises text";
-        match &error {
-            DetectorError::None => Error::new(ErrorCode::Unsupported, error.to_string()).hint(hint),
-            DetectorError::Missing { .. } => {
-                Error::new(ErrorCode::Unsupported, error.to_string()).hint("install it, or set another one")
-            }
-            DetectorError::TimedOut { .. } => {
-                Error::new(ErrorCode::Timeout, error.to_string()).hint("see visual.detector_timeout_ms")
-            }
-            DetectorError::Failed { .. } => Error::new(ErrorCode::DeviceError, error.to_string()).hint(hint),
-        }
-    }
-}
-
-/// Validates and converts all detections; `field` names them in the error for the first invalid one.
-fn all_detected(detections: &[Detection], field: &str) -> Result<Vec<Detected>> {
-    let one = |(i, d): (usize, &Detection)| {
-        detected(d).map_err(|out| Error::param(&format!("{field}[{i}].{}", out.field), &out.expected, out.got))
-    };
-    detections.iter().enumerate().map(one).collect()
-}
-
-/// Validates and converts one detection.
-///
-/// # Errors
-/// The first invalid field.
-fn detected(d: &Detection) -> std::result::Result<Detected, OutOfRange> {
-    let out = |field: &str, expected: &str, got: String| OutOfRange {
-        field: field.to_owned(),
-        expected: expected.to_owned(),
-        got,
-    };
-    let [left, top, right, bottom] = d.bounds;
-    let sane = -MAX_COORDINATE..=MAX_COORDINATE;
-    if right <= left || bottom <= top || ![left, top, right, bottom].iter().all(|v| sane.contains(v)) {
-        return Err(out("box", "left, top, right and bottom of a non-empty rectangle", format!("{:?}", d.bounds)));
-    }
-    d.check()?;
-    if let Some(name) = d.name.as_ref().filter(|n| n.trim().is_empty()) {
-        return Err(out("name", "a non-blank name", format!("{name:?}")));
-    }
-    Ok(Detected {
-        name: d.name.clone(),
-        kind: d.kind.clone().unwrap_or_else(|| if d.label.is_some() { "text" } else { "icon" }.to_owned()),
-        label: d.label.clone(),
-        bounds: Rect { left, top, right, bottom },
-        confidence: d.confidence,
-        crop: None,
-        same_as: None,
-    })
 }
 
 /// Returns the error for a screen that cannot be learned from.

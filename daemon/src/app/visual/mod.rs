@@ -1,9 +1,11 @@
 //! `visual.*`: learning and querying the components, states and transitions of apps and sites.
 
+mod detected;
 pub mod files;
 mod find;
 pub mod graph;
 pub mod learn;
+pub mod matching;
 pub mod pictures;
 pub mod upkeep;
 

@@ -1,0 +1,64 @@
+//! `completions`: prints the script that completes command lines in a shell.
+
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+
+use afd_link::options::Context;
+
+/// Options of `completions`.
+#[derive(Debug, Args)]
+pub struct Completions {
+    /// Shell to generate the script for
+    shell: clap_complete::Shell,
+}
+
+/// Returns a command with no more than what a shell completes, as it reads the script at each start: names, and the
+/// options of each command. The global options are completed before the command only, not after each of 150.
+fn for_completion(whole: &Command, is_root: bool) -> Command {
+    let own = whole
+        .get_arguments()
+        .filter(|arg| is_root || !arg.is_global_set())
+        .filter(|arg| !["help", "version"].contains(&arg.get_id().as_str()));
+    let args = own.map(|arg| {
+        let names: Vec<&'static str> =
+            arg.get_possible_values().iter().map(|value| forever(value.get_name())).collect();
+        let completes = arg.get_action().takes_values() && (!names.is_empty() || arg.is_positional());
+        let mut bare = clap::Arg::new(arg.get_id().clone());
+        // A value that nobody can guess needs no rule of its own.
+        bare = if completes { bare.action(arg.get_action().clone()) } else { bare.action(clap::ArgAction::SetTrue) };
+        if completes && !names.is_empty() {
+            bare = bare.value_parser(clap::builder::PossibleValuesParser::new(names));
+        }
+        let bare = if let Some(short) = arg.get_short() { bare.short(short) } else { bare };
+        match arg.get_long() {
+            Some(long) => bare.long(forever(long)),
+            None => bare,
+        }
+    });
+    let subs = whole.get_subcommands().filter(|sub| sub.get_name() != "help").map(|sub| for_completion(sub, false));
+    let bare = Command::new(forever(whole.get_name())).disable_help_flag(true).disable_help_subcommand(true);
+    bare.about(forever(&whole.get_about().map(ToString::to_string).unwrap_or_default())).args(args).subcommands(subs)
+}
+
+/// Returns a text that lives as long as the program, which ends when the script is printed: clap borrows names for that
+/// long.
+fn forever(text: &str) -> &'static str {
+    Box::leak(text.to_owned().into_boxed_str())
+}
+
+/// Prints the script.
+///
+/// # Errors
+/// If the shell is unknown.
+pub fn run(matches: &ArgMatches, _: &Context, mut whole: Command) -> Result<u8, clap::Error> {
+    let mut script = Vec::new();
+    let shell = Completions::from_arg_matches(matches)?.shell;
+    whole.build();
+    clap_complete::generate(shell, &mut for_completion(&whole, true), "afctl", &mut script);
+    if matches!(shell, clap_complete::Shell::Bash | clap_complete::Shell::PowerShell) {
+        // A third of such a script is indentation.
+        let lines =
+            String::from_utf8_lossy(&script).lines().map(|line| format!("{}\n", line.trim_start())).collect::<String>();
+        script = lines.into_bytes();
+    }
+    Ok(u8::from(!crate::output::write(&script)))
+}
