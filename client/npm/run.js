@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Runs a program of afd from the package of this platform. The command `afd` is afctl, which starts the daemon.
+// Runs a program of afd from the package for this platform. The command `afd` runs afctl, which starts the daemon.
 import { spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";

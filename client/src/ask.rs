@@ -1,4 +1,4 @@
-//! Questions to the person at the terminal.
+//! Prompts for the user at the terminal.
 
 use std::io::{BufRead, IsTerminal, Write};
 
@@ -6,7 +6,8 @@ use afd_proto::Secret;
 
 use afd_link::outcome::{Failure, USAGE};
 
-/// Asks for a word; `None` if nobody can be asked.
+/// Asks a question and returns the answer without surrounding whitespace; `None` if standard input is not a terminal or
+/// ends.
 ///
 /// # Errors
 /// If the answer cannot be read.
@@ -24,7 +25,7 @@ pub fn word(question: &str) -> Result<Option<String>, String> {
     }
 }
 
-/// Asks a question that is answered with yes or no; no if nobody can be asked.
+/// Asks a yes/no question; returns false if standard input is not a terminal.
 ///
 /// # Errors
 /// If the answer cannot be read.
@@ -32,10 +33,10 @@ pub fn yes(question: &str) -> Result<bool, String> {
     Ok(word(question)?.is_some_and(|answer| matches!(answer.to_lowercase().as_str(), "y" | "yes")))
 }
 
-/// Asks for a token without showing it; without a terminal, reads it from standard input.
+/// Prompts for a token without echoing it; without a terminal, reads it from standard input.
 ///
 /// # Errors
-/// If there is none.
+/// If the token cannot be read or is empty.
 pub fn token() -> Result<Secret, Failure> {
     let read = if std::io::stdin().is_terminal() {
         rpassword::prompt_password("Token shown in the phone's app: ")

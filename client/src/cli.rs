@@ -41,7 +41,7 @@ pub enum Run {
     Call(fn(&ArgMatches, &Context) -> Result<Call, clap::Error>),
     /// A function that runs the command itself and returns the exit code.
     Program(fn(&ArgMatches, &Context) -> Result<u8, clap::Error>),
-    /// Like [`Run::Program`], for a command that needs the description of all commands.
+    /// Like [`Run::Program`], for a command that needs the clap description of all commands.
     Whole(fn(&ArgMatches, &Context, Command) -> Result<u8, clap::Error>),
 }
 
@@ -51,12 +51,12 @@ pub struct Entry {
     pub name: &'static str,
     /// Other names for it.
     pub aliases: &'static [&'static str],
-    /// The command of a group that it is short for.
+    /// Full command that it abbreviates, for example `observe page`.
     full: Option<&'static str>,
     about: &'static str,
-    /// Adds what it takes.
+    /// Adds its arguments and subcommands.
     augment: fn(Command) -> Command,
-    /// Adds what it takes, with all that its help shows.
+    /// Adds its arguments and subcommands with their help, examples and limits.
     describe: fn(Command) -> Command,
     /// How it is executed.
     pub run: Run,
@@ -76,7 +76,7 @@ const fn program<A: Args>(
     Entry { name, aliases: &[], full: None, about, augment, describe, run: Run::Program(run) }
 }
 
-/// A command of a group that can be called without the name of the group.
+/// Defines a top-level command that is short for a command of a group.
 macro_rules! short {
     ($name:literal, $aliases:expr, $full:literal, $about:literal, $variant:path, $args:ty) => {
         Entry {
@@ -157,35 +157,28 @@ pub const ENTRIES: &[Entry] = &[
     group::<verify::Verify>("verify", "Check that the screen is as expected"),
     group::<recover::Recover>("recover", "Recover from a failure; afd remembers which recovery fixed it"),
     group::<memory::Memory>("memory", "Notes, event log, and what was learned about pages"),
-    short!(
-        "export",
-        &[],
-        "memory export",
-        "Write everything that is known to a file",
-        memory::Memory::Export,
-        memory::Export
-    ),
+    short!("export", &[], "memory export", "Export the whole memory to a file", memory::Memory::Export, memory::Export),
     group::<visual::Visual>("visual", "Learned components and states of screens, and paths between them"),
     group::<session::Session>("session", "Test sessions: goal, tasks, findings, progress, resume"),
     group::<conversation::Conversation>("conversation", "Conversation history and the context for the language model"),
     group::<pattern::Pattern>("pattern", "Learned patterns, across sessions"),
     group::<pattern::PageModel>("page-model", "Page models: page types and their elements"),
-    group::<recall::Recall>("recall", "Find again what is worth remembering, by words and by meaning"),
-    group::<recall::Model>("model", "Models that make embeddings for `recall`"),
+    group::<recall::Recall>("recall", "Search everything in memory, by words and by meaning"),
+    group::<recall::Model>("model", "Embedding models for `recall`"),
     group::<connect::Connect>("connect", "Connect a phone over USB"),
     group::<app::App>("app", "Show how to install or uninstall the phone's app with adb"),
     group::<device::Device>("device", "Add, list and lease devices"),
     group::<artifact::Artifact>("artifact", "Stored files: screenshots, full-screen dumps, large results"),
     group::<config::Config>("config", "Settings, and where each value comes from"),
     group::<import::Import>("import", "Import data from another tool"),
-    group::<backup::Backup>("backup", "Backups of the memory: make, check, restore"),
+    group::<backup::Backup>("backup", "Create, verify and restore backups of the memory"),
     group::<job::Job>("job", "Background jobs of the daemon"),
     group::<daemon::Daemon>("daemon", "Start, stop and inspect the daemon"),
     group::<service::Service>("service", "Run the daemon under systemd, and show its log"),
     program::<doctor::Doctor>("doctor", "Check the daemon, its memory, its settings and the devices", doctor::run),
     program::<init::Init>(
         "init",
-        "Add the first device: a practice phone, a phone on the network, or on USB",
+        "Add the first device: a practice phone, a phone on the network or a phone on USB",
         init::run,
     ),
     program::<Mcp>("mcp", "Serve MCP clients such as Claude Code on standard input and output", mcp::run),
@@ -230,7 +223,7 @@ pub const ENTRIES: &[Entry] = &[
     },
 ];
 
-/// The commands by what they are for, as `--help` lists them.
+/// Headings of `--help` and the commands under each.
 const SECTIONS: &[(&str, &[&str])] = &[
     ("Start", &["init", "demo", "setup", "mcp", "doctor", "status", "health"]),
     (
@@ -277,7 +270,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Returns the template of the help of the whole program, with the commands by section.
+/// Returns the help template of the program, which lists the commands by section.
 fn help_template() -> String {
     let about = |name: &str| ENTRIES.iter().find(|entry| entry.name == name).map_or("", |entry| entry.about);
     let sections = SECTIONS.iter().map(|(heading, names)| {
@@ -288,8 +281,9 @@ fn help_template() -> String {
     format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{sections}Options:\n{{options}}{{after-help}}")
 }
 
-/// Returns the clap command without its help, and with only those commands whose names are among `words`: it reads a
-/// command line that names one of them as [`command`] does. Most of the time of a short call would go into the others.
+/// Returns the clap command without help texts and with only those commands whose names are among `words`. It parses a
+/// command line that names one of them as [`command`] does. Building the other commands would take most of the time of
+/// a short call.
 pub fn command_for(words: &[String]) -> Command {
     let named = |entry: &&Entry| words.iter().any(|w| w == entry.name || entry.aliases.contains(&w.as_str()));
     let command = Global::augment_args(Command::new("afctl")).subcommand_required(true);
@@ -319,7 +313,7 @@ pub fn group_of(name: &str) -> Option<Command> {
     Some((entry.describe)(Command::new(entry.name)))
 }
 
-/// Adds the example of a command to its help, and those of its subcommands to theirs.
+/// Adds examples to the help of a command and of its subcommands.
 fn with_examples(command: Command, path: &str) -> Command {
     let names: Vec<String> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
     let command = with_limits(command, path);
@@ -333,11 +327,12 @@ fn with_examples(command: Command, path: &str) -> Command {
     })
 }
 
-/// Adds to the help of the options of a command what the method of its name accepts, and what it takes by default.
+/// Adds the range and the default of each parameter, as the method of the same name defines them, to the help of a
+/// command's options.
 fn with_limits(command: Command, path: &str) -> Command {
     let path = ENTRIES.iter().find(|entry| entry.name == path).and_then(|entry| entry.full).unwrap_or(path);
     let Some(method) = afd_proto::methods().find(|method| is_method_of(method.name, path)) else { return command };
-    // The id of an option is the name of its field. One that all commands have by another meaning qualifies it.
+    // The id of an option is the name of its field. A field whose name clashes with a global option has a qualified id.
     let field_of = |id: &str| id.rsplit('.').next().unwrap_or_default().to_owned();
     let limits = |field: &str| {
         let of_field = || method.limits.iter().filter(|limit| limit.field == field);
@@ -348,7 +343,7 @@ fn with_limits(command: Command, path: &str) -> Command {
     };
     let with = |text: Option<&StyledStr>, limits: &str| format!("{} {limits}", text.cloned().unwrap_or_default());
     let ids: Vec<String> = command.get_arguments().map(|arg| arg.get_id().to_string()).collect();
-    // `--timeout-ms` is an option of all commands. The summary of a command names it if the method takes it.
+    // `--timeout-ms` is a global option, so its limits go into the summary of a command whose method takes a timeout.
     let timeout = limits("timeout_ms").filter(|_| !ids.iter().any(|id| field_of(id) == "timeout_ms"));
     let command = match timeout {
         Some(limits) => {
@@ -366,8 +361,8 @@ fn with_limits(command: Command, path: &str) -> Command {
     })
 }
 
-/// Returns whether a method is that of a command: `act.scrollTo` of `act scroll-to`, `observe.overlaySet` of
-/// `observe overlay set`.
+/// Returns whether a method belongs to a command: `act.scrollTo` to `act scroll-to`, `observe.overlaySet` to `observe
+/// overlay set`.
 fn is_method_of(method: &str, path: &str) -> bool {
     fn letters(text: &str) -> impl Iterator<Item = char> {
         text.chars().filter(char::is_ascii_alphabetic).map(|c| c.to_ascii_lowercase())

@@ -11,8 +11,9 @@ pub struct Completions {
     shell: clap_complete::Shell,
 }
 
-/// Returns a command with no more than what a shell completes, as it reads the script at each start: names, and the
-/// options of each command. The global options are completed before the command only, not after each of 150.
+/// Returns a command reduced to what a shell completes: names, and the options of each command. Every new shell reads
+/// the script, so it should be short. For that reason the global options are completed only before the command, not
+/// after each of the 150 commands.
 fn for_completion(whole: &Command, is_root: bool) -> Command {
     let own = whole
         .get_arguments()
@@ -23,7 +24,7 @@ fn for_completion(whole: &Command, is_root: bool) -> Command {
             arg.get_possible_values().iter().map(|value| forever(value.get_name())).collect();
         let completes = arg.get_action().takes_values() && (!names.is_empty() || arg.is_positional());
         let mut bare = clap::Arg::new(arg.get_id().clone());
-        // A value that nobody can guess needs no rule of its own.
+        // Values that a shell cannot complete need no completion rule.
         bare = if completes { bare.action(arg.get_action().clone()) } else { bare.action(clap::ArgAction::SetTrue) };
         if completes && !names.is_empty() {
             bare = bare.value_parser(clap::builder::PossibleValuesParser::new(names));
@@ -39,13 +40,13 @@ fn for_completion(whole: &Command, is_root: bool) -> Command {
     bare.about(forever(&whole.get_about().map(ToString::to_string).unwrap_or_default())).args(args).subcommands(subs)
 }
 
-/// Returns a text that lives as long as the program, which ends when the script is printed: clap borrows names for that
-/// long.
+/// Leaks a text, because clap wants names with the lifetime `'static`. The program exits as soon as the script is
+/// printed.
 fn forever(text: &str) -> &'static str {
     Box::leak(text.to_owned().into_boxed_str())
 }
 
-/// Prints the script.
+/// Generates and prints the completion script.
 ///
 /// # Errors
 /// If the shell is unknown.
@@ -55,7 +56,7 @@ pub fn run(matches: &ArgMatches, _: &Context, mut whole: Command) -> Result<u8, 
     whole.build();
     clap_complete::generate(shell, &mut for_completion(&whole, true), "afctl", &mut script);
     if matches!(shell, clap_complete::Shell::Bash | clap_complete::Shell::PowerShell) {
-        // A third of such a script is indentation.
+        // Indentation makes up a third of these scripts.
         let lines =
             String::from_utf8_lossy(&script).lines().map(|line| format!("{}\n", line.trim_start())).collect::<String>();
         script = lines.into_bytes();

@@ -23,7 +23,7 @@ pub struct Demo {
     pause_ms: Option<u64>,
 }
 
-/// Plays the tour; everything it starts is stopped at its end.
+/// Plays the tour; at the end, stops everything that it started.
 pub fn run(matches: &ArgMatches, _: &Context) -> Result<u8, clap::Error> {
     Ok(play(&Demo::from_arg_matches(matches)?))
 }

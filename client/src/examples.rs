@@ -1,6 +1,6 @@
 //! An example of each command, shown at the end of its help. A test parses them all.
 
-/// Path of a command, and what to type.
+/// Path of each command, and an example command line.
 const EXAMPLES: &[(&str, &str)] = &[
     ("health", "afctl health"),
     ("status", "afctl status --watch"),
@@ -228,7 +228,7 @@ mod tests {
     use super::*;
     use crate::cli;
 
-    /// Splits a line as a shell does, as far as the examples need it.
+    /// Splits a line like a shell, as far as the examples need it.
     fn words(line: &str) -> Vec<String> {
         let (mut words, mut quote, mut word) = (Vec::new(), None, String::new());
         for c in line.chars() {

@@ -1,12 +1,11 @@
-//! What people call commands that have another name here: the message for a command that does not exist names the right
-//! one.
+//! Suggestions for unknown commands and flags: maps the names that other tools use to the commands of this one.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::cli::ENTRIES;
 use crate::examples;
 
-/// Words, and the command that they mean.
+/// Words that users type, and the command to suggest.
 const MEANT: &[(&[&str], &str)] = &[
     (&["list", "ls"], "afctl device list, session list, artifact list or job list"),
     (&["search"], "afctl memory search --query WORDS"),
@@ -34,7 +33,7 @@ const MEANT: &[(&[&str], &str)] = &[
     (&["http", "https"], "afctl init url --url URL"),
 ];
 
-/// Flags of other tools, and how the same is said here.
+/// Flags of other tools, and the equivalent command.
 const FLAGS: &[(&[&str], &str)] = &[
     (&["--text", "--label", "--name", "--title", "--contains"], "afctl tap \"LABEL\""),
     (&["--id", "--resource-id", "--res-id"], "afctl tap --by res-id --value ID"),
@@ -42,16 +41,16 @@ const FLAGS: &[(&[&str], &str)] = &[
     (&["--coords", "--point", "--at", "--pos"], "afctl tap --xy X,Y"),
 ];
 
-/// What was typed and is not understood, and what was probably meant.
+/// A suggestion for a command line that could not be parsed.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Guess {
-    /// What is not understood, in a sentence.
+    /// Error message that names the unknown word.
     pub message: String,
     /// Command to try instead.
     pub command: String,
 }
 
-/// Returns the command that a word means, as a person would type it.
+/// Returns the command to suggest for a word.
 pub fn meant(word: &str) -> Option<&'static str> {
     let word = word.to_lowercase();
     let word = if word.contains("://") { "http" } else { word.as_str() };
@@ -72,7 +71,7 @@ fn command_of(args: &[String]) -> Option<String> {
     Some(command)
 }
 
-/// Returns what was probably meant by a command line that could not be parsed.
+/// Returns a suggestion for a command line that could not be parsed, if there is one.
 pub fn of(error: &clap::Error, args: &[String]) -> Option<Guess> {
     let context = |kind: ContextKind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
@@ -81,7 +80,7 @@ pub fn of(error: &clap::Error, args: &[String]) -> Option<Guess> {
     match error.kind() {
         ErrorKind::InvalidSubcommand => {
             let word = context(ContextKind::InvalidSubcommand)?;
-            // A command of its own that was looked for in a group.
+            // A top-level command that was typed as a subcommand of a group.
             let own =
                 ENTRIES.iter().find(|e| e.name == word || e.aliases.contains(&word)).and_then(|e| examples::of(e.name));
             let command = own.or_else(|| meant(word))?;

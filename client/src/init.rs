@@ -1,5 +1,5 @@
-//! `afctl init`: adds the first device, by asking for what is not given as an option, and ends with a look at its
-//! screen.
+//! `afctl init`: adds the first device, asks for everything that no option gives, and finally shows the screen of the
+//! device.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
@@ -22,20 +22,20 @@ use afd_link::options::Context;
 use afd_link::outcome::{FAILED, Failure, Outcome, USAGE};
 use afd_link::{request_key, spawn};
 
-/// Token of the practice phone, which guards nothing.
+/// Token of the practice phone. It is not secret.
 const PRACTICE_TOKEN: &str = "practice";
-/// Where the phone's app is.
+/// Hint that tells where to get the phone's app.
 const APP: &str =
     "the phone's app is `memohai/Autofish` on GitHub; start its service and take URL and token from its first page";
 
-/// What is connected.
+/// Kind of phone to connect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Phone {
-    /// A practice phone on this machine: to try afd without a device
+    /// A practice phone on this machine, to try afd without a device
     Practice,
     /// A phone on the network with the Autofish app
     Url,
-    /// A phone on a USB cable with the Autofish app
+    /// A phone on USB with the Autofish app
     Usb,
 }
 
@@ -48,7 +48,7 @@ pub struct Init {
     /// Name of the device in the configuration [default: practice, or phone]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Read the token from standard input, where there is no terminal to ask at
+    /// Prompt for the token; without a terminal, read it from standard input
     #[arg(long, conflicts_with = "token")]
     ask_token: bool,
 }
@@ -56,7 +56,7 @@ pub struct Init {
 /// Runs the command.
 ///
 /// # Errors
-/// If the arguments are invalid. What goes wrong later is printed as a failure.
+/// If the arguments are invalid. Later errors are printed as a failure.
 pub fn run(matches: &ArgMatches, context: &Context) -> Result<u8, clap::Error> {
     let init = Init::from_arg_matches(matches)?;
     let result = Setup { context }.all(&init).map(|data| serde_json::value::to_raw_value(&data).unwrap_or_default());
@@ -67,7 +67,7 @@ pub fn run(matches: &ArgMatches, context: &Context) -> Result<u8, clap::Error> {
 
 fn rendered(data: &Value) -> Option<String> {
     let name = data["device"].as_str()?;
-    let found = data["found"].as_str().unwrap_or("it was not tried");
+    let found = data["found"].as_str().unwrap_or("connection not checked");
     let mut text = format!("added {name}; {found}\n");
     if let Some(outline) = data["look"].as_str() {
         text += &format!("\n{outline}\n");
@@ -112,7 +112,7 @@ impl Setup<'_> {
         Ok(data)
     }
 
-    /// Returns what to connect: what was said, what the options mean, else what the person says.
+    /// Returns the kind of phone: the argument, else `url` if a URL was given, else the answer of the user.
     fn phone(&self, init: &Init) -> Result<Phone, Failure> {
         if let Some(phone) = init.phone.or(self.context.address.url.as_ref().map(|_| Phone::Url)) {
             return Ok(phone);
@@ -125,7 +125,7 @@ impl Setup<'_> {
             Some("2") => Ok(Phone::Url),
             Some("3") => Ok(Phone::Usb),
             Some(other) => Err(Failure::new("INVALID_PARAMS", format!("expected 1, 2 or 3, got {other:?}"), USAGE)),
-            None => Err(Failure::new("INVALID_PARAMS", "nobody can be asked: name practice, url or usb", USAGE)
+            None => Err(Failure::new("INVALID_PARAMS", "no terminal to ask at: name practice, url or usb", USAGE)
                 .with_hint("afctl init practice; or afctl init url --url http://PHONE:8081 --ask-token; or afctl init usb --ask-token")),
         }
     }
@@ -224,11 +224,11 @@ fn start_phone(port: u16) -> Result<(String, u64), Failure> {
     let program = spawn::program("afphone");
     let failed = |why: String| {
         Failure::new("INTERNAL", format!("cannot start the practice phone {}: {why}", program.display()), FAILED)
-            .with_hint("afphone belongs beside afctl, or in a directory of PATH")
+            .with_hint("install afphone next to afctl, or in a directory of PATH")
     };
     let mut command = Command::new(&program);
     command.args(["--open", "com.android.settings", "--port", &port.to_string()]);
-    // In a group of its own, Ctrl-C at this terminal does not reach it.
+    // Its own process group keeps Ctrl-C at this terminal from stopping it.
     command.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().map_err(|e| failed(e.to_string()))?;
     let mut line = String::new();

@@ -1,9 +1,10 @@
 //! The command line of `afd`: a short-lived program on a blocking Unix stream, without an async runtime.
 //!
 //! * [`cli`] defines the command line, [`commands`] turns it into calls, and [`run`] executes them.
-//! * [`output`] prints the result of a command. How it is written, and the connection to the daemon, is in `afd_link`.
-//! * [`follow`] prints the live event stream; [`demo`] is the guided tour, and [`setup`] adds afd to the configuration
-//!   of agents' programs.
+//! * [`output`] prints the result of a command. The crate `afd_link` contains the output formats and the connection to
+//!   the daemon.
+//! * [`follow`] prints the live event stream, [`demo`] is the guided tour, and [`setup`] adds afd to the configuration
+//!   of programs that run agents.
 
 pub mod ask;
 pub mod cli;

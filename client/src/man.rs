@@ -17,7 +17,7 @@ pub struct Man {
     dir: PathBuf,
 }
 
-/// The commands that print help need no page.
+/// Removes the `help` subcommands, which need no page.
 fn without_help(command: Command) -> Command {
     let mut command = command.disable_help_subcommand(true);
     command.build();

@@ -9,7 +9,7 @@ use afd_link::outcome::Outcome;
 use afd_link::safe;
 use afd_link::{agent, human};
 
-/// Resolves `auto` by whether standard output is a terminal.
+/// Resolves `auto`: `human` if standard output is a terminal, else `json`.
 pub fn effective(format: Format) -> Format {
     match format {
         Format::Auto if std::io::stdout().is_terminal() => Format::Human,

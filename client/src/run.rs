@@ -48,7 +48,7 @@ fn parse(mut command: Command, args: &[OsString]) -> Result<ArgMatches, clap::Er
     parsed
 }
 
-/// Returns a command line as this program understands it; one that is not text stays as it is.
+/// Returns the command line in the syntax of this program. A command line that is not UTF-8 is not changed.
 fn rewritten(args: Vec<OsString>) -> Vec<OsString> {
     let words: Option<Vec<String>> = args.iter().map(|arg| arg.to_str().map(str::to_owned)).collect();
     words.map_or(args, |words| rewrite::plain(words).into_iter().map(Into::into).collect())
@@ -122,8 +122,8 @@ fn typed_format(args: &[OsString]) -> Format {
     format.and_then(|format| clap::ValueEnum::from_str(&format, true).ok()).unwrap_or(Format::Auto)
 }
 
-/// Reports a usage error, once: as text on standard error to people, else as the envelope on standard output. Help that
-/// was asked for is printed as such.
+/// Reports a usage error: as text on standard error for people, else as the envelope on standard output. If the user
+/// asked for help, prints the help.
 fn usage(error: &clap::Error, args: &[String], format: Format) -> u8 {
     if let Some(Guess { message, command }) = guess::of(error, args) {
         let failure = Failure::new("INVALID_PARAMS", message, USAGE).with_hint(format!("try: {command}"));
@@ -131,7 +131,7 @@ fn usage(error: &clap::Error, args: &[String], format: Format) -> u8 {
         return USAGE;
     }
     let asked_for = !error.use_stderr();
-    // A program reads the envelope, and a person the text: nobody needs both.
+    // Programs read the envelope and people read the text, so only one of them is printed.
     if effective(format) == Format::Human || asked_for {
         let _ = error.print();
     } else {
@@ -176,7 +176,7 @@ fn send(context: &Context, mut call: Call) -> Result<Box<RawValue>, Failure> {
     let global = options_for(&context.global, &call);
     let purpose = if call.starts_daemon { Purpose::Call } else { Purpose::RunningOnly };
     let interrupt = install_interrupt_handler();
-    // Only calls that may take long report any.
+    // Only calls that may take long report progress.
     let shows_progress =
         call.takes.timeout && std::io::stderr().is_terminal() && effective(output_of(&context.global)) == Format::Human;
     let prepare = |connection: &mut Connection| {
@@ -187,11 +187,12 @@ fn send(context: &Context, mut call: Call) -> Result<Box<RawValue>, Failure> {
             connection.set_progress(Box::new(human::show_progress));
         }
     };
-    // Found out before the daemon leaves.
+    // Determined before the daemon exits.
     let leaving = (call.method == DaemonShutdown::INFO.name).then(|| dial::holder(&global)).flatten();
     let mut result = dial::call(&global, purpose, retry, prepare, &call.method, &json!(params));
     if own_key && result.as_ref().is_err_and(refuses_keys) {
-        // Without a memory nothing can be promised for a key, and nothing is tried again.
+        // Without its memory, the daemon cannot recognise a repeated key, so the call is sent without a key and not
+        // retried.
         params.remove("requestKey");
         result = dial::call(&global, purpose, Retry::Never, prepare, &call.method, &json!(params));
     }
@@ -205,7 +206,7 @@ fn send(context: &Context, mut call: Call) -> Result<Box<RawValue>, Failure> {
     Ok(result)
 }
 
-/// Returns whether the daemon cannot honour request keys, as its memory is damaged.
+/// Returns whether the daemon refused the call because it cannot honour request keys while its memory is damaged.
 fn refuses_keys(failure: &Failure) -> bool {
     failure.code == "REFUSED" && failure.details["path"] == "requestKey"
 }
@@ -254,7 +255,8 @@ fn add_shared_params(call: &Call, context: &Context, params: &mut Map<String, Va
     }
 }
 
-/// Adds a request key to a call that writes, so that a retry does not execute it twice.
+/// Adds a request key to a call that writes, so that a retry does not execute it twice. Returns whether the call may be
+/// retried.
 fn add_request_key(method: &str, params: &mut Map<String, Value>) -> Retry {
     let Some(info) = afd_proto::method(method) else { return Retry::Never };
     if info.takes_request_key() {

@@ -1,22 +1,22 @@
-//! Commands that newcomers guessed before they had seen any help: most work, and the message for others names a command
-//! that does.
+//! Commands that newcomers guessed before they had seen any help. Most of them work; for the others, the error message
+//! names a command that works.
 //!
-//! The guesses of `guesses/first.txt` may not be lost at all. Those of `guesses/held.txt` were scored once before the
-//! rules for them were written: 29 of 50 worked, 11 named the right command, 10 were lost.
+//! No guess in `guesses/first.txt` may fail without such a message. The guesses in `guesses/held.txt` were scored once
+//! before their rules were written: 29 of 50 worked, 11 named the right command, and 10 failed.
 
 use afctl::{cli, guess, rewrite};
 
-/// What becomes of a guess.
+/// Result of a guess.
 enum Became {
     /// It works.
     Works,
     /// It fails, and the message names a command that can be parsed.
     Redirected,
-    /// It fails otherwise.
+    /// It fails without naming such a command.
     Lost(String),
 }
 
-/// Splits a line into words as a shell does.
+/// Splits a line into words like a shell.
 fn words(line: &str) -> Vec<String> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     for c in line.chars() {
@@ -34,7 +34,7 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Returns whether the first words of a command lead to one of the program.
+/// Returns whether the first words of a command name a command of the program.
 fn exists(command: &str) -> bool {
     let mut at = cli::command();
     at.build();
@@ -53,7 +53,7 @@ fn exists(command: &str) -> bool {
 fn became(line: &str) -> Became {
     let words = rewrite::plain(words(line));
     let Err(error) = cli::command().try_get_matches_from(&words) else { return Became::Works };
-    // Help and version are answers.
+    // Help and version count as valid.
     if !error.use_stderr() {
         return Became::Works;
     }

@@ -1,6 +1,6 @@
 //! Snapshots of everything that `afctl` prints: the help of every command, and results for people and as text.
 //!
-//! After a wanted change: `INSTA_UPDATE=always cargo test -p afctl`, and read the difference.
+//! After an intended change, run `INSTA_UPDATE=always cargo test -p afctl` and review the diff.
 
 use std::fmt::Write as _;
 
@@ -9,12 +9,12 @@ use afd_link::human;
 use afd_link::human::render::render;
 use serde_json::Value;
 
-/// Real results by method; lists are cut to three items.
+/// Real results by method; lists are truncated to three items.
 fn samples() -> serde_json::Map<String, Value> {
     serde_json::from_str(include_str!("../../proto/src/examples.json")).expect("JSON")
 }
 
-/// Sets all times to one of another year, so that what is printed does not depend on the day.
+/// Sets all times to a date in another year, so that the output does not depend on the current date.
 fn with_fixed_times(value: &mut Value) {
     match value {
         Value::Number(number) if number.as_i64().is_some_and(|ms| ms > 1_000_000_000_000) => {
@@ -26,7 +26,7 @@ fn with_fixed_times(value: &mut Value) {
     }
 }
 
-/// Removes the styles, which the program removes too where the terminal has none.
+/// Removes the styles, as the program does if the terminal does not support them.
 fn without_styles(text: &str) -> String {
     anstream::adapter::strip_str(text).to_string()
 }
@@ -34,7 +34,7 @@ fn without_styles(text: &str) -> String {
 /// Adds the help of a command and of its subcommands.
 fn add_help(path: &str, command: &mut clap::Command, out: &mut String) {
     let help = command.render_long_help().to_string();
-    // The global options are the same everywhere; they are shown once.
+    // The global options are the same for all commands, so they are shown only once.
     let own = help.split_once("Global options:").filter(|_| path.contains(' ')).map_or(help.as_str(), |(own, _)| own);
     let _ = writeln!(out, "## {path}\n\n{own}");
     let names: Vec<String> =
@@ -52,7 +52,7 @@ fn help() {
     command.build();
     let mut text = String::new();
     add_help("afctl", &mut command, &mut text);
-    // The variables of whoever runs the test do not belong to it.
+    // The test must not depend on the environment variables of the user who runs it.
     let lines = text.lines().map(|l| l.trim_end()).map(|l| match l.find("[env: ") {
         Some(at) => l[..at].to_owned() + l[at..].split_once('=').map_or(&l[at..], |(name, _)| name),
         None => l.to_owned(),

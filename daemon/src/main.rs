@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use afd::lifecycle::{Args, StartError, run};
-use afd_base::resident::limit_heaps;
+use afd_base::platform::limit_heaps;
 use clap::Parser;
 
 fn main() -> ExitCode {
@@ -16,7 +16,7 @@ fn main() -> ExitCode {
             let _ = writeln!(std::io::stderr(), "afd: {error}");
             ExitCode::from(match error {
                 StartError::AlreadyRunning(_) => 3,
-                // As in sysexits.h: another start would fail in the same way.
+                // `EX_CONFIG` of sysexits.h, because another start would fail in the same way.
                 StartError::Config(_) | StartError::Damaged { .. } => 78,
                 _ => 1,
             })

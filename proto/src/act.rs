@@ -10,22 +10,22 @@ use crate::{
     vocabulary::{By, Point, Reply, Target},
 };
 
-/// Parameters of an action, which may carry an idempotency key.
+/// Access to the parameters that all actions share.
 pub trait ActCall {
-    /// Returns the idempotency key of the caller.
+    /// Returns the idempotency key; `None` if the caller gave none.
     fn request_key(&self) -> Option<&str>;
 
-    /// Returns what to look at afterwards.
+    /// Returns the form in which the caller wants the resulting page; `None` if it is not wanted.
     fn then(&self) -> Option<Then>;
 }
 
-/// Result of an action, which may have a look at what came of it.
+/// Result of an action that can include the outcome of the action.
 pub trait WithLook {
-    /// Adds the look.
+    /// Sets the outcome.
     fn set_look(&mut self, look: Look);
 }
 
-/// Implements [`WithLook`] by the field `look`.
+/// Implements [`WithLook`] for types with a field `look`.
 macro_rules! with_look {
     ($($name:ty),*) => { $(
         impl $crate::act::WithLook for $name {
@@ -40,13 +40,13 @@ pub(crate) use with_look;
 with_look!(ActResult, ScrollToResult, ShellResult);
 
 words! {
-    /// What an action returns about the page that it led to.
+    /// Form in which an action returns the page that it led to.
     Then {
         /// The outline of the page.
         Outline = "outline",
-        /// What changed, as an outline; the whole outline if it is another page.
+        /// The changed lines of the outline; the whole outline if the action led to another page.
         Diff = "diff",
-        /// The page with its refs.
+        /// The base context of the page and its refs.
         Page = "page",
         /// Nothing.
         None = "none",
@@ -54,53 +54,54 @@ words! {
 }
 
 words! {
-    /// What a keyboard did.
+    /// Change of the on-screen keyboard.
     KeyboardChange {
-        /// It came.
+        /// The keyboard opened.
         Opened = "opened",
-        /// It went.
+        /// The keyboard closed.
         Closed = "closed",
     }
 }
 
 wire! {
-    /// What came of an action.
+    /// Outcome of an action.
     pub struct Look {
-        /// Whether anything on the page changed; false only after a second, or as long as this action took before. The
-        /// keyboard is no part of the page. Null if that is not known: another call acted in between, or the session
-        /// had not seen the page.
+        /// Whether anything on the page changed; the keyboard is not part of the page. `false` is reported no earlier
+        /// than 1 s after the action (up to 5 s if the action took longer before), unless the keyboard opened. Null if
+        /// unknown, because another call acted on the device in between or the session had not observed the page.
         pub changed: crate::Nullable<bool>,
-        /// What the action led to before, in a few words; absent if that is not known.
+        /// Known outcomes of this action on this page in short form, such as `-> "Wi-Fi" 4/4`; absent if there are
+        /// none.
         pub expected: Option<String>,
-        /// What the keyboard did meanwhile; absent if it stayed as it was.
+        /// Change of the on-screen keyboard since the action; absent if there was none.
         pub keyboard: Option<KeyboardChange>,
-        /// What should be known about the outcome.
+        /// Remark about the outcome, for example `nothing changed`.
         pub note: Option<String>,
-        /// Time until this look, milliseconds.
+        /// Time until the outcome was observed, milliseconds.
         pub waited_ms: u64,
-        /// The page, with its outline unless `then` is `page`; absent if it could not be read.
+        /// The page, with its outline unless `then` is `page`; absent if the screen could not be read.
         pub observation: Option<Context>,
-        /// Refs; only with `then: "page"`.
+        /// Refs of the page; only with `then: "page"`.
         pub refs: Option<RefRows>,
     }
 }
 
 act_params! {
-    /// Parameters of `act.tap`, `act.longPress` and `act.doubleTap`: either `value`, or `x` with `y`. Of the elements
-    /// that a value matches, the closest is meant: the whole label or title, in any case; else its beginning; else the
-    /// beginning of a word in it.
+    /// Parameters of `act.tap`, `act.longPress` and `act.doubleTap`: either `value`, or `x` with `y`. If several
+    /// elements match `value`, the closest match is used: an element with this label or title, else one whose label
+    /// begins with it, else one with a word that begins with it. Case is ignored.
     #[derive(Default)]
     #[cfg_attr(feature = "schema", schemars(extend("anyOf" = [{"required": ["value"]}, {"required": ["x", "y"]}])))]
     pub struct TapParams {
-        /// Property by which the target is selected; by default an alias such as `@n3` is one, and anything else is a
-        /// label.
+        /// Property by which `value` selects the target; by default a value such as `@n3` is an alias, and any other
+        /// value is a label.
         pub by: Option<By>,
         /// Label, text, description, resource id, class or alias to look for.
         pub value: Option<String>,
         /// Whether `value` must match completely and case-sensitively.
         #[serde(default)]
         pub exact_match: bool,
-        /// Whether a match inside a word, or in the detail of a row, is enough; such a match is refused otherwise.
+        /// Whether to accept a match inside a word or in the detail of a row; otherwise such a match is refused.
         #[serde(default, skip_serializing_if = "is_false")]
         pub partial: bool,
         /// Id of the observation that the alias came from. The call is refused unless it is the session's newest
@@ -110,7 +111,7 @@ act_params! {
         pub x: Option<f64>,
         /// Vertical position in device pixels from the top; requires `x`.
         pub y: Option<f64>,
-        /// Duration of a long press, milliseconds. Only for a long press.
+        /// Duration of the press, milliseconds; only for `act.longPress`.
         pub duration_ms: Option<u32> where 1..=60_000 = 500,
     }
 
@@ -129,7 +130,7 @@ act_params! {
         pub duration_ms: Option<u32> where 1..=60_000 = 300,
     }
 
-    /// Parameters of `act.drag`: from `value`, or `x` with `y`, to the target `to`, or `toX` with `toY`.
+    /// Parameters of `act.drag`. The start is `value`, or `x` with `y`; the end is `to`, or `toX` with `toY`.
     #[derive(Default)]
     #[cfg_attr(feature = "schema", schemars(extend("anyOf" = [
         {"required": ["value", "to"]},
@@ -138,39 +139,40 @@ act_params! {
         {"required": ["x", "y", "toX", "toY"]},
     ])))]
     pub struct DragParams {
-        /// Label or alias of what is dragged.
+        /// Label or alias of the element to drag.
         pub value: Option<String>,
         /// Horizontal start position in device pixels from the left; requires `y`.
         pub x: Option<f64>,
         /// Vertical start position in device pixels from the top; requires `x`.
         pub y: Option<f64>,
-        /// Label or alias of the element that it is dragged to.
+        /// Label or alias of the element to drag it to.
         pub to: Option<String>,
         /// Horizontal end position in device pixels from the left; requires `toY`.
         pub to_x: Option<f64>,
         /// Vertical end position in device pixels from the top; requires `toX`.
         pub to_y: Option<f64>,
-        /// Whether a match inside a word, or in the detail of a row, is enough; such a match is refused otherwise.
+        /// Whether to accept a match inside a word or in the detail of a row; otherwise such a match is refused.
         #[serde(default, skip_serializing_if = "is_false")]
         pub partial: bool,
-        /// Duration of the drag, milliseconds. A slow swipe: the service cannot hold before it moves.
+        /// Duration of the drag, milliseconds. The drag is a slow swipe, because the service cannot hold an element
+        /// before moving it.
         pub duration_ms: Option<u32> where 1..=60_000 = 1000,
     }
 
     /// Parameters of `act.scroll`.
     pub struct ScrollParams {
-        /// Direction in which to look further: `down` reveals the content below.
+        /// Direction of the scroll: `down` reveals the content below.
         pub direction: Direction,
-        /// Distance.
+        /// Distance of the scroll.
         pub amount: Option<Amount> = Amount::Medium,
     }
 
     /// Parameters of `act.scrollTo`.
     #[derive(Default)]
     pub struct ScrollToParams {
-        /// Text to look for: contained in the text or description, in any case.
+        /// Text to search for, as a part of a text or description; case is ignored.
         pub text: String,
-        /// Property to search instead of text and description; aliases are not allowed.
+        /// Property to search instead of text and description; `ref` is not allowed.
         pub by: Option<By>,
         /// Whether `text` must match completely and case-sensitively.
         #[serde(default)]
@@ -207,37 +209,38 @@ act_params! {
         pub extras: BTreeMap<String, Secret>,
     }
 
-    /// Parameters of an action that needs no more than a device.
+    /// Parameters of an action that needs only a device.
     #[derive(Default)]
     pub struct PlainParams {}
 
     /// Parameters of `act.key`.
     #[derive(Default)]
     pub struct KeyParams {
-        /// Name of the key.
+        /// Name of the key; excludes `keyCode`.
         pub key: Option<KeyName>,
-        /// Its number on the device, instead of its name: an Android key code, such as 66 for Enter.
+        /// Number of the key on the device; excludes `key`. On Android, this is a key code, such as 66 for Enter.
         pub key_code: Option<i32> where 0..=1000,
     }
 
     /// Parameters of `act.text`.
     #[derive(Default)]
     pub struct TextParams {
-        /// Text to type into the focused field. It is never stored or logged; a field that is no password shows it.
-        /// Where that field can be read, it is compared with the text.
+        /// Text to type into the focused field. It is never stored or logged, but it remains visible in a field that is
+        /// not a password field. If the content of the field can be read, it is compared with the text.
         pub text: Secret,
     }
 
     /// Parameters of `act.fill`.
     #[derive(Default)]
     pub struct FillParams {
-        /// Property by which the field is selected; by default an alias such as `@n3` is one, and anything else is a
-        /// label.
+        /// Property by which `value` selects the field; by default a value such as `@n3` is an alias, and any other
+        /// value is a label.
         pub by: Option<By>,
         /// Label, text, description, resource id, class or alias of the field.
         pub value: String,
-        /// Text to put into it, in the place of what is there. It is never stored or logged; a field that is no
-        /// password shows it, and is compared with it: the call fails if they differ.
+        /// New content of the field, which replaces the previous content. It is never stored or logged, but it remains
+        /// visible in a field that is not a password field. The content of such a field is compared with the text, and
+        /// the call fails if they differ.
         pub text: Secret,
     }
 
@@ -253,13 +256,13 @@ act_params! {
 words! {
     /// Direction of a scroll.
     Direction {
-        /// Reveal the content above.
+        /// Reveals the content above.
         Up = "up",
-        /// Reveal the content below.
+        /// Reveals the content below.
         Down = "down",
-        /// Reveal the content to the left.
+        /// Reveals the content to the left.
         Left = "left",
-        /// Reveal the content to the right.
+        /// Reveals the content to the right.
         Right = "right",
     }
 }
@@ -281,7 +284,7 @@ wire! {
     pub struct ActResult {
         /// Uid of the event that records the action.
         pub event_id: String,
-        /// Message of the device.
+        /// Message that the device returned.
         pub result: String,
         /// Element that was acted on; absent if the action has no target.
         pub target: Option<Target>,
@@ -290,14 +293,16 @@ wire! {
         /// Whether the target of an alias had moved since it was observed, and was found at its new position.
         #[serde(default, skip_serializing_if = "is_false")]
         pub moved: bool,
-        /// Whether the element does not say that it can be acted on: it was touched where its text stands.
+        /// Whether the element is not marked as accepting the gesture, for example as clickable. The touch then went to
+        /// the position of its text.
         #[serde(default, skip_serializing_if = "is_false")]
         pub unmarked: bool,
         /// Duration including the wait for the device, milliseconds.
         pub duration_ms: u64,
-        /// What came of it; only with `then`.
+        /// Outcome of the action; only with `then`.
         pub look: Option<Look>,
-        /// Whether this is the recorded outcome of an earlier call with the same `requestKey`; nothing was done again.
+        /// Whether this is the recorded outcome of an earlier call with the same `requestKey`; the action was not
+        /// repeated.
         #[serde(default, skip_serializing_if = "is_false")]
         pub replayed: bool,
     }
@@ -318,9 +323,10 @@ wire! {
         pub scrolls: u32,
         /// Duration including the wait for the device, milliseconds.
         pub duration_ms: u64,
-        /// What came of it; only with `then`.
+        /// Outcome of the action; only with `then`.
         pub look: Option<Look>,
-        /// Whether this is the recorded outcome of an earlier call with the same `requestKey`; nothing was done again.
+        /// Whether this is the recorded outcome of an earlier call with the same `requestKey`; the action was not
+        /// repeated.
         #[serde(default, skip_serializing_if = "is_false")]
         pub replayed: bool,
     }
@@ -338,9 +344,10 @@ wire! {
         pub artifact: Option<SavedArtifact>,
         /// Duration including the wait for the device, milliseconds.
         pub duration_ms: u64,
-        /// What came of it; only with `then`.
+        /// Outcome of the command; only with `then`.
         pub look: Option<Look>,
-        /// Whether this is the recorded outcome of an earlier call with the same `requestKey`; nothing was done again.
+        /// Whether this is the recorded outcome of an earlier call with the same `requestKey`; the action was not
+        /// repeated.
         #[serde(default, skip_serializing_if = "is_false")]
         pub replayed: bool,
     }
@@ -359,7 +366,7 @@ methods! {
     ActDoubleTap = "act.doubleTap" (TapParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, RefAliasUnobserved, RefAliasStale, TargetNotFound, TargetAmbiguous, TargetCovered, Conflict], r#"{"x":540,"y":1200}"#, DOUBLE_TAP;
     /// Swipes from one point to another.
     ActSwipe = "act.swipe" (SwipeParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"x1":540,"y1":1600,"x2":540,"y2":600}"#, SWIPE;
-    /// Drags an element, or from a point, to another element or point.
+    /// Drags from an element or a point to another element or point.
     ActDrag = "act.drag" (DragParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, RefAliasUnobserved, RefAliasStale, TargetNotFound, TargetAmbiguous, TargetCovered, Conflict], r#"{"value":"Milk","to":"Done"}"#, DRAG;
     /// Scrolls the screen in a direction.
     ActScroll = "act.scroll" (ScrollParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"direction":"down"}"#, SCROLL;
@@ -369,11 +376,11 @@ methods! {
     ActBack = "act.back" (PlainParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], "{}", BACK;
     /// Presses the Home key.
     ActHome = "act.home" (PlainParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], "{}", HOME;
-    /// Presses a key, by its name or its number on the device.
+    /// Presses a key, given by its name or by its number on the device.
     ActKey = "act.key" (KeyParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict, Unsupported], r#"{"keyCode":66}"#, KEY;
     /// Types text into the focused field; the text is not stored.
     ActText = "act.text" (TextParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Unsupported, TextDiffers, Conflict], r#"{"text":"hello"}"#, TYPE;
-    /// Fills a field: taps it, deletes what is in it, types a text, and checks what it shows.
+    /// Fills a field: taps it, deletes its content, types a text, and checks the result.
     ActFill = "act.fill" (FillParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, RefAliasUnobserved, RefAliasStale, TargetNotFound, TargetAmbiguous, TargetCovered, Unsupported, TextDiffers, LimitExceeded, Conflict], r#"{"value":"User name","text":"alice"}"#, FILL;
     /// Launches an app.
     ActLaunch = "act.launch" (AppParams, DEVICE) -> Reply<ActResult>, Act, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, DeviceUnreachable, DeviceAuth, DeviceError, OutcomeUnknown, Conflict], r#"{"package":"com.android.settings"}"#, LAUNCH;

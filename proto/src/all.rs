@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn rows_name_the_shared_parameters_that_their_types_have() {
-        // A session or device that filters a list, and the address of a new device, are parameters of their own.
+        // A `session` or `device` that filters a list or names a new device is a parameter of the method itself.
         let filters = [
             "session.list",
             "session.bug.list",

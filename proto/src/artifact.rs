@@ -21,7 +21,7 @@ params! {
     pub struct GetParams {
         /// Id of the artifact.
         pub id: i64,
-        /// Whether to return the content as well. Fails with `LIMIT_EXCEEDED` if it is larger than
+        /// Whether to also return the content. The call fails with `LIMIT_EXCEEDED` if the content is larger than
         /// `limits.inline_bytes`.
         #[serde(default)]
         pub content: bool,
@@ -119,8 +119,8 @@ wire! {
     pub struct DeletedArtifact {
         /// Id of the deleted artifact.
         pub artifact_id: i64,
-        /// Whether the file was deleted as well; not if another artifact has the same content, or if the file has
-        /// changed since.
+        /// Whether the file was deleted as well. It is kept if another artifact has the same content, or if it was
+        /// changed after it was written.
         pub file_deleted: bool,
     }
 }

@@ -1,18 +1,18 @@
-//! `backup.*`: copies of the memory with its artifacts. `afctl backup restore` puts one back; it needs no running
-//! daemon.
+//! `backup.*`: consistent snapshots of the memory with its artifacts. `afctl backup restore` restores a snapshot and
+//! does not need a running daemon.
 
 use crate::vocabulary::NoParams;
 
 words! {
-    /// Why a backup was made.
+    /// Reason for a backup.
     BackupReason {
-        /// Someone asked for it.
+        /// Requested by the user.
         Request = "request",
-        /// It was due.
+        /// Made on schedule.
         Schedule = "schedule",
-        /// A newer version was about to change the schema.
+        /// Made before a newer version changed the schema.
         Migration = "migration",
-        /// The database file was deleted or replaced while the daemon used it.
+        /// Made because the database file was deleted or replaced while the daemon used it.
         Rescue = "rescue",
     }
 }
@@ -37,11 +37,12 @@ params! {
 wire! {
     /// A backup: a directory with a copy of the database, its key and the artifacts.
     pub struct Backup {
-        /// Name, which begins with the time.
+        /// Name; it begins with the time of the backup.
         pub name: String,
-        /// Time at which the copy was begun, UTC milliseconds; it has what was recorded before.
+        /// Time at which the copy was started, UTC milliseconds. The backup contains everything that was recorded
+        /// before that time.
         pub created_at: i64,
-        /// Why it was made.
+        /// Reason for the backup.
         pub reason: BackupReason,
         /// Version of the program that made it.
         pub version: String,
@@ -53,23 +54,23 @@ wire! {
         pub database_bytes: u64,
         /// SHA-256 of the copy of the database, in hexadecimal digits.
         pub database_hash: String,
-        /// SHA-256 of the key beside the database; absent if there was none.
+        /// SHA-256 of the key of the database, in hexadecimal digits; absent if there was no key.
         pub key_hash: Option<String>,
         /// Number of artifact files in it.
         pub artifacts: u64,
-        /// Size of these files, bytes. Backups share the space of files that are the same.
+        /// Size of these files, bytes. Backups share the disk space of identical files.
         pub artifact_bytes: u64,
     }
 
     /// Backups, newest first.
     pub struct Backups {
-        /// Directory that they are in.
+        /// Directory of the backups.
         pub dir: String,
         /// The backups.
         pub backups: Vec<Backup>,
-        /// Size of all of them on disk, bytes; a file that several share counts once.
+        /// Total size on disk, bytes; a file that several backups share counts once.
         pub total_bytes: u64,
-        /// Names in this directory that are no readable backups.
+        /// Names of entries of this directory that are not readable backups.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub unreadable: Vec<String>,
     }
@@ -79,9 +80,9 @@ wire! {
     pub struct Verified {
         /// The backup.
         pub backup: Backup,
-        /// Number of artifacts of which it has an intact copy.
+        /// Number of artifacts with an intact copy in the backup.
         pub artifacts_checked: u64,
-        /// Number of artifacts of which it has none: the memory can be restored without them.
+        /// Number of artifacts without an intact copy in the backup. The memory can be restored without them.
         #[serde(default)]
         pub artifacts_lost: u64,
         /// Paths of these artifacts, at most 100.
@@ -92,21 +93,21 @@ wire! {
     /// Result of `backup.delete`.
     #[cfg_attr(feature = "schema", schemars(rename = "DeletedBackup"))]
     pub struct Deleted {
-        /// Name of the backup that is gone.
+        /// Name of the deleted backup.
         pub name: String,
     }
 
-    /// What `afd --restore` did; printed as one line of JSON.
+    /// Result of `afd --restore`, printed as one line of JSON.
     pub struct Restored {
         /// The backup that the memory was restored from.
         pub backup: Backup,
-        /// The database.
+        /// Path of the restored database.
         pub database: String,
-        /// Directory with the database that was replaced; absent if there was none.
+        /// Directory that contains the replaced database; absent if there was no database.
         pub replaced: Option<String>,
-        /// Number of artifact files that were missing and were put back.
+        /// Number of missing artifact files that were restored.
         pub artifacts: u64,
-        /// Number of artifacts that stay missing, because the backup has no intact copy of them.
+        /// Number of artifacts that remain missing, because the backup has no intact copy of them.
         #[serde(default)]
         pub artifacts_lost: u64,
         /// Paths of these artifacts, at most 100.
@@ -116,11 +117,11 @@ wire! {
 }
 
 methods! {
-    /// Copies the memory and its artifacts while the daemon goes on, and checks the copy.
+    /// Copies the memory and its artifacts while the daemon is running, and checks the copy.
     BackupCreate = "backup.create" (NoParams) -> Backup, Admin, [StoreUnavailable], "{}";
     /// Lists the backups, newest first.
     BackupList = "backup.list" (NoParams) -> Backups, Read, [], "{}";
-    /// Checks that a backup can be restored: its database, its key and its schema. Lists artifacts of which it has no intact copy.
+    /// Checks that a backup can be restored (database, key, schema), and lists artifacts without an intact copy.
     BackupVerify = "backup.verify" (VerifyParams) -> Verified, Read, [NotFound], "{}";
     /// Deletes a backup.
     BackupDelete = "backup.delete" (DeleteParams) -> Deleted, Admin, [NotFound], r#"{"name":"20261123T031500Z"}"#;

@@ -17,7 +17,8 @@ params! {
     pub struct SetParams {
         /// Key of the setting, for example `artifacts.dir` or `device.pixel.timeout_ms`.
         pub key: String,
-        /// New value as text; it is parsed by the type of the setting: a number, `true` or `false`, a path or a word.
+        /// New value as text. It is parsed according to the type of the setting: a number, `true` or `false`, a path or
+        /// a word.
         pub value: crate::Secret,
     }
 }
@@ -63,7 +64,7 @@ wire! {
         pub settings: Vec<Setting>,
     }
 
-    /// Result of changing a setting.
+    /// Result of `config.set` and `config.unset`.
     pub struct SettingChange {
         /// The setting after the change.
         #[serde(flatten)]
@@ -76,7 +77,7 @@ wire! {
 }
 
 methods! {
-    /// Lists all settings with their values and where these come from.
+    /// Lists all settings with their values and the origins of the values.
     ConfigList = "config.list" (crate::vocabulary::NoParams) -> Settings, Read, [Conflict], "{}";
     /// Returns one setting.
     ConfigGet = "config.get" (KeyParams) -> Setting, Read, [Conflict], r#"{"key":"artifacts.dir"}"#;

@@ -15,7 +15,7 @@ session_params! {
         pub conversation: Option<String> = crate::vocabulary::DEFAULT_CONVERSATION,
         /// Number of tokens to be added; the result says whether they fit. Excludes `text`.
         pub tokens: Option<u64>,
-        /// Tool definitions that the request to the model will carry; their tokens count.
+        /// Tool definitions that the request to the model will contain. Their tokens are counted as well.
         pub tools: Option<Vec<Value>> where items 0..=1000,
         /// Text to be added; its tokens are counted. Excludes `tokens`.
         pub text: Option<String>,
@@ -30,7 +30,8 @@ session_params! {
         pub budget: Option<u64> where 64..=100_000_000,
         /// Format of the messages.
         pub format: Option<Format> = Format::Afd,
-        /// Tool definitions that the request to the model will carry, in any form; their tokens count.
+        /// Tool definitions that the request to the model will contain, in any format. Their tokens are counted as
+        /// well.
         pub tools: Option<Vec<Value>> where items 0..=1000,
     }
 
@@ -60,7 +61,8 @@ wire! {
     pub struct Usage {
         /// Name of the session.
         pub session: String,
-        /// Tokens that `context` sends within the limit. In the result of `append`, those of the conversation alone.
+        /// Tokens of the context that `conversation.context` assembles within the limit. In the result of
+        /// `conversation.append`, these are the tokens of the conversation alone.
         pub used: i64,
         /// Maximum number of tokens.
         pub limit: i64,
@@ -80,9 +82,9 @@ wire! {
         pub tokenizer: String,
         /// Split of the token limit between the parts of a context.
         pub allocation: Allocation,
-        /// Tokens that the call asked about.
+        /// Tokens to be added: `tokens`, or the number of tokens of `text`; absent if neither was given.
         pub asked: Option<i64>,
-        /// Whether they fit in addition to the used tokens and the safety buffer.
+        /// Whether these tokens fit in addition to the used tokens and the safety buffer; absent if none were given.
         pub can_afford: Option<bool>,
     }
 
@@ -131,8 +133,8 @@ wire! {
         pub session: String,
         /// Messages to send, in the requested format.
         pub messages: Vec<Value>,
-        /// System prompt, if the format keeps it apart from the messages: text blocks, what stays before what changes
-        /// with the tasks, so that a cache mark fits between them.
+        /// System prompt as text blocks; absent if the format does not separate it from the messages. The stable block
+        /// precedes the block that changes with the tasks, so that a cache breakpoint fits between them.
         pub system: Option<Vec<Value>>,
         /// Tokens of the context, including those of the tool definitions.
         pub tokens: i64,
@@ -154,13 +156,13 @@ wire! {
         pub context: BTreeMap<String, String>,
         /// Content that did not fit.
         pub left_out: Vec<Omission>,
-        /// Tokens of all messages since the last clearing.
+        /// Tokens of all messages since the context was last cleared.
         pub tokens_of_all: i64,
         /// Share of those tokens that is saved by sending this context instead, per cent.
         pub saved_percent: f64,
     }
 
-    /// What an agent needs at hand to continue its work.
+    /// Information that an agent needs to continue its work.
     pub struct WorkingMemory {
         /// Name of the session.
         pub session: String,
@@ -189,7 +191,7 @@ wire! {
         pub at: i64,
         /// Name of the device.
         pub device: String,
-        /// Kind of call that observed.
+        /// Kind of call that made the observation.
         pub source: ObservationSource,
         /// Package in the foreground.
         pub app: Option<String>,
@@ -203,7 +205,7 @@ wire! {
         pub reliable: bool,
     }
 
-    /// An element that can be acted on by its alias.
+    /// An interactive element with its alias.
     pub struct ActiveElement {
         /// Alias, for example `@n3`.
         #[serde(rename = "ref")]
@@ -218,6 +220,6 @@ methods! {
     ConversationUsage = "conversation.usage" (UsageParams, SESSION) -> Usage, Read, [NotFound, StoreUnavailable], r#"{"tokens":500}"#;
     /// Assembles the messages for the model's next turn within a token budget.
     ConversationContext = "conversation.context" (ConversationContextParams, SESSION) -> ModelContext, Read, [NotFound, StoreUnavailable], r#"{"budget":4000}"#;
-    /// Returns what the agent needs at hand: current task, recent observations, elements with an alias, context keys.
+    /// Returns the working memory of an agent: current task, recent observations, elements with aliases, context keys.
     ConversationWorking = "conversation.working" (WorkingParams, SESSION) -> WorkingMemory, Read, [NotFound, StoreUnavailable], "{}";
 }

@@ -10,9 +10,8 @@ session_params! {
     /// Parameters of `conversation.append`.
     #[derive(Default)]
     pub struct AppendParams {
-        /// Messages in the order in which they were said. Messages of OpenAI's chat completions and of Anthropic's API
-        /// are accepted as they are, and a text stands for a message of the user; fields that mean nothing here are
-        /// kept in `extra`.
+        /// Messages in chronological order. Messages in the formats of OpenAI's chat completions and of Anthropic's API
+        /// are accepted unchanged, and a plain string is a message of the user. Unknown fields are stored in `extra`.
         #[serde(deserialize_with = "crate::incoming::messages")]
         pub messages: Vec<Message> where items 1..=1000,
         /// Conversation of the session. It is created on first use.
@@ -40,7 +39,7 @@ session_params! {
         pub conversation: Option<String> = crate::vocabulary::DEFAULT_CONVERSATION,
         /// Number of newest messages that stay in the context; by default the setting `conversation.keep_recent`.
         pub keep: Option<u32> where 0..=1_000_000,
-        /// Who sees what is learned from the compacted messages; by default this session only.
+        /// Visibility of the patterns learned from the compacted messages; by default this session only.
         pub learn: Option<crate::pattern::PatternScope> = crate::pattern::PatternScope::Session,
     }
 
@@ -54,7 +53,8 @@ session_params! {
     /// Parameters of `conversation.search`.
     #[derive(Default)]
     pub struct SearchParams {
-        /// Words to find; any language, no syntax. Messages with all of them come first.
+        /// Words to search for, in any language; there is no query syntax. If no message has all of the words, messages
+        /// with some of them are returned.
         pub query: String where chars 1..=1000,
         /// Conversation of the session; by default all of them.
         pub conversation: Option<String>,
@@ -96,7 +96,7 @@ wire! {
     pub struct RecordedMessage {
         /// Unique id, the same in every copy of this memory.
         pub uid: String,
-        /// Uid of the memory that it came from; absent for this one.
+        /// Uid of the memory that the message came from; absent if that is this memory.
         pub origin: Option<String>,
         /// Position in the conversation, from 1.
         pub position: i64,
@@ -133,7 +133,8 @@ wire! {
         pub last: i64,
         /// Tokens of the new messages.
         pub tokens: i64,
-        /// Context keys that were set: those of the call, and those confirmed by results of tool calls.
+        /// Context keys that were set, with their values: those given in the call, and those set by successful tool
+        /// calls.
         pub context_set: BTreeMap<String, String>,
         /// Number of older messages that were compacted because the context had become too full.
         pub compacted: i64,
@@ -173,7 +174,7 @@ wire! {
         pub tokens: i64,
         /// Whether a language model has yet to write a better version.
         pub pending: bool,
-        /// Why the last attempt to have it written by a language model failed.
+        /// Error of the last attempt to write the summary with a language model.
         pub error: Option<String>,
         /// Time of creation, UTC milliseconds.
         pub created_at: i64,
@@ -189,7 +190,7 @@ wire! {
         pub messages: Vec<Message>,
         /// Tokens of these messages.
         pub tokens: i64,
-        /// Tokens of all messages since the last clearing.
+        /// Tokens of all messages since the context was last cleared.
         pub tokens_of_all: i64,
         /// Share of those tokens that is saved by sending these messages instead, per cent.
         pub saved_percent: f64,
@@ -215,7 +216,7 @@ wire! {
         pub name: Option<String>,
         /// Excerpt around the first match, matches in brackets.
         pub text: String,
-        /// How well it matches, from 0 to 1.
+        /// Relevance, 0 to 1.
         pub score: f64,
         /// Time of recording, UTC milliseconds.
         pub at: i64,
@@ -235,13 +236,13 @@ wire! {
         pub session: String,
         /// Position of the deleted message.
         pub position: i64,
-        /// Number of statements and summaries that were made of it and are gone as well.
+        /// Number of statements and summaries derived from the message, which were deleted as well.
         pub derived: i64,
-        /// Files that the caller had named for reports and exports of the session, which may quote it: they are not
-        /// deleted.
+        /// Reports and exports of the session in files that the caller had named. They may quote the message and are
+        /// not deleted.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub files_left: Vec<String>,
-        /// Backups that still hold it, by name, newest first; `backup.delete` deletes them.
+        /// Names of the backups that still contain the message, newest first; `backup.delete` deletes a backup.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub backups: Vec<String>,
     }
@@ -250,7 +251,7 @@ wire! {
     pub struct ClearResult {
         /// Name of the session.
         pub session: String,
-        /// Number of messages that left the context; they stay in the record.
+        /// Number of messages that left the context; they remain recorded.
         pub messages: i64,
     }
 }
@@ -260,14 +261,14 @@ methods! {
     ConversationAppend = "conversation.append" (AppendParams, SESSION) -> AppendResult, Admin, [Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","messages":[{"role":"user","content":"go to the cart"},{"role":"assistant","toolCalls":[{"id":"c1","name":"take_control","arguments":{"device_id":"pixel"}}]},{"role":"tool","toolCallId":"c1","content":"{\"success\":true}"}]}"#;
     /// Lists recorded messages, newest first, including those that are no longer in the context.
     ConversationList = "conversation.list" (ConversationListParams, SESSION) -> Messages, Read, [NotFound, StoreUnavailable], r#"{"limit":20}"#;
-    /// Replaces older messages in the context by a summary; the record keeps them.
+    /// Replaces older messages in the context with a summary; the messages remain recorded.
     ConversationCompact = "conversation.compact" (CompactParams, SESSION) -> CompactResult, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"keep":10}"#;
     /// Returns the rolling summary with the last messages and the context keys.
     ConversationSummary = "conversation.summary" (SummaryParams, SESSION) -> Summary, Read, [NotFound, StoreUnavailable], "{}";
     /// Finds recorded messages by their words.
     ConversationSearch = "conversation.search" (SearchParams, SESSION) -> FoundMessages, Read, [NotFound, StoreUnavailable], r#"{"query":"delivery address"}"#;
-    /// Deletes a recorded message with everything derived from it, such as a secret that slipped in.
+    /// Deletes a recorded message, for example one that contains a secret, with everything derived from it.
     ConversationDelete = "conversation.delete" (DeleteMessageParams, SESSION) -> DeleteMessageResult, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"position":12}"#;
-    /// Clears the context; the record keeps the messages.
+    /// Clears the context; the messages remain recorded.
     ConversationClear = "conversation.clear" (ClearParams, SESSION) -> ClearResult, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#;
 }

@@ -1,10 +1,10 @@
-//! `session.coverage`: how much of what the visual memory knows a session has tested.
+//! `session.coverage`: the share of the pages and elements in the visual memory that a session has visited or tested.
 
 session_params! {
     /// Parameters of `session.coverage`.
     #[derive(Default)]
     pub struct CoverageParams {
-        /// Package; by default that of the session, else the one it observed most.
+        /// Package; by default the package of the session, else the package that the session observed most often.
         pub app: Option<String>,
     }
 }
@@ -13,7 +13,7 @@ wire! {
     /// Coverage of one kind of item.
     #[derive(Default)]
     pub struct Share {
-        /// Number of items that the visual memory knows.
+        /// Number of items in the visual memory.
         pub known: i64,
         /// Number of those that the session covered.
         pub covered: i64,
@@ -23,7 +23,7 @@ wire! {
         pub missing: Vec<String>,
     }
 
-    /// Coverage of a session, compared with what the visual memory knows.
+    /// Coverage of the pages and elements in the visual memory by a session.
     #[derive(Default)]
     pub struct Coverage {
         /// Package that the coverage refers to; absent if none could be determined.
@@ -38,7 +38,8 @@ wire! {
         pub elements_tested: i64,
         /// Number of visited pages, known or not.
         pub pages_visited: i64,
-        /// Percentage of known elements that were tested; of known pages that were visited if no element is known.
+        /// Percentage of known elements that were tested. If no elements are known, percentage of known pages that were
+        /// visited.
         pub coverage_percent: f64,
     }
 }

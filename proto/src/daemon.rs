@@ -62,7 +62,8 @@ wire! {
         /// Background tasks, by name.
         #[serde(default)]
         pub tasks: Vec<TaskInfo>,
-        /// Why the configuration file was last rejected; the previous settings stay in effect. Absent if it is valid.
+        /// Reason why the configuration file was last rejected; absent if it is valid. The previous settings remain in
+        /// effect.
         pub config_error: Option<String>,
         /// Unknown keys in the configuration file.
         pub config_warnings: Vec<String>,
@@ -87,7 +88,7 @@ wire! {
         pub writable: bool,
         /// Description of the damage; absent if there is none.
         pub damage: Option<String>,
-        /// What to do about the damage; absent if there is none.
+        /// Suggested remedy for the damage; absent if there is none.
         pub advice: Option<String>,
         /// False if devices can be used while nothing is recorded; otherwise absent.
         pub recorded: Option<bool>,
@@ -115,18 +116,18 @@ wire! {
 
     /// Result of `daemon.metrics`.
     pub struct Metrics {
-        /// All figures in the text format of Prometheus.
+        /// All metrics in the Prometheus text format.
         pub text: String,
         /// Methods that were called, by name.
         pub methods: Vec<MethodLoad>,
     }
 
-    /// Sizes on disk, bytes. A file with several names counts once.
+    /// Sizes on disk, bytes. A file with several hard links counts once.
     #[derive(Default)]
     pub struct Sizes {
         /// Size of the write-ahead log of the database.
         pub wal_bytes: u64,
-        /// Size of the artifacts in the shared root.
+        /// Size of the files in the shared artifact directory.
         pub artifact_bytes: u64,
         /// Size of the backups.
         pub backup_bytes: u64,
@@ -153,7 +154,7 @@ wire! {
         pub methods: Vec<MethodSummary>,
     }
 
-    /// A row of the method table without its schemas, which `rpc.discover` returns.
+    /// A row of the method table without its schemas; `rpc.discover` returns the schemas.
     pub struct MethodSummary {
         /// Wire name, `namespace.verb`.
         pub name: String,
@@ -177,11 +178,11 @@ wire! {
 }
 
 methods! {
-    /// Returns version, protocol version and capabilities.
+    /// Returns the version, the protocol version and the capabilities of the daemon.
     DaemonVersion = "daemon.version" (NoParams) -> Version, Read, [], "{}";
     /// Returns the status of the daemon, its devices and its database.
     DaemonStatus = "daemon.status" (NoParams) -> Status, Read, [], "{}";
-    /// Returns figures about the daemon: calls, devices, queues, sizes; also in the text format of Prometheus.
+    /// Returns metrics of calls, devices, queues and sizes, also in the Prometheus text format.
     DaemonMetrics = "daemon.metrics" (NoParams) -> Metrics, Read, [], "{}";
     /// Lists all methods with their common parameters and possible errors.
     DaemonMethods = "daemon.methods" (NoParams) -> MethodList, Read, [], "{}";

@@ -22,7 +22,7 @@ params! {
         #[serde(default = "default_true")]
         #[cfg_attr(feature = "schema", schemars(extend("default" = true)))]
         pub persist: bool,
-        /// Whether to try the device, for at most 5 s. It is added in any case.
+        /// Whether to check that the device works, for at most 5 s. The device is added in any case.
         pub check: Option<bool> = true,
     }
 
@@ -38,15 +38,15 @@ params! {
     /// Parameters of `device.connectUsb`.
     #[derive(Default)]
     pub struct ConnectUsbParams {
-        /// Serial of the phone, or `host:port` of one reachable by `adb connect`; optional while exactly one phone is
-        /// attached.
+        /// Serial of the phone, or `host:port` of a phone that `adb connect` can reach; optional if exactly one phone
+        /// is attached.
         pub serial: Option<String>,
         /// Name of the device in the settings; by default the existing name of this phone, else `default`, else one
         /// made from the serial.
         pub name: Option<String>,
         /// Local port to forward; by default the previous one, else the port number on the phone, else any free one.
         pub local_port: Option<u16> where 1..=65_535,
-        /// Only report what would be done.
+        /// Whether to only report the changes without making them.
         #[serde(default)]
         pub print_only: bool,
     }
@@ -57,7 +57,7 @@ fn default_true() -> bool {
 }
 
 device_params! {
-    /// Parameters of a method that needs no more than a device.
+    /// Parameters of a method that needs only a device.
     #[derive(Default)]
     pub struct DeviceParams {}
 
@@ -66,7 +66,7 @@ device_params! {
     pub struct LeaseParams {
         /// Duration of the lease unless it is renewed, milliseconds.
         pub ttl_ms: u64 where 1..=3_600_000,
-        /// Whether the lease also ends with the connection that this call came on; not over plain HTTP.
+        /// Whether the lease also ends when the connection of this call closes; not available over plain HTTP.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         pub until_disconnect: bool,
     }
@@ -154,23 +154,23 @@ wire! {
         pub device: DeviceInfo,
         /// Path of the configuration file that it was saved in; absent if it was not saved.
         pub saved_in: Option<String>,
-        /// What trying it found; absent if it was not tried.
+        /// Result of the check; absent if the device was not checked.
         pub trial: Option<Trial>,
     }
 
-    /// What trying a device found.
+    /// Result of checking whether a device works.
     pub struct Trial {
         /// Whether it can be used.
         pub usable: bool,
-        /// What was found, in a sentence.
+        /// Result in one sentence.
         pub found: String,
-        /// What to do next; absent if it can be used.
+        /// Suggested next step; absent if the device can be used.
         pub hint: Option<String>,
         /// Code of the error; absent if it can be used.
         pub error: Option<crate::ErrorCode>,
         /// Foreground activity as `package/activity`; absent if unknown.
         pub top_activity: Option<String>,
-        /// Duration of the trial, milliseconds.
+        /// Duration of the check, milliseconds.
         pub duration_ms: u64,
     }
 
@@ -208,7 +208,7 @@ wire! {
         pub device_port: Option<u16>,
     }
 
-    /// Connection hint: what the phone's app reports about its service, in a file that `adb` can read.
+    /// Connection hint: a file in which the phone's app describes its service, and which `adb` can read.
     pub struct ConnectionHint {
         /// Package of the app.
         pub package_name: String,
@@ -248,7 +248,7 @@ wire! {
         pub hint: ConnectionHint,
         /// Whether a new forward was created.
         pub forwarded: bool,
-        /// Whether an existing forward was used, or with `printOnly` would be.
+        /// Whether an existing forward was used; with `printOnly`, whether one would be used.
         pub reused: bool,
         /// Whether the configuration file was changed.
         pub config_written: bool,
@@ -258,7 +258,7 @@ wire! {
         pub token_configured: bool,
         /// Path of the configuration file, if it was changed.
         pub saved_in: Option<String>,
-        /// What remains to be done; absent if nothing does.
+        /// Remaining step for the user; absent if there is none.
         pub next_step: Option<String>,
     }
 
@@ -290,7 +290,7 @@ methods! {
     DeviceRemove = "device.remove" (RemoveParams) -> RemoveResult, Admin, [DeviceUnknown, Conflict], r#"{"name":"pixel"}"#;
     /// Checks whether the phone's service responds and accepts the token.
     DeviceHealth = "device.health" (DeviceParams, DEVICE) -> Reply<Health>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceError], "{}";
-    /// Reserves the device for the session, so that other sessions can observe but not act; repeating the call renews the lease.
+    /// Reserves the device for the session: other sessions can observe but not act. A repeated call renews the lease.
     DeviceLease = "device.lease" (LeaseParams, DEVICE) -> Reply<LeaseResult>, Admin, [DeviceUnknown, DeviceAmbiguous, DeviceBusy, Unsupported], r#"{"ttlMs":30000}"#, LEASE;
     /// Releases the lease of the session.
     DeviceRelease = "device.release" (DeviceParams, DEVICE) -> Reply<ReleaseResult>, Admin, [DeviceUnknown, DeviceAmbiguous], "{}", RELEASE;

@@ -3,11 +3,11 @@
 use crate::vocabulary::NoParams;
 
 words! {
-    /// How serious a finding is.
+    /// Severity of a finding.
     Level {
-        /// All is well.
+        /// There is no problem.
         Ok = "ok",
-        /// It works, but somebody should look at it.
+        /// It works, but needs attention.
         Warning = "warning",
         /// Something does not work.
         Error = "error",
@@ -15,15 +15,15 @@ words! {
 }
 
 wire! {
-    /// What a check found.
+    /// Result of a check.
     pub struct Finding {
-        /// What was checked, such as `database` or `device pixel`.
+        /// Subject of the check, such as `database` or `device pixel`.
         pub check: String,
-        /// How serious it is.
+        /// Severity.
         pub level: Level,
-        /// What was found.
+        /// Description of the result.
         pub message: String,
-        /// What to do about it; absent if there is nothing to do.
+        /// Suggested remedy; absent if none is needed.
         pub advice: Option<String>,
     }
 
@@ -31,12 +31,12 @@ wire! {
     pub struct Diagnosis {
         /// Whether no check found an error.
         pub ok: bool,
-        /// What the checks found.
+        /// Results of the checks.
         pub findings: Vec<Finding>,
     }
 }
 
 methods! {
-    /// Checks database, backups, disk, settings, devices, clock and leftovers; reads the screen of each device, changes nothing.
+    /// Checks database, backups, disk, settings, devices, clock and leftover files; reads the screens, changes nothing.
     DaemonDoctor = "daemon.doctor" (NoParams) -> Diagnosis, Read, [], "{}";
 }

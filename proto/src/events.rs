@@ -43,9 +43,9 @@ wire! {
             /// New state.
             state: DeviceState,
         },
-        /// Something in the visual memory was forgotten, merged, renamed or deleted, or such a change was undone.
+        /// An item of the visual memory was forgotten, merged, renamed or deleted, or such a change was undone.
         Visual(Box<Change>),
-        /// A call changed the daemon, its settings or its memory: a note was saved, a task was finished.
+        /// A call changed the daemon, its settings or its memory, for example saved a note or finished a task.
         Changed {
             /// Method that was called.
             method: String,
@@ -64,7 +64,7 @@ wire! {
     /// A message with the cursor to resume from.
     pub struct MessageWithCursor {
         /// Cursor of the last event sent before this message, 0 if there was none; absent if the message is an event,
-        /// which has its own. Subscribing again with `since` set to the last received cursor misses no event.
+        /// which has its own cursor. To miss no event, subscribe again with `since` set to the last received cursor.
         pub cursor: Option<i64>,
         /// The message.
         #[serde(flatten)]
@@ -81,7 +81,7 @@ wire! {
         pub session: String,
         /// Name of the device.
         pub device: String,
-        /// Kind of call that observed.
+        /// Kind of call that made the observation.
         pub source: ObservationSource,
         /// Id of the observation.
         pub observation_id: String,

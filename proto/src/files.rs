@@ -8,12 +8,13 @@ params! {
     #[derive(Default)]
     #[cfg_attr(feature = "schema", schemars(rename = "VisualImportParams"))]
     pub struct ImportParams {
-        /// Directory of one app, or the parent directory of several; an absolute path. It is only read.
+        /// Absolute path of the directory of one app, or of the parent directory of several. The directory is not
+        /// changed.
         pub dir: String,
-        /// Name to import the app under; by default the name in its files, else that of its directory. Not allowed for
-        /// several apps.
+        /// Name to import the app under; by default the name in its files, else the name of its directory. Not allowed
+        /// for several apps.
         pub app: Option<String>,
-        /// Only report what would be imported.
+        /// Whether to only report what would be imported.
         #[serde(default)]
         pub dry_run: bool,
         /// Session that the imported pictures belong to.
@@ -53,7 +54,7 @@ wire! {
         /// App and site that it was imported as.
         #[serde(flatten)]
         pub about: ScopeInfo,
-        /// Its directory, relative to the given one.
+        /// Directory of the app or site, relative to the given directory.
         pub dir: String,
         /// Counts of components.
         pub components: Tally,
@@ -80,7 +81,7 @@ wire! {
         /// The app or site.
         #[serde(flatten)]
         pub about: ScopeInfo,
-        /// Absolute path of its directory.
+        /// Absolute path of the directory of the app or site.
         pub dir: String,
         /// Number of components.
         pub components: u32,
@@ -102,8 +103,8 @@ wire! {
 }
 
 methods! {
-    /// Imports a visual memory from the files of another tool, in any of its three format versions, with pictures and sites.
+    /// Imports the files of the original visual-memory tool, in any of its three formats, with pictures and sites.
     VisualImport = "visual.import" (ImportParams, SESSION) -> VisualImportResult, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"dir":"/nonexistent/apps","dryRun":true}"#;
-    /// Exports the visual memory as files that the other tool can read.
+    /// Exports the visual memory as files that the original visual-memory tool can read.
     VisualExport = "visual.export" (ExportParams) -> VisualExportResult, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"dir":"/nonexistent/out"}"#;
 }

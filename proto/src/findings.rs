@@ -12,7 +12,8 @@ session_params! {
         pub severity: Option<Severity> = Severity::Medium,
         /// Description.
         pub description: Option<String> where chars 1..=10_000,
-        /// Steps to reproduce it, in order. By default what the session did last on its device.
+        /// Steps to reproduce it, in order; by default the last actions of the session: at most 10 of the last 30
+        /// minutes, starting at the last launch of an app if there is one.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub steps: Vec<String> where items 0..=100,
         /// Expected behaviour.
@@ -21,12 +22,13 @@ session_params! {
         pub actual: Option<String> where chars 1..=10_000,
         /// Page key, activity or URL; by default the page that the session observed last.
         pub page: Option<String> where chars 1..=2000,
-        /// Package; by default that of the page observed last if `page` is omitted, else that of the session.
+        /// Package; by default the package of the last observed page if `page` is omitted, else the package of the
+        /// session.
         pub app: Option<String> where chars 1..=255,
         /// Id or uid of an artifact that shows the bug, or `latest` for the session's newest screenshot.
         pub screenshot: Option<String>,
-        /// Who sees it; by default the scope of the session, which is `app` unless it was started with another
-        /// one.
+        /// Visibility of the bug; by default the scope of the session, which is `app` unless the session was started
+        /// with another scope.
         pub scope: Option<RecordScope>,
     }
 
@@ -37,7 +39,7 @@ session_params! {
         pub id: i64,
     }
 
-    /// Parameters of `session.bug.update`. Only what is given is changed.
+    /// Parameters of `session.bug.update`. Fields that are not given remain unchanged.
     #[derive(Default)]
     pub struct BugUpdateParams {
         /// Id of the bug.
@@ -61,7 +63,7 @@ session_params! {
         /// New screenshot: id or uid of an artifact, or `latest` for the newest screenshot of the bug's session; an
         /// empty text removes it.
         pub screenshot: Option<String>,
-        /// Who sees it from now on.
+        /// New visibility of the bug.
         pub scope: Option<RecordScope>,
     }
 
@@ -89,18 +91,19 @@ session_params! {
         pub status: ResultStatus,
         /// Page key, activity or URL; by default the page that the session observed last.
         pub page: Option<String> where chars 1..=2000,
-        /// Package; by default that of the page observed last if `page` is omitted, else that of the session.
+        /// Package; by default the package of the last observed page if `page` is omitted, else the package of the
+        /// session.
         pub app: Option<String> where chars 1..=255,
         /// Duration of the test, milliseconds.
         pub duration_ms: Option<u64>,
-        /// What was observed.
+        /// Description of the observed behaviour.
         pub summary: Option<String> where chars 1..=10_000,
         /// Id or uid of an artifact that serves as evidence, or `latest` for the session's newest screenshot.
         pub evidence: Option<String>,
         /// Id of a bug that the test found.
         pub bug: Option<i64>,
-        /// Who sees it; by default the scope of the session, which is `app` unless it was started with another
-        /// one.
+        /// Visibility of the result; by default the scope of the session, which is `app` unless the session was started
+        /// with another scope.
         pub scope: Option<RecordScope>,
     }
 
@@ -109,21 +112,22 @@ session_params! {
     pub struct TestedParams {
         /// Elements: each by component name, resource id, label, or alias such as `@n3`.
         pub elements: Vec<String> where items 1..=1000,
-        /// Whether to accept elements that neither the page in front nor the visual memory of the app has.
+        /// Whether to accept elements that are neither on the current page nor in the visual memory of the app.
         #[serde(default)]
         pub new: bool,
         /// Whether an assertion about the elements passed; omit it if there was none.
         pub passed: Option<bool>,
         /// Page key, activity or URL; by default the page that the session observed last.
         pub page: Option<String> where chars 1..=2000,
-        /// Package; by default that of the page observed last if `page` is omitted, else that of the session.
+        /// Package; by default the package of the last observed page if `page` is omitted, else the package of the
+        /// session.
         pub app: Option<String> where chars 1..=255,
     }
 }
 
 params! {
-    /// Parameters of `session.bug.list`. Without a session, the bugs of all sessions are listed, but for those that a
-    /// session keeps to itself.
+    /// Parameters of `session.bug.list`. Without `session`, the bugs of all sessions are listed, except bugs with the
+    /// scope `session`.
     #[derive(Default)]
     pub struct BugListParams {
         /// Only bugs found in this session.
@@ -142,8 +146,8 @@ params! {
         pub cursor: Option<i64>,
     }
 
-    /// Parameters of `session.result.list`. Without a session, the results of all sessions are listed, but for those
-    /// that a session keeps to itself.
+    /// Parameters of `session.result.list`. Without `session`, the results of all sessions are listed, except results
+    /// with the scope `session`.
     #[derive(Default)]
     pub struct ResultListParams {
         /// Only results of this session.
@@ -202,11 +206,11 @@ wire! {
         pub id: i64,
         /// Unique id, the same in every copy of this memory.
         pub uid: String,
-        /// Uid of the memory that it came from; absent for this one.
+        /// Uid of the memory that the bug came from; absent if that is this memory.
         pub origin: Option<String>,
         /// Session that found the bug.
         pub session: String,
-        /// `session` if only its session may be told; absent otherwise.
+        /// `session` if the bug is visible only to its session; absent otherwise.
         pub scope: Option<RecordScope>,
         /// Title on one line.
         pub title: String,
@@ -245,9 +249,9 @@ wire! {
     pub struct BugAddResult {
         /// The new bug.
         pub bug: Bug,
-        /// Bugs of the same app that seem to be the same: open ones, and resolved ones that may have come back.
+        /// Similar bugs of the same app: open bugs, and resolved bugs that may have recurred; at most 3.
         pub similar: Vec<Bug>,
-        /// What could not be looked at, and why; absent if nothing is missing.
+        /// Parts of the memory that were not searched, with the reasons; absent if there are none.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub missing: Vec<String>,
     }
@@ -287,11 +291,11 @@ wire! {
         pub id: i64,
         /// Unique id, the same in every copy of this memory.
         pub uid: String,
-        /// Uid of the memory that it came from; absent for this one.
+        /// Uid of the memory that the result came from; absent if that is this memory.
         pub origin: Option<String>,
         /// Name of the session.
         pub session: String,
-        /// `session` if only its session may be told; absent otherwise.
+        /// `session` if the result is visible only to its session; absent otherwise.
         pub scope: Option<RecordScope>,
         /// Name of the test.
         pub name: String,
@@ -305,7 +309,7 @@ wire! {
         pub state: Option<String>,
         /// Duration of the test, milliseconds.
         pub duration_ms: Option<i64>,
-        /// What was observed.
+        /// Description of the observed behaviour.
         pub summary: Option<String>,
         /// Uid of the artifact that serves as evidence.
         pub evidence: Option<String>,
@@ -384,7 +388,7 @@ methods! {
     BugResolve = "session.bug.resolve" (BugResolveParams, SESSION) -> Bug, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"id":1,"reason":"fixed in 2.4"}"#;
     /// Changes a bug.
     BugUpdate = "session.bug.update" (BugUpdateParams, SESSION) -> Bug, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"id":1,"severity":"low"}"#;
-    /// Opens a resolved bug again.
+    /// Reopens a resolved bug.
     BugReopen = "session.bug.reopen" (BugReopenParams, SESSION) -> Bug, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"id":1}"#;
     /// Records a test result.
     ResultAdd = "session.result.add" (ResultAddParams, SESSION) -> TestResult, Admin, [Conflict, NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","name":"coupon","status":"failed","durationMs":1200}"#, RESULT;

@@ -35,8 +35,8 @@ impl std::error::Error for FrameError {}
 /// Maximum size of a header block, bytes.
 const MAX_HEADER: usize = 4096;
 
-/// Maximum capacity that an empty decoder keeps, bytes: an idle connection must not hold on to the size of its largest
-/// message.
+/// Maximum capacity that an empty decoder keeps, bytes. An idle connection must not keep a buffer as large as its
+/// largest message.
 const MAX_IDLE_CAPACITY: usize = 64 << 10;
 
 /// Buffers bytes and yields complete messages. Memory is bounded by the limit plus one read, and is released with the

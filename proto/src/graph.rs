@@ -67,17 +67,17 @@ wire! {
         pub action: String,
         /// Element that is acted on; absent if the action has no target or was imported.
         pub target: Option<Target>,
-        /// Parameters that name that element to an action, as it was when it was acted on; absent if it has no label
-        /// and no id.
+        /// Parameters with which an action can select that element, as it was during the recorded action; absent if it
+        /// has neither a label nor an id.
         pub selector: Option<TargetSelector>,
-        /// Number of times the action led there.
+        /// Number of times the action led to that state.
         pub count: i64,
         /// Number of times the action was tried in this state, including failures and other outcomes.
         pub attempts: i64,
-        /// Share of the attempts that led there, 0 to 1; older attempts weigh less.
+        /// Share of the attempts that led to that state, 0 to 1; older attempts have less weight.
         pub success_rate: f64,
-        /// Estimated probability that the action leads there, 0 to 1: the success rate, pulled towards 0.5 while there
-        /// are few attempts.
+        /// Estimated probability that the action leads to that state, 0 to 1: the success rate, pulled towards 0.5 if
+        /// there are few attempts.
         pub probability: f64,
         /// Mean duration, milliseconds; absent if it was never measured.
         pub mean_ms: Option<i64>,

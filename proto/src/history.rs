@@ -3,7 +3,7 @@
 use crate::visual::ScopeInfo;
 
 scope_params! {
-    /// Parameters of `visual.delete`: exactly one of the two is required.
+    /// Parameters of `visual.delete`: exactly one of `component` and `state` is required.
     #[derive(Default)]
     #[cfg_attr(feature = "schema", schemars(rename = "VisualDeleteParams"))]
     pub struct DeleteParams {
@@ -11,8 +11,8 @@ scope_params! {
         pub component: Option<String>,
         /// Id or name of the state to delete.
         pub state: Option<String>,
-        /// Whether to delete for good: labels, texts, pictures and the records by which this and earlier changes of it
-        /// could be undone. By default that happens 30 days later.
+        /// Whether to erase the item at once: its labels, texts and pictures, and the records that are needed to undo
+        /// this and earlier changes of it. By default, this happens 30 days later.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         pub purge: bool,
     }
@@ -45,7 +45,7 @@ words! {
         Rename = "rename",
         /// Deleted by a caller.
         Delete = "delete",
-        /// Cleaned up, because it is text that changes by itself.
+        /// Deleted, because its text is dynamic.
         Cleanup = "cleanup",
     }
 }
@@ -84,7 +84,7 @@ wire! {
 methods! {
     /// Deletes a component, or a state with everything that depends on it.
     VisualDelete = "visual.delete" (DeleteParams, SCOPE) -> Change, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"app":"com.android.settings","component":"avatar"}"#;
-    /// Lists what was forgotten, merged, renamed or deleted, with the reasons.
+    /// Lists the items that were forgotten, merged, renamed or deleted, with the reasons.
     VisualHistory = "visual.history" (HistoryParams, SCOPE) -> Changes, Read, [StoreUnavailable], r#"{"limit":20}"#;
     /// Undoes a change to the visual memory.
     VisualUndo = "visual.undo" (UndoParams, SCOPE) -> Change, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"app":"com.android.settings"}"#;

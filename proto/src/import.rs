@@ -1,14 +1,14 @@
 //! `memory.importAf`: importing the data of `af` 0.5.
 
 params! {
-    /// Parameters of `memory.importAf`: at least one of the two files is required.
+    /// Parameters of `memory.importAf`: at least one of `configFile` and `databaseFile` is required.
     #[derive(Default)]
     pub struct ImportAfParams {
         /// Absolute path of the configuration file of `af`.
         pub config_file: Option<String>,
         /// Absolute path of the database of `af`; by default the one named in its configuration file.
         pub database_file: Option<String>,
-        /// Only report what would be imported.
+        /// Whether to only report what would be imported.
         #[serde(default)]
         pub dry_run: bool,
     }
@@ -82,7 +82,7 @@ wire! {
         pub recoveries: Tally,
         /// Counts of artifacts; their files stay where they are.
         pub artifacts: Tally,
-        /// Counts of events. None are imported, because they contain typed text in plain form.
+        /// Counts of events. No events are imported, because they contain typed text in readable form.
         pub events: Tally,
         /// Remarks about rows that were corrected or skipped; at most 200.
         pub remarks: Vec<Remark>,

@@ -1,15 +1,15 @@
-//! Messages as clients have them: objects of OpenAI's and Anthropic's libraries as dumped, bare texts, and our own
-//! form.
+//! Messages in the formats that clients use: objects as the libraries of OpenAI and Anthropic serialise them, parts in
+//! Gemini's format, plain strings, and the native format.
 //!
-//! Fields that mean nothing here are kept in `Message::extra`, never refused. A message of Anthropic's form that
-//! carries tool results becomes one `tool` message for each, and one for the rest.
+//! Unknown fields are never rejected, but stored in `Message::extra`. A message in Anthropic's format that contains
+//! tool results becomes one `tool` message per result, and one message for the other content.
 
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
 use crate::message::{Content, Message, Part, Role, ToolCall};
 
-/// Reads a list of messages in any of the forms.
+/// Deserialises a list of messages in any of these formats.
 pub(crate) fn messages<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Message>, D::Error> {
     struct List;
     impl<'de> Visitor<'de> for List {
@@ -30,7 +30,7 @@ pub(crate) fn messages<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec
     deserializer.deserialize_seq(List)
 }
 
-/// One message of a client, as the messages that it stands for.
+/// Native messages that one message of a client is converted to.
 struct Incoming(Vec<Message>);
 
 impl<'de> serde::Deserialize<'de> for Incoming {
@@ -56,7 +56,7 @@ impl<'de> serde::Deserialize<'de> for Incoming {
     }
 }
 
-/// Reads the fields of a message. Each is read on its own, so that an error names it.
+/// Reads the fields of a message one by one, so that an error names the field.
 fn read<'de, A: MapAccess<'de>>(mut map: A) -> Result<Vec<Message>, A::Error> {
     let mut message = Message::default();
     let (mut role, mut blocks) = (None, Blocks::default());
@@ -96,7 +96,7 @@ fn read<'de, A: MapAccess<'de>>(mut map: A) -> Result<Vec<Message>, A::Error> {
     Ok(found)
 }
 
-/// A role in any of the vocabularies.
+/// A role in the vocabulary of any provider.
 struct IncomingRole(Role);
 
 impl<'de> serde::Deserialize<'de> for IncomingRole {
@@ -113,7 +113,7 @@ impl<'de> serde::Deserialize<'de> for IncomingRole {
     }
 }
 
-/// The content of a message, taken apart.
+/// Content of a message, sorted by kind.
 #[derive(Default)]
 struct Blocks {
     /// Texts and pictures.
@@ -121,9 +121,9 @@ struct Blocks {
     /// Whether the content was a text rather than a list.
     is_text: bool,
     calls: Vec<ToolCall>,
-    /// Tool results as messages of their own.
+    /// Tool results, each as a separate message.
     results: Vec<Message>,
-    /// Blocks that mean nothing here, such as reasoning.
+    /// Blocks that are stored but not interpreted, such as reasoning.
     others: Vec<Value>,
 }
 
@@ -192,7 +192,7 @@ impl Blocks {
             "refusal" => self.parts.push(Part::Text { text: text("refusal").unwrap_or_default() }),
             "image" | "image_url" | "input_image" => match picture(fields) {
                 Part::Image { data: None, artifact: None, url: None, .. } => {
-                    // One that a provider keeps under an id of its own.
+                    // The provider stores this picture under an id of its own.
                     self.parts.push(Part::Text { text: "[picture that is kept elsewhere]".to_owned() });
                     self.others.push(block);
                 }
@@ -212,7 +212,7 @@ impl Blocks {
         Ok(())
     }
 
-    /// Reads a part of Gemini's form; returns whether it is one.
+    /// Adds a part in Gemini's format. Returns false if the fields are not in that format.
     fn push_gemini(&mut self, fields: &Map<String, Value>) -> bool {
         let object = |names: [&str; 2]| names.iter().find_map(|name| fields.get(*name)).and_then(Value::as_object);
         let text = |of: &Map<String, Value>, name: &str| of.get(name).and_then(Value::as_str).map(str::to_owned);
@@ -263,12 +263,12 @@ impl Blocks {
     }
 }
 
-/// Fields of a block that contain text for people.
+/// Fields of a block that contain human-readable text.
 const SAID: &[&str] = &["text", "title", "context", "transcript", "content"];
-/// Maximum depth at which texts of a block are looked for.
+/// Maximum depth to which a block is searched for texts.
 const MAX_DEPTH: usize = 16;
 
-/// Returns what a block of an unknown type says, at any depth: a resource, a document, a result of a search.
+/// Returns the texts in a block of an unknown type, such as a resource, a document or a search result.
 fn said(block: &Value) -> String {
     let mut texts = Vec::new();
     collect(block, MAX_DEPTH, &mut texts);
@@ -288,7 +288,7 @@ fn collect(value: &Value, depth: usize, texts: &mut Vec<String>) {
             item => collect(item, depth - 1, texts),
         }),
         Value::Object(fields) => {
-            // The text of a document is in `data` beside its type.
+            // A text document has its text in `data`, next to its media type.
             let is_text =
                 fields.get("media_type").and_then(Value::as_str).is_some_and(|kind| kind.starts_with("text/"));
             for (name, value) in fields {
@@ -332,7 +332,7 @@ impl<'de> serde::Deserialize<'de> for Blocks {
     }
 }
 
-/// Reads a picture in any of the forms.
+/// Reads a picture in any of the formats.
 fn picture(fields: &Map<String, Value>) -> Part {
     let text = |of: &Map<String, Value>, name: &str| of.get(name).and_then(Value::as_str).map(str::to_owned);
     let side = |name: &str| fields.get(name).and_then(Value::as_u64).map(|n| u32::try_from(n).unwrap_or(u32::MAX));

@@ -19,9 +19,9 @@ words! {
         Left = "left",
         /// Arrow right.
         Right = "right",
-        /// Louder.
+        /// Volume up.
         VolumeUp = "volume-up",
-        /// Quieter.
+        /// Volume down.
         VolumeDown = "volume-down",
         /// Power.
         Power = "power",
@@ -48,7 +48,7 @@ words! {
     }
 }
 
-/// Returns the key of a name in any case, such as `Enter`, `VOLUME_UP` or `KEYCODE_BACK`.
+/// Returns the key with a name such as `Enter`, `VOLUME_UP` or `KEYCODE_BACK`. Case is ignored.
 pub fn named(text: &str) -> Option<KeyName> {
     let plain = text.trim().to_lowercase().replace(['_', ' '], "-");
     let name: StrDeserializer<'_, Error> = plain.strip_prefix("keycode-").unwrap_or(&plain).into_deserializer();

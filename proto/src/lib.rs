@@ -66,7 +66,7 @@ pub use error::{ErrorCode, ErrorData};
 pub use method::{COMMON_ERRORS, DeviceUse, Effect, Method, MethodInfo, SharedParams, WRITE_ERRORS};
 pub use secret::Secret;
 
-/// A field that is null, and not absent, while it has no value.
+/// Type of a field that is null, rather than absent, if it has no value.
 pub type Nullable<T> = Option<T>;
 
 /// A closed list of words, as used on the wire and in the database.
@@ -83,7 +83,7 @@ pub trait Word: Copy + 'static {
     }
 }
 
-/// Version of the wire contract. It is raised only by incompatible changes.
+/// Version of the wire contract. Only incompatible changes increment it.
 pub const PROTOCOL: u32 = 1;
 
 /// Capabilities of this version beyond the method table. Clients should check these, not version numbers.
@@ -101,7 +101,7 @@ pub const CAPABILITIES: &[&str] = &[
     "sessions",
 ];
 
-/// Returns a real result of a method; lists are cut to a few items.
+/// Returns a real result of a method as an example; its lists are shortened to a few items.
 #[cfg(feature = "schema")]
 pub fn example_result(method: &str) -> Option<&'static serde_json::Value> {
     static RESULTS: std::sync::OnceLock<serde_json::Map<String, serde_json::Value>> = std::sync::OnceLock::new();

@@ -1,21 +1,23 @@
-//! What fields of parameters accept beyond their type. A field declares it once, behind its type (see `types!`): the
-//! schema, the check of each call, the error and the help of the command line are made from that.
+//! Constraints on the values of parameters beyond their types. A field declares its constraints once, after its type
+//! (see `types!`). The schema, the validation of calls, the error messages and the command-line help are derived from
+//! the declaration.
 
 /// Values that a field accepts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Range {
-    /// Numbers, from and to.
+    /// Numbers between the two bounds, inclusive.
     Numbers(f64, f64),
-    /// Texts of this many characters that are not blank. From 0: an empty text is accepted as well.
+    /// Texts with a number of characters between the two bounds, inclusive, that are not only whitespace. If the lower
+    /// bound is 0, an empty text is accepted as well.
     Characters(usize, usize),
-    /// Lists of this many items.
+    /// Lists with a number of items between the two bounds, inclusive.
     Items(usize, usize),
 }
 
-/// What a field declares of its values: its range or, in another entry, its default.
+/// Constraint on a field: its range or its default. A field with both has two entries.
 #[derive(Debug, Clone, Copy)]
 pub struct Limit {
-    /// Name of the field in Rust: that on the wire in snake case.
+    /// Name of the field in Rust: its wire name in snake case.
     pub field: &'static str,
     /// Accepted values.
     pub range: Option<Range>,
@@ -31,13 +33,13 @@ pub struct OutOfRange {
     pub field: String,
     /// Accepted values, such as `1 to 100`.
     pub expected: String,
-    /// What was received; never a text itself.
+    /// Description of the received value; never contains the text of a string.
     pub got: String,
 }
 
 /// An object whose fields may have limits.
 pub trait Limited {
-    /// What its fields declare.
+    /// Constraints on its fields.
     const LIMITS: &'static [Limit];
 
     /// Checks each field.
@@ -49,10 +51,10 @@ pub trait Limited {
 
 /// A value whose size can be limited.
 pub trait Measured {
-    /// Checks a value; returns what was received if it is outside of the range.
+    /// Checks that a value is within a range.
     ///
     /// # Errors
-    /// A description of the value.
+    /// A description of the value, if it is outside of the range.
     fn within(&self, range: Range) -> Result<(), String>;
 }
 
@@ -99,7 +101,7 @@ impl<T> Measured for Vec<T> {
 
 /// A type whose fields may have a default.
 pub trait Absent: Sized {
-    /// The value, or what is lent of it.
+    /// The value, or a borrowed form of it.
     type Value<'a>
     where
         Self: 'a;
@@ -156,7 +158,7 @@ impl std::fmt::Display for Range {
     }
 }
 
-/// Checks the value of a field, named as in Rust.
+/// Checks the value of a field; `field` is its name in Rust.
 ///
 /// # Errors
 /// If it is outside of the range.

@@ -1,7 +1,8 @@
 //! Macros for the wire types: plain types, parameters, closed lists of words, and the method table.
 
-/// Adds the derives of wire types: camelCase fields, serialisation in both directions, a schema for the OpenRPC
-/// document. A field of type `Option` is left out while it has no value; one of type [`crate::Nullable`] is null then.
+/// Derives the traits of wire types: serialisation in both directions with camelCase fields, and a schema for the
+/// OpenRPC document. A field of type `Option` is omitted if it has no value; a field of type [`crate::Nullable`] is
+/// null instead.
 macro_rules! wire {
     ($($items:tt)*) => { types! { wire [rename_all = "camelCase"] $($items)* } };
 }
@@ -11,11 +12,11 @@ macro_rules! params {
     ($($items:tt)*) => { types! { params [rename_all = "camelCase", deny_unknown_fields] $($items)* } };
 }
 
-/// Makes wire types with these attributes of serde.
+/// Defines wire types with the given serde attributes.
 ///
-/// A field of parameters may declare what it accepts, and its value where it is absent: `pub limit: Option<u32> where 1..=100 = 20`,
-/// `pub title: String where chars 1..=300`, `pub tags: Vec<String> where items 0..=20`. See [`crate::limits`]. A method
-/// of the field's name then returns the value or the default.
+/// A field of parameters may declare its accepted values and its default: `pub limit: Option<u32> where 1..=100 = 20`,
+/// `pub title: String where chars 1..=300`, `pub tags: Vec<String> where items 0..=20`. See [`crate::limits`]. If a
+/// field declares a default, a method with the name of the field returns its value or the default.
 macro_rules! types {
     ($kind:ident [$($serde:tt)*]) => {};
     ($kind:ident [$($serde:tt)*] $(#[$m:meta])* $v:vis struct $name:ident { $($fields:tt)* } $($rest:tt)*) => {
@@ -37,8 +38,8 @@ macro_rules! types {
     };
 }
 
-/// Makes a struct of its head and its fields, one after the other. Fields that may be absent get the attribute for it;
-/// those with limits get them in the schema, and in [`crate::limits::Limited`].
+/// Builds a struct from its head and its fields, one field per step. Optional fields get the serde attribute that omits
+/// them if they are absent. Limits are added to the schema and to [`crate::limits::Limited`].
 macro_rules! fields {
     ([$($head:tt)*] $of:ident $name:ident [$($done:tt)*] [$($limit:tt)*] [$($default:tt)*]) => {
         $($head)* { $($done)* }
@@ -81,7 +82,7 @@ macro_rules! fields {
     };
 }
 
-/// Adds a field to those that [`fields!`] has done, with its limits and its default.
+/// Adds a field, with its limits and its default, to the fields that [`fields!`] has already processed.
 macro_rules! field {
     ($head:tt $of:ident $name:ident $done:tt $limits:tt [$($defaults:tt)*] $attributes:tt $field:ident Option [$ty:ty] $limit:tt [$default:expr] $($rest:tt)*) => {
         field! { $head $of $name $done $limits [$($defaults)* { $field: $ty = $default }] $attributes $field Option [$ty] $limit [] $($rest)* }
@@ -180,7 +181,8 @@ macro_rules! act_params {
                 /// Idempotency key of this action. Repeating a key returns the recorded outcome instead of acting
                 /// again.
                 pub request_key: Option<String>,
-                /// What to return of the page that the action led to, once it has settled; by default nothing.
+                /// Form in which to return the page that the action led to, once it has settled; by default it is not
+                /// returned.
                 pub then: Option<$crate::act::Then>,
                 $($fields)*
             }

@@ -1,4 +1,4 @@
-//! `memory.*`: the log of events, and what was learned from it.
+//! `memory.*`: the log of events, and the experience derived from it.
 
 use std::collections::BTreeMap;
 
@@ -87,17 +87,17 @@ params! {
 }
 
 words! {
-    /// What came of an action.
+    /// Kind of outcome of an action.
     OutcomeKind {
         /// It led to another page.
         Page = "page",
-        /// It changed the page that it was done on.
+        /// It changed the content of the same page.
         Same = "same",
         /// Nothing changed.
         Nothing = "nothing",
         /// It failed.
         Failed = "failed",
-        /// A verification did not find what was expected of it; counted beside what it led to.
+        /// A verification refuted the expected outcome; counted in addition to the actual outcome.
         Refuted = "refuted",
     }
 
@@ -164,24 +164,24 @@ wire! {
         pub next_cursor: Option<i64>,
     }
 
-    /// One thing that an action led to, and how often.
+    /// An outcome of an action, with its frequency.
     pub struct Outcome {
         /// Kind of outcome.
         pub kind: OutcomeKind,
         /// The page that it led to.
         pub page: Option<PageRef>,
-        /// Name of that page: of its state, else its title, else its activity.
+        /// Name of that page: the name of its state, else its title, else its activity.
         pub name: Option<String>,
         /// Whether that page is a dialog.
         #[serde(default)]
         pub dialog: bool,
         /// Error code of a failure.
         pub failure_cause: Option<String>,
-        /// How often.
+        /// Number of times it occurred.
         pub count: i64,
         /// Share of all attempts, 0 to 1.
         pub share: f64,
-        /// How often a verification confirmed it.
+        /// Number of times a verification confirmed it.
         pub verified_count: i64,
         /// Mean time until the page had settled, milliseconds.
         pub mean_ms: Option<i64>,
@@ -201,11 +201,11 @@ wire! {
         pub pre_activity: String,
         /// Page before the action.
         pub pre_page: PageRef,
-        /// Name of that page: of its state, else its title, else its activity.
+        /// Name of that page: the name of its state, else its title, else its activity.
         pub pre_name: Option<String>,
         /// The action.
         pub action: Action,
-        /// What it led to, most frequent first.
+        /// Outcomes of the action, most frequent first.
         #[serde(default)]
         pub outcomes: Vec<Outcome>,
         /// Activity that it led to most often, as `package/activity`; absent if it never led anywhere.
@@ -214,7 +214,7 @@ wire! {
         pub post_page: Option<PageRef>,
         /// Operation of the verification that last confirmed it.
         pub verify_op: Option<String>,
-        /// Number of times the action led to a page, or changed the one that it was done on.
+        /// Number of times the action led to another page, or changed the content of the same page.
         pub success_count: i64,
         /// Number of times nothing changed.
         #[serde(default)]
@@ -241,17 +241,17 @@ wire! {
         pub pre_activity: String,
         /// Page on which the failure occurred.
         pub pre_page: PageRef,
-        /// Name of that page: of its state, else its title, else its activity.
+        /// Name of that page: the name of its state, else its title, else its activity.
         pub pre_name: Option<String>,
         /// Error code of the failure.
         pub failure_cause: String,
         /// Action that was taken to recover.
         pub recovery: Action,
-        /// Number of times what had failed succeeded afterwards.
+        /// Number of times the failed action or check succeeded after the recovery.
         pub success_count: i64,
-        /// Number of times it failed again, or the recovery itself failed.
+        /// Number of times the action or check failed again, or the recovery itself failed.
         pub failure_count: i64,
-        /// Number of times neither happened.
+        /// Number of times neither has happened yet.
         #[serde(default)]
         pub undecided_count: i64,
         /// Number of times the recovery left the app.
@@ -261,15 +261,15 @@ wire! {
         pub last_success_at: Option<i64>,
     }
 
-    /// Result of `memory.experience`; closest matches first, then best ones.
+    /// Result of `memory.experience`: the closest matches first, and the best of equally close matches first.
     pub struct Experience {
-        /// What actions led to.
+        /// Actions with their outcomes.
         pub transitions: Vec<Transition>,
-        /// What recovered from failures.
+        /// Recoveries from failures.
         pub recoveries: Vec<Recovery>,
     }
 
-    /// Result of `memory.context`: what a session observed last.
+    /// Result of `memory.context`: the last observation of a session.
     pub struct SessionContext {
         /// Name of the session.
         pub session: String,
@@ -293,13 +293,14 @@ wire! {
         pub has_web_view: Option<bool>,
         /// Reliability of the element tree: `high`, or `low` if it may be incomplete.
         pub node_reliability: Option<String>,
-        /// Version of the refs that the session was shown last; absent if it was shown none since the daemon started.
+        /// Version of the refs that were last returned to the session; absent if none were returned since the daemon
+        /// started.
         pub ref_version: Option<u64>,
         /// Id of the observation.
         pub observation_id: Option<String>,
         /// Time of the observation, UTC milliseconds.
         pub observed_at: Option<i64>,
-        /// Whether an action was performed since, so that the page may have changed.
+        /// Whether an action was performed after the observation, so that the page may have changed.
         #[serde(default)]
         pub stale: bool,
     }
@@ -335,20 +336,20 @@ wire! {
 }
 
 methods! {
-    /// Saves a note at the end of the chain of its app and topic, and returns similar ones.
+    /// Saves a note at the end of the chain of its app and topic, and returns similar notes.
     MemorySave = "memory.save" (SaveParams, SESSION) -> SavedNote, Admin, [StoreUnavailable, StoreFull], r#"{"app":"com.android.settings","topic":"nav/home-to-wifi","content":"Settings, then Wi-Fi"}"#, NOTE_SAVE;
     /// Searches notes, best match first; without a query, lists the newest ones.
     MemorySearch = "memory.search" (SearchParams, SESSION) -> Notes, Read, [StoreUnavailable], r#"{"topic":"nav/","query":"wifi"}"#;
     /// Deletes a note; the other notes of its chain keep their positions.
     MemoryDelete = "memory.delete" (DeleteParams) -> DeletedNote, Admin, [NotFound, StoreUnavailable], r#"{"id":1}"#;
-    /// Returns what actions led to and what recovered from failures, first on a page, then in its activity, then in its app.
+    /// Returns the known outcomes of actions and recoveries: first of a page, then of its activity, then of its app.
     MemoryExperience = "memory.experience" (ExperienceParams, SCOPE) -> Experience, Read, [DeviceUnknown, StoreUnavailable], r#"{"app":"com.android.settings"}"#;
-    /// Returns what a session observed last.
+    /// Returns the last observation of a session.
     MemoryContext = "memory.context" (ContextParams, SCOPE) -> SessionContext, Read, [StoreUnavailable], "{}";
     /// Lists events, newest first.
     MemoryLog = "memory.log" (LogParams, FILTER) -> Log, Read, [StoreUnavailable], r#"{"limit":20}"#;
     /// Returns statistics of the memory.
     MemoryStats = "memory.stats" (StatsParams) -> Stats, Read, [StoreUnavailable], "{}";
-    /// Imports settings, notes, transitions, recoveries and artifacts of `af` 0.5; repeating it adds nothing twice.
+    /// Imports settings, notes, transitions, recoveries and artifacts of `af` 0.5; repeating it adds no duplicates.
     MemoryImportAf = "memory.importAf" (ImportAfParams) -> ImportReport, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"databaseFile":"/home/me/af.db","dryRun":true}"#;
 }

@@ -36,16 +36,17 @@ wire! {
         pub tool_call_id: Option<String>,
         /// Name of the author or of the tool.
         pub name: Option<String>,
-        /// Whether the tool call failed; only in `tool` messages. If false, the content decides: `success` or `ok` set
-        /// to false, an `error`, an error status, or a text that begins with an error or a traceback.
+        /// Whether the tool call failed; only in `tool` messages. If false, the call still counts as failed if the
+        /// content reports it: `success` or `ok` set to false, an `error`, an error status, or a text that begins with
+        /// an error or a traceback.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         pub failed: bool,
-        /// Other fields of the client's message, as they came. They take no part in anything.
+        /// Other fields of the client's message, unchanged. They do not affect how the message is processed.
         #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
         pub extra: serde_json::Map<String, Value>,
     }
 
-    /// A tool call. The form of OpenAI's chat completions is accepted too: `function` with a name, and with the
+    /// A tool call. The format of OpenAI's chat completions is accepted as well: `function` with a name and with the
     /// arguments as a JSON string.
     #[derive(Default)]
     #[serde(from = "AnyToolCall")]
@@ -57,8 +58,8 @@ wire! {
         /// Arguments by name.
         #[serde(default)]
         pub arguments: serde_json::Map<String, Value>,
-        /// Other fields of the client's call, as they came; `type` is `tool_use` for those of Anthropic's form. They
-        /// are handed over again in the turn that is still in progress.
+        /// Other fields of the client's call, unchanged; `type` is `tool_use` if the call was in Anthropic's format.
+        /// `conversation.context` returns these fields only for the turn in progress.
         #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
         pub extra: serde_json::Map<String, Value>,
     }
@@ -110,7 +111,7 @@ params! {
 }
 
 wire! {
-    /// A tool call in any form.
+    /// A tool call in any of the accepted formats.
     struct AnyToolCall {
         #[serde(default)]
         id: String,
@@ -128,7 +129,7 @@ wire! {
         others: serde_json::Map<String, Value>,
     }
 
-    /// The `function` or `custom` of a tool call in OpenAI's form.
+    /// The `function` or `custom` field of a tool call in OpenAI's format.
     struct Function {
         name: String,
         #[serde(default, alias = "input")]

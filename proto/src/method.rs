@@ -15,7 +15,7 @@ words! {
         Admin = "admin",
     }
 
-    /// How a method uses the `device` parameter.
+    /// Use of the `device` parameter by a method.
     DeviceUse {
         /// Not at all.
         None = "none",
@@ -93,11 +93,11 @@ pub struct MethodInfo {
     pub takes: SharedParams,
     /// Error codes in addition to the common ones.
     pub errors: &'static [ErrorCode],
-    /// What the fields of its parameters declare of their values.
+    /// Constraints on its parameters.
     pub limits: &'static [crate::limits::Limit],
     /// Example of valid parameters, as a JSON object.
     pub example: &'static str,
-    /// Tool by which agents call it; `None` if it is offered to programs only.
+    /// MCP tool that calls the method; `None` if there is none.
     pub tool: Option<&'static crate::tool::Tool>,
     /// Schema of the parameters.
     #[cfg(feature = "schema")]
@@ -105,25 +105,25 @@ pub struct MethodInfo {
     /// Schema of the result.
     #[cfg(feature = "schema")]
     pub result_schema: fn(&mut schemars::SchemaGenerator) -> schemars::Schema,
-    /// Decodes a result and encodes it again: what its type does not know is lost.
+    /// Decodes a result and encodes it again. Fields that the type does not have are lost.
     #[cfg(feature = "schema")]
     pub decoded: fn(&serde_json::Value) -> serde_json::Result<serde_json::Value>,
 }
 
 impl MethodInfo {
-    /// Returns whether the method accepts a `requestKey`: all methods that write do.
+    /// Returns whether the method accepts a `requestKey`. All methods whose effect is not `read` do.
     pub fn takes_request_key(&self) -> bool {
         self.effect != Effect::Read
     }
 
-    /// Returns whether the method stores its request key in an event; only actions do, all others need a separate
-    /// record.
+    /// Returns whether the request key of the method is stored in an event. This holds for actions and recoveries; the
+    /// keys of other methods are stored in a separate record.
     pub fn is_recorded_as_event(&self) -> bool {
         self.name.starts_with("act.") || self.name.starts_with("recover.")
     }
 
-    /// Returns whether a repeated call changes nothing. Its request key is not recorded, and it can be cancelled for as
-    /// long as it only prepares its change.
+    /// Returns whether a repeated call changes nothing. Its request key is not recorded, and the call can be cancelled
+    /// until it begins its change.
     pub fn is_repeatable(&self) -> bool {
         self.name == "memory.import"
     }
@@ -151,13 +151,13 @@ pub trait Method {
     const INFO: MethodInfo;
 }
 
-/// Returns the text of a documentation attribute as the macro sees it.
+/// Returns the text of a documentation attribute that was converted to a string by `stringify!`.
 pub(crate) fn doc_text(attribute: &'static str) -> &'static str {
     let text = attribute.split_once('"').map_or(attribute, |(_, rest)| rest);
     text.strip_suffix('"').unwrap_or(text).trim()
 }
 
-/// Returns the first documentation attribute of an item as the macro sees it: `doc = "..."`.
+/// Returns the first of the documentation attributes of an item, each converted to a string: `doc = "..."`.
 pub(crate) const fn summary(attributes: &[&'static str]) -> &'static str {
     if attributes.is_empty() { "" } else { attributes[0] }
 }

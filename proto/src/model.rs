@@ -1,4 +1,4 @@
-//! `model.*`: the models that make embeddings.
+//! `model.*`: the embedding models.
 
 params! {
     /// Parameters of `model.add`.
@@ -14,17 +14,17 @@ params! {
 }
 
 wire! {
-    /// A model that makes embeddings.
+    /// An embedding model.
     pub struct EmbeddingModel {
-        /// Kind, name and hash of its files.
+        /// Identity: kind and name of the model, and hash of its files.
         pub identity: String,
-        /// Number of components of a vector; absent before it made one.
+        /// Number of dimensions of its vectors; absent until it has produced one.
         pub dimensions: Option<u32>,
         /// Number of entries with a current vector.
         pub embedded: i64,
-        /// Number of entries without.
+        /// Number of entries for which a current vector is still to be computed.
         pub pending: i64,
-        /// Why it cannot be used.
+        /// Reason why the model cannot be used; absent if it can be used.
         pub error: Option<String>,
     }
 
@@ -32,11 +32,11 @@ wire! {
     pub struct ModelAdded {
         /// Identity of the model.
         pub identity: String,
-        /// Number of components of a vector.
+        /// Number of dimensions of its vectors.
         pub dimensions: u32,
-        /// How long a short sentence took, milliseconds.
+        /// Time to embed a short sentence, milliseconds.
         pub sentence_ms: f64,
-        /// Directory, as it stands in the settings.
+        /// Directory of the model, as saved in the settings.
         pub directory: String,
         /// Number of entries that get new vectors in the background.
         pub pending: i64,
@@ -50,8 +50,8 @@ wire! {
 }
 
 methods! {
-    /// Checks a sentence model in a directory and makes embeddings with it from now on.
+    /// Checks a sentence model in a directory, and uses it for embeddings from now on.
     ModelAdd = "model.add" (ModelAddParams) -> ModelAdded, Admin, [StoreUnavailable, StoreFull, Conflict], r#"{"directory":"/home/me/all-MiniLM-L6-v2"}"#;
-    /// Goes back to the built-in model, and deletes the vectors of others.
+    /// Switches back to the built-in model, and deletes the vectors of all other models.
     ModelRemove = "model.remove" (ModelRemoveParams) -> ModelRemoved, Admin, [StoreUnavailable, StoreFull, Conflict], r#"{}"#;
 }

@@ -1,4 +1,4 @@
-//! Notes: what agents save for later. The methods belong to `memory.*`.
+//! Notes: texts that agents save for later use. The methods belong to `memory.*`.
 
 use crate::vocabulary::RecordScope;
 
@@ -13,16 +13,16 @@ params! {
         pub content: String,
         /// Package that the note is about; if omitted, the note applies to all apps.
         pub app: Option<String>,
-        /// Who sees it; by default the scope of the session, which is `app` unless it was started with another
-        /// one.
+        /// Visibility of the note; by default the scope of the session, which is `app` unless the session was started
+        /// with another scope.
         pub scope: Option<RecordScope>,
         /// Session that saves the note.
         pub session: Option<String> = crate::vocabulary::DEFAULT_SESSION,
     }
 
-    /// Parameters of `memory.search`. Without a query, the newest notes come first. With one, the best matches come
-    /// first, among the 200 newest notes with the words in their topic and the 200 newest notes with the words
-    /// anywhere.
+    /// Parameters of `memory.search`. Without a query, the newest notes come first. With a query, the best matches come
+    /// first; they are selected from the 200 newest notes with the words in their topic and the 200 newest notes with
+    /// the words anywhere.
     #[derive(Default)]
     #[cfg_attr(feature = "schema", schemars(rename = "NoteSearchParams"))]
     pub struct SearchParams {
@@ -37,11 +37,11 @@ params! {
         pub limit: Option<u32> where 1..=10_000 = 20,
         /// Value of `nextCursor` from the previous page.
         pub cursor: Option<i64>,
-        /// Session that searches, which also finds what it saved for itself alone.
+        /// Session that searches. Its own notes with the scope `session` are found as well.
         pub session: Option<String> = crate::vocabulary::DEFAULT_SESSION,
     }
 
-    /// Parameters of `memory.delete`: exactly one of the two is required.
+    /// Parameters of `memory.delete`: exactly one of `id` and `uid` is required.
     #[derive(Default)]
     #[cfg_attr(feature = "schema", schemars(rename = "NoteDeleteParams"))]
     pub struct DeleteParams {
@@ -69,7 +69,7 @@ wire! {
         pub id: i64,
         /// Unique id, the same in every copy of this memory.
         pub uid: String,
-        /// Uid of the memory that it came from; absent for this one.
+        /// Uid of the memory that the note came from; absent if that is this memory.
         pub origin: Option<String>,
         /// Package that the note is about; absent if it applies to all apps.
         pub app: Option<String>,
@@ -81,7 +81,7 @@ wire! {
         pub content: String,
         /// Session that saved it.
         pub session: String,
-        /// `session` if only its session may be told; absent otherwise.
+        /// `session` if the note is visible only to its session; absent otherwise.
         pub scope: Option<RecordScope>,
         /// Time of creation, UTC milliseconds.
         pub created_at: i64,
@@ -93,7 +93,7 @@ wire! {
 
     /// A note with similar content.
     pub struct SimilarNote {
-        /// Share of common words, 0 to 1.
+        /// Similarity, 0 to 1: the share of common words, or the cosine similarity of the vectors.
         pub similarity: f64,
         /// The note.
         #[serde(flatten)]
@@ -106,9 +106,9 @@ wire! {
         pub note: Note,
         /// Number of notes in its chain, including this one.
         pub chain_length: i64,
-        /// Existing notes with similar content, most similar first; at most 3.
+        /// Existing notes with similar content, at most 5.
         pub similar: Vec<SimilarNote>,
-        /// What could not be looked at, and why; absent if nothing is missing.
+        /// Parts of the memory that were not searched, with the reasons; absent if there are none.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub missing: Vec<String>,
     }
@@ -131,7 +131,7 @@ wire! {
         pub uid: String,
         /// Number of notes left in its chain.
         pub chain_length: i64,
-        /// Backups that still hold it, by name, newest first; `backup.delete` deletes them.
+        /// Names of the backups that still contain the note, newest first; `backup.delete` deletes a backup.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub backups: Vec<String>,
     }

@@ -3,7 +3,7 @@
 use crate::artifact::SavedArtifact;
 use crate::vocabulary::{Hint, HintsWanted, PageRef, Reply, Role};
 
-/// Maximum number of rows and of refs that an observation returns, unless a call gives another one.
+/// Default maximum number of rows, and of refs, that an observation returns.
 pub const DEFAULT_ROWS: u32 = 120;
 
 device_params! {
@@ -25,18 +25,19 @@ device_params! {
         pub save_file: Option<String>,
         /// Absolute path of a directory for the artifacts of this call, instead of the configured one.
         pub artifact_dir: Option<String>,
-        /// Whether to read a second time if the first reading cannot tell whether the page has settled.
+        /// Whether to read the screen a second time if the first reading cannot show whether the page has settled.
         #[serde(default)]
         pub settle: bool,
         /// Maximum time to keep reading until the page has settled, milliseconds.
         pub wait_ms: Option<u64> where 0..=60_000 = 0,
-        /// Form of the result: `outline` or `rows` instead of the rows of screen and refs, all refs getting an alias.
+        /// Format of the result: an outline or a list of elements, instead of the rows of screen and refs. Every
+        /// interactive element in it has an alias.
         pub format: Option<Format>,
-        /// Id of the newest observation with refs that the session was shown, or `last`: the outline then has only what
-        /// changed, if the page is still the same, and elements keep their aliases.
+        /// Id of the newest observation with refs that was returned to the session, or `last`. If the page is still the
+        /// same, the outline contains only the changes, and elements keep their aliases.
         pub since: Option<String>,
-        /// Whether to return hints: those about visible elements and at most two others. `"all"` returns up to five
-        /// about actions and recoveries.
+        /// Whether to return hints: those about visible elements, and at most two others. `"all"` returns up to five
+        /// hints about actions and recoveries.
         pub hints: Option<HintsWanted> = HintsWanted::Chosen(true),
     }
 
@@ -48,18 +49,19 @@ device_params! {
         /// Whether to return all refs.
         #[serde(default)]
         pub full: bool,
-        /// Whether to read a second time if the first reading cannot tell whether the page has settled.
+        /// Whether to read the screen a second time if the first reading cannot show whether the page has settled.
         #[serde(default)]
         pub settle: bool,
         /// Maximum time to keep reading until the page has settled, milliseconds.
         pub wait_ms: Option<u64> where 0..=60_000 = 0,
-        /// Form of the result: `outline` or `rows` instead of the rows of screen and refs, all refs getting an alias.
+        /// Format of the result: an outline or a list of elements, instead of the rows of screen and refs. Every
+        /// interactive element in it has an alias.
         pub format: Option<Format>,
-        /// Id of the newest observation with refs that the session was shown, or `last`: the outline then has only what
-        /// changed, if the page is still the same, and elements keep their aliases.
+        /// Id of the newest observation with refs that was returned to the session, or `last`. If the page is still the
+        /// same, the outline contains only the changes, and elements keep their aliases.
         pub since: Option<String>,
-        /// Whether to return hints: those about visible elements and at most two others. `"all"` returns up to five
-        /// about actions and recoveries.
+        /// Whether to return hints: those about visible elements, and at most two others. `"all"` returns up to five
+        /// hints about actions and recoveries.
         pub hints: Option<HintsWanted> = HintsWanted::Chosen(true),
     }
 
@@ -77,17 +79,18 @@ device_params! {
         pub save_dir: Option<String>,
         /// Absolute path of a directory for the artifacts of this call, instead of the configured one.
         pub artifact_dir: Option<String>,
-        /// Whether to read a second time if the first reading cannot tell whether the page has settled.
+        /// Whether to read the screen a second time if the first reading cannot show whether the page has settled.
         pub settle: Option<bool> = true,
         /// Maximum time to keep reading until the page has settled, milliseconds.
         pub wait_ms: Option<u64> where 0..=60_000 = 0,
-        /// Form of the result: `outline` or `rows` instead of the rows of screen and refs, all refs getting an alias.
+        /// Format of the result: an outline or a list of elements, instead of the rows of screen and refs. Every
+        /// interactive element in it has an alias.
         pub format: Option<Format>,
-        /// Id of the newest observation with refs that the session was shown, or `last`: the outline then has only what
-        /// changed, if the page is still the same, and elements keep their aliases.
+        /// Id of the newest observation with refs that was returned to the session, or `last`. If the page is still the
+        /// same, the outline contains only the changes, and elements keep their aliases.
         pub since: Option<String>,
-        /// Whether to return hints: those about visible elements and at most two others. `"all"` returns up to five
-        /// about actions and recoveries.
+        /// Whether to return hints: those about visible elements, and at most two others. `"all"` returns up to five
+        /// hints about actions and recoveries.
         pub hints: Option<HintsWanted> = HintsWanted::Chosen(true),
     }
 
@@ -101,24 +104,24 @@ device_params! {
         #[serde(default)]
         #[cfg_attr(feature = "schema", schemars(extend("default" = "text")))]
         pub until: Until,
-        /// For `text` and `gone`: part of a text on the page, in any case, or an alias, label or `#id` as an outline
-        /// prints it. For `activity`: part of `package/activity`. Not allowed for `settled`.
+        /// For `text` and `gone`: part of a text on the page, or an alias, label or `#id` as an outline prints it. For
+        /// `activity`: part of `package/activity`. Case is ignored. Not allowed for `settled`.
         pub text: Option<String>,
         /// Maximum time to wait, milliseconds.
         pub timeout_ms: Option<u64> where 1..=600_000 = 10_000,
-        /// Whether to return hints: those about visible elements and at most two others. `"all"` returns up to five
-        /// about actions and recoveries.
+        /// Whether to return hints: those about visible elements, and at most two others. `"all"` returns up to five
+        /// hints about actions and recoveries.
         pub hints: Option<HintsWanted> = HintsWanted::Chosen(true),
     }
 }
 
 words! {
-    /// Form of an observation.
+    /// Format of an observation.
     #[cfg_attr(feature = "schema", schemars(rename = "ObservationFormat"))]
     Format {
-        /// Short text, one line per element: for language models.
+        /// Compact text for language models, one line per element.
         Outline = "outline",
-        /// Elements with alias, role, label and depth, none told twice.
+        /// Elements with alias, role, label and depth, without duplicate texts.
         Rows = "rows",
     }
 
@@ -202,7 +205,7 @@ wire! {
         pub alias: String,
         /// Label: the element's own text or description, else the texts of its children, title first.
         pub label: String,
-        /// Title: the part of the label that stays, at most 80 characters; absent if it is the whole label.
+        /// Title: the stable part of the label, at most 80 characters; absent if it is the whole label.
         pub title: Option<String>,
         /// The rest of the label: a subtitle, the position of a switch, a counter; absent if there is none.
         pub detail: Option<String>,
@@ -252,7 +255,7 @@ wire! {
         /// Whether the element tree is reliable; false for a screen that is empty, shows only system windows, or is
         /// still moving.
         pub reliable: bool,
-        /// Why it is not reliable; absent if it is.
+        /// Reason why the element tree is not reliable; absent if it is reliable.
         pub reason: Option<String>,
         /// Foreground activity as `package/activity`; null if unknown.
         pub top_activity: crate::Nullable<String>,
@@ -266,14 +269,16 @@ wire! {
         pub node_reliability: String,
         /// Identity of the page.
         pub page: PageRef,
-        /// Title of the dialog, menu or pop-up in front, `dialog` if it has none; absent if a page is in front.
+        /// Title of the dialog, menu or pop-up in the foreground, or `dialog` if it has none; absent if a page is in
+        /// the foreground.
         pub dialog: Option<String>,
-        /// What the memory knows about this page.
+        /// Hints about this page from the memory.
         #[serde(default)]
         pub hints: Vec<Hint>,
-        /// The outline; only with `format: "outline"`. What the screen says is quoted on its line.
+        /// Outline of the page; only with `format: "outline"`, `since`, or the `then` of an action. Texts from the
+        /// screen are quoted.
         pub outline: Option<String>,
-        /// Id of the observation since which the outline has the changes; absent if it is the whole one.
+        /// Id of the observation that the changes in the outline refer to; absent if the outline is complete.
         pub since: Option<String>,
         /// Elements in the order of the tree; only with `format: "rows"`.
         pub elements: Option<Vec<Element>>,
@@ -281,16 +286,16 @@ wire! {
 
     /// An element of the screen, or a text on it.
     pub struct Element {
-        /// Alias, if it can be acted on.
+        /// Alias; absent if the element is not interactive.
         #[serde(rename = "ref")]
         pub alias: Option<String>,
         /// Role.
         pub role: Role,
-        /// Label, also of what it contains and cannot be acted on by itself.
+        /// Label, including the texts of non-interactive elements inside it.
         pub label: Option<String>,
         /// Text of a field.
         pub value: Option<String>,
-        /// Number of elements that it lies in.
+        /// Number of elements that enclose it.
         pub depth: u32,
         /// Whether it is disabled.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -318,8 +323,8 @@ wire! {
 
     /// Refs of an observation.
     pub struct RefRows {
-        /// Version of the device's refs, from 1; grows whenever their content is another than that returned last. A
-        /// restart of the daemon begins anew.
+        /// Version of the device's refs, from 1. It is incremented when the content of the refs differs from that of
+        /// the last returned refs. A restart of the daemon resets it.
         #[serde(default)]
         pub ref_version: u64,
         /// Total number of refs.
@@ -378,9 +383,9 @@ wire! {
         pub seen_by: String,
         /// Whether the page had settled.
         pub settled: bool,
-        /// Whether an action was sent to the device since, so that it may show something else.
+        /// Whether an action was sent to the device after the observation, so that the screen may have changed.
         pub outdated: bool,
-        /// The page as an outline, with aliases if the caller's session may use them.
+        /// The page as an outline; contains aliases only if the caller's session may use them.
         pub outline: String,
     }
 
@@ -409,7 +414,7 @@ methods! {
     ObserveRefs = "observe.refs" (RefsParams, DEVICE) -> Reply<Refs>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], r#"{"maxRows":80}"#;
     /// Reads the page: base context, rows, refs, and hints from the memory.
     ObservePage = "observe.page" (PageParams, DEVICE) -> Reply<Page>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError], r#"{"include":["refs"]}"#, LOOK;
-    /// Returns the page that was observed last on the device, by whichever session, without reading the screen.
+    /// Returns the last observed page of the device, whichever session observed it, without reading the screen.
     ObserveLast = "observe.last" (LastParams, DEVICE) -> Reply<LastPage>, Read, [DeviceUnknown, DeviceAmbiguous, NotFound], "{}";
     /// Waits until a condition holds on the screen, without blocking the device for others.
     ObserveWait = "observe.wait" (WaitParams, DEVICE, TIMEOUT) -> Reply<WaitResult>, Read, [DeviceUnknown, DeviceAmbiguous, DeviceUnreachable, DeviceAuth, DeviceError, Timeout, TargetNotFound], r#"{"until":"settled","timeoutMs":5000}"#, WAIT;

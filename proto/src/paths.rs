@@ -7,7 +7,7 @@ fn var(name: &str) -> Option<PathBuf> {
 }
 
 /// Returns a base directory from the environment. Relative paths are ignored, as the XDG Base Directory Specification
-/// demands.
+/// requires.
 fn base(name: &str) -> Option<PathBuf> {
     var(name).filter(|p| p.is_absolute())
 }
@@ -22,10 +22,10 @@ fn home() -> PathBuf {
     known_home().unwrap_or_else(|| PathBuf::from("/nonexistent"))
 }
 
-/// Checks that there are places for settings, memory and logs that belong to the user.
+/// Checks that the environment or the home directory determines the locations of settings, memory and logs.
 ///
 /// # Errors
-/// The message, if there is no home directory and the environment does not name each place.
+/// A message, if there is no home directory and the environment does not name all of these locations.
 pub fn check() -> Result<(), String> {
     let named = ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"].iter().all(|name| base(name).is_some());
     if named || known_home().is_some() {
@@ -39,7 +39,7 @@ pub fn socket(uid: u32) -> PathBuf {
     var("AFD_SOCKET").unwrap_or_else(|| default_socket(uid))
 }
 
-/// Returns the path of the socket unless `$AFD_SOCKET` names another one.
+/// Returns the path of the socket that is used if `$AFD_SOCKET` is not set.
 pub fn default_socket(uid: u32) -> PathBuf {
     match base("XDG_RUNTIME_DIR") {
         Some(dir) => dir.join("afd/afd.sock"),
@@ -53,7 +53,7 @@ pub fn config() -> PathBuf {
     var("AFD_CONFIG").or_else(|| var("AF_CONFIG")).unwrap_or_else(default_config)
 }
 
-/// Returns the path of the configuration file unless the environment names another one.
+/// Returns the path of the configuration file that is used if neither `$AFD_CONFIG` nor `$AF_CONFIG` is set.
 pub fn default_config() -> PathBuf {
     base("XDG_CONFIG_HOME").unwrap_or_else(|| home().join(".config")).join("afd/config.toml")
 }

@@ -1,4 +1,4 @@
-//! `pattern.*` and `pageModel.*`: knowledge that outlives sessions: learned statements, and models of pages.
+//! `pattern.*` and `pageModel.*`: learned statements and models of pages, which outlive sessions.
 
 use serde_json::Value;
 
@@ -21,20 +21,21 @@ words! {
         Procedure = "procedure",
     }
 
-    /// Who sees a learned pattern. It controls sharing, not access.
+    /// Visibility of a learned pattern. It controls sharing, not access.
     PatternScope {
-        /// The session that it was learned in.
+        /// Only the session that learned it.
         Session = "session",
-        /// Everybody who uses the app that it is about.
+        /// All sessions that use the app of the pattern.
         App = "app",
-        /// Everybody.
+        /// All sessions.
         Everybody = "everybody",
     }
 }
 
 params! {
-    /// Parameters of `pattern.save`. Saving a pattern again raises its confidence. What the user said is not changed by
-    /// what others say, nor what the assistant said by pages and tools.
+    /// Parameters of `pattern.save`. Saving a pattern again raises its confidence, unless its source carries more
+    /// weight than the new one. The user carries more weight than the assistant, and the assistant more than pages and
+    /// tools.
     pub struct PatternSaveParams {
         /// Kind of the pattern.
         pub kind: PatternKind,
@@ -46,12 +47,12 @@ params! {
         pub app: Option<String> where chars 1..=255,
         /// Structured details, at most 64 KiB: for example the element and its rule, or the artifact of a baseline.
         pub data: Option<serde_json::Map<String, Value>>,
-        /// Initial confidence, before it was ever used.
+        /// Initial confidence, before any reported use.
         pub confidence: Option<f64> where 0.0..=1.0 = 0.5,
-        /// Who sees it; by default everybody who uses the app; if it is about no app, everybody, but a `keyFact`
-        /// only this session. What a session with the scope `session` learns is for that session.
+        /// Visibility of the pattern. By default `session` if the session has the scope `session`, else `app` if `app`
+        /// is given. Without `app`, the default is `session` for a `keyFact`, and `everybody` for other kinds.
         pub scope: Option<PatternScope>,
-        /// Who said it: `user`, `assistant`, `page`, or the name of a tool.
+        /// Source of the statement: `user`, `assistant`, `page`, or the name of a tool.
         pub source: Option<String> where chars 1..=100 = "assistant",
         /// Session that learned it.
         pub session: Option<String> = crate::vocabulary::DEFAULT_SESSION,
@@ -74,22 +75,22 @@ params! {
     pub struct PatternPromoteParams {
         /// Id of the pattern.
         pub id: i64,
-        /// Who sees it from now on.
+        /// New visibility of the pattern.
         pub scope: PatternScope,
     }
 
-    /// Parameters of `pattern.find`. What is known to a session alone is found only with that `session`.
+    /// Parameters of `pattern.find`. Patterns with the scope `session` are found only if `session` names their session.
     #[derive(Default)]
     pub struct PatternFindParams {
-        /// Only patterns about this page (URL, page key, activity or state), and those about no page.
+        /// Only patterns about this page (URL, page key, activity or state), and patterns about no page in particular.
         pub page: Option<String> where chars 1..=2000,
-        /// Only patterns about this package, and those about no app.
+        /// Only patterns about this package, and patterns about no app in particular.
         pub app: Option<String>,
         /// Only patterns of this kind.
         pub kind: Option<PatternKind>,
         /// Only patterns learned by this session.
         pub session: Option<String>,
-        /// Only patterns whose text contains this, in any case.
+        /// Only patterns whose text contains this text; case is ignored.
         pub text: Option<String>,
         /// Minimum confidence.
         pub min_confidence: Option<f64> where 0.0..=1.0 = 0.0,
@@ -109,9 +110,9 @@ params! {
     /// Parameters of `pattern.merge`.
     #[derive(Default)]
     pub struct PatternMergeParams {
-        /// Id of the pattern that says the same as another one; it is deleted.
+        /// Id of the pattern to merge; it is deleted.
         pub id: i64,
-        /// Id of the other one, which is kept and gets the uses of both.
+        /// Id of the pattern to keep; it gets the uses of both.
         pub into: i64,
     }
 
@@ -160,9 +161,9 @@ params! {
         pub name: String where chars 1..=300,
         /// Role, for example `button` or `field`.
         pub role: Option<String>,
-        /// How to find it: resource id, selector or label.
+        /// Way to find the element: resource id, selector or label.
         pub selector: Option<String>,
-        /// What it accepts or does.
+        /// Input that the element accepts, or its behaviour.
         pub rule: Option<String>,
     }
 }
@@ -174,15 +175,15 @@ wire! {
         pub id: i64,
         /// Unique id, the same in every copy of this memory.
         pub uid: String,
-        /// Uid of the memory that it came from; absent for this one.
+        /// Uid of the memory that the pattern came from; absent if that is this memory.
         pub origin: Option<String>,
         /// Kind.
         pub kind: PatternKind,
         /// The statement.
         pub text: String,
-        /// Who sees it.
+        /// Visibility.
         pub scope: PatternScope,
-        /// Who said it; absent if that was not recorded.
+        /// Source of the statement; absent if it was not recorded.
         pub source: Option<String>,
         /// Package that it is about; absent if it applies to all apps.
         pub app: Option<String>,
@@ -229,7 +230,7 @@ wire! {
         pub id: i64,
         /// Unique id, the same in every copy of this memory.
         pub uid: String,
-        /// Uid of the memory that it came from; absent for this one.
+        /// Uid of the memory that the model came from; absent if that is this memory.
         pub origin: Option<String>,
         /// Package of the app.
         pub app: Option<String>,
@@ -263,13 +264,13 @@ methods! {
     PatternSave = "pattern.save" (PatternSaveParams, SESSION) -> Pattern, Admin, [StoreUnavailable, StoreFull], r#"{"kind":"validationRule","text":"the e-mail field refuses addresses without a dot","page":"https://shop.example/users/12/profile"}"#;
     /// Finds patterns by page, app, kind, session or text.
     PatternFind = "pattern.find" (PatternFindParams) -> Patterns, Read, [NotFound, StoreUnavailable], r#"{"page":"https://shop.example/users/77/profile"}"#;
-    /// Lists all patterns, of whatever scope, newest first.
+    /// Lists patterns of all scopes, newest first.
     PatternList = "pattern.list" (PatternListParams) -> Patterns, Read, [NotFound, StoreUnavailable], r#"{"scope":"session","limit":20}"#;
-    /// Gives a pattern a wider or narrower scope.
+    /// Widens or narrows the scope of a pattern.
     PatternPromote = "pattern.promote" (PatternPromoteParams) -> Pattern, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"id":1,"scope":"session"}"#;
     /// Records that a pattern was used, and whether it held.
     PatternUsed = "pattern.used" (PatternUsedParams) -> Pattern, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"id":1,"held":true}"#;
-    /// Merges a pattern into another one that says the same about the same.
+    /// Merges a pattern into another pattern with the same meaning and the same subject.
     PatternMerge = "pattern.merge" (PatternMergeParams) -> Pattern, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"id":2,"into":1}"#;
     /// Deletes a pattern.
     PatternDelete = "pattern.delete" (PatternDeleteParams) -> DeleteResult, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"id":1}"#;

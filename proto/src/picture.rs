@@ -14,8 +14,8 @@ device_params! {
         pub quality: Option<u32> where 1..=100 = 80,
         /// File format; by default that of the extension of `saveFile`, else JPEG.
         pub format: Option<PictureFormat>,
-        /// Whether to mark the interactive elements with their aliases. They can be used as those of a look. The marks
-        /// are drawn on the picture only, not on the phone's screen.
+        /// Whether to mark the interactive elements with their aliases. Actions accept these aliases like those of any
+        /// other observation. The marks are drawn only on the picture, not on the phone's screen.
         #[serde(default)]
         pub annotate: bool,
         /// Maximum number of marks; only with `annotate`.

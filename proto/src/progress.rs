@@ -7,7 +7,7 @@ use crate::session::{Statistics, VisitedPage};
 use crate::tasks::{CurrentTask, Task, TaskStatus};
 use crate::vocabulary::RecordScope;
 
-/// Bugs in files of other tools have no status.
+/// Returns the status of bugs in files of other tools, which contain none.
 fn open() -> BugStatus {
     BugStatus::Open
 }
@@ -22,7 +22,7 @@ session_params! {
         pub blockers: Option<Vec<String>> where items 0..=100,
         /// Absolute path of the working directory whose git state is reported. It is remembered for the session.
         pub directory: Option<String>,
-        /// Whether to write the progress files on every change from now on; by default unchanged.
+        /// Whether to write the progress files on every change from now on; by default this setting remains unchanged.
         pub auto: Option<bool>,
         /// Absolute path of a directory for the files; by default the session's progress directory, else the state
         /// directory.
@@ -50,7 +50,7 @@ wire! {
         pub goal: Option<String>,
         /// Package that the session is about.
         pub app: Option<String>,
-        /// `session` if only the session may be told its digest; absent otherwise.
+        /// `session` if the digest of the session is visible only to the session itself; absent otherwise.
         pub scope: Option<RecordScope>,
         /// Time at which the session was started, else first used, as RFC 3339 in UTC; absent in files of older
         /// versions.
@@ -97,7 +97,7 @@ wire! {
         pub pages: Vec<VisitedPage>,
     }
 
-    /// How many next steps and blockers were stated by the caller.
+    /// Number of next steps and blockers that the caller stated.
     #[derive(Copy, Eq)]
     pub struct Stated {
         /// Next steps.
@@ -116,11 +116,11 @@ wire! {
         pub status: ResultStatus,
         /// Page key, activity or URL.
         pub page: Option<String>,
-        /// What was observed.
+        /// Description of the observed behaviour.
         pub summary: Option<String>,
         /// Duration of the test, milliseconds.
         pub duration_ms: Option<i64>,
-        /// `session` if only its session may be told; absent otherwise.
+        /// `session` if the result is visible only to its session; absent otherwise.
         pub scope: Option<RecordScope>,
     }
 
@@ -136,7 +136,7 @@ wire! {
         pub summary: String,
         /// Time at which it was finished, as RFC 3339 in UTC.
         pub completed_at: String,
-        /// `session` if only its session may be told; absent otherwise.
+        /// `session` if the task is visible only to its session; absent otherwise.
         pub scope: Option<RecordScope>,
     }
 
@@ -151,7 +151,7 @@ wire! {
         /// Uids of the tasks that still block it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub blocked_by: Vec<String>,
-        /// `session` if only its session may be told; absent otherwise.
+        /// `session` if the task is visible only to its session; absent otherwise.
         pub scope: Option<RecordScope>,
     }
 
@@ -171,7 +171,7 @@ wire! {
         pub page: Option<String>,
         /// Actual behaviour.
         pub actual: Option<String>,
-        /// `session` if only its session may be told; absent otherwise.
+        /// `session` if the bug is visible only to its session; absent otherwise.
         pub scope: Option<RecordScope>,
     }
 
@@ -197,7 +197,7 @@ wire! {
         pub auto: bool,
         /// Content of the machine-readable file.
         pub progress: Progress,
-        /// What could not be determined, for example why the git state is missing.
+        /// Warnings about data that could not be determined, for example the git state.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub warnings: Vec<String>,
     }
@@ -224,7 +224,7 @@ wire! {
 }
 
 methods! {
-    /// Writes the progress files of a session, optionally updating next steps, blockers and when the files are written.
+    /// Writes the progress files of a session; can update next steps, blockers and automatic writing first.
     SessionProgress = "session.progress" (ProgressParams, SESSION) -> ProgressResult, Admin, [Conflict, NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","nextSteps":["check the coupon field"],"auto":true}"#;
     /// Resumes a session from memory or from a progress file, and returns a prompt for continuing it.
     SessionResume = "session.resume" (ResumeParams, SESSION) -> ResumeResult, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#, SESSION_RESUME;

@@ -1,11 +1,11 @@
-//! `recall.*`: finding again what is worth remembering. How it is looked after is in `recall_upkeep`.
+//! `recall.*`: storing, searching and assembling recall entries. `recall_upkeep` has their maintenance.
 
 use crate::pattern::PatternScope;
 
 words! {
-    /// Type of a memory entry.
+    /// Type of a recall entry.
     EntryType {
-        /// Note that somebody saved.
+        /// Saved note.
         Note = "note",
         /// Reported bug.
         Bug = "bug",
@@ -23,29 +23,29 @@ words! {
         Fact = "fact",
         /// Stored preference of the user.
         Preference = "preference",
-        /// Stored way of doing something.
+        /// Stored description of how something is done.
         Procedure = "procedure",
-        /// Message of a conversation of the asking session.
+        /// Message of a conversation of the calling session.
         Message = "message",
     }
 
-    /// Type of what `recall.store` stores.
+    /// Type of an entry that `recall.store` stores.
     StoredType {
         /// A statement about the world, an app or the user.
         Fact = "fact",
-        /// What the user prefers.
+        /// A preference of the user.
         Preference = "preference",
-        /// How something is done.
+        /// A description of how something is done.
         Procedure = "procedure",
     }
 
-    /// How entries are searched.
+    /// Search method.
     SearchMode {
-        /// By full text and vectors.
+        /// Full text and vectors.
         Hybrid = "hybrid",
-        /// By full text only.
+        /// Full text only.
         Text = "text",
-        /// By vectors only.
+        /// Vectors only.
         Vector = "vector",
     }
 }
@@ -53,21 +53,21 @@ words! {
 params! {
     /// Parameters of `recall.store`.
     pub struct RecallStoreParams {
-        /// The text.
+        /// Text of the entry.
         pub text: String where chars 1..=16_000,
         /// Title.
         pub title: Option<String> where chars 1..=300,
         /// Type.
         #[serde(rename = "type")]
         pub kind: Option<StoredType> = StoredType::Fact,
-        /// Package that it is about; if omitted, it is about no app.
+        /// Package that the entry is about; if omitted, it is about no app in particular.
         pub app: Option<String> where chars 1..=255,
         /// Site that it is about, such as `example.com`.
         pub site: Option<String> where chars 1..=255,
-        /// Who sees it; by default everybody who uses the app, and this session alone without an app or if that
-        /// is its scope.
+        /// Visibility of the entry; by default `app`, but `session` if `app` is not given or if the session has the
+        /// scope `session`.
         pub scope: Option<PatternScope>,
-        /// Who said it: `user`, `assistant`, `page`, or the name of a tool.
+        /// Source of the statement: `user`, `assistant`, `page`, or the name of a tool.
         pub source: Option<String> where chars 1..=100 = "assistant",
         /// Confidence.
         pub confidence: Option<f64> where 0.0..=1.0 = 0.7,
@@ -77,7 +77,7 @@ params! {
         /// Uids of entries that it refers to.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub related: Vec<String> where items 0..=50,
-        /// When it stops being true, UTC milliseconds.
+        /// Time in the future at which the entry expires, UTC milliseconds; by default it does not expire.
         pub expires_at: Option<i64>,
         /// Session that stores it.
         pub session: Option<String> = crate::vocabulary::DEFAULT_SESSION,
@@ -86,12 +86,12 @@ params! {
     /// Parameters of `recall.search`.
     #[derive(Default)]
     pub struct RecallSearchParams {
-        /// What is sought, in words of any language.
+        /// Search query, in words of any language.
         pub query: String where chars 1..=4_000,
         /// Only entries of these types.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub types: Vec<EntryType>,
-        /// Only entries about this package, and those about no app; by default those about any.
+        /// Only entries about this package, and entries about no app; by default entries about any package.
         pub app: Option<String> where chars 1..=255,
         /// Only entries about this site.
         pub site: Option<String> where chars 1..=255,
@@ -99,21 +99,21 @@ params! {
         pub tag: Option<String> where chars 1..=255,
         /// Only entries that this session recorded.
         pub of_session: Option<String>,
-        /// Only entries recorded since then, UTC milliseconds.
+        /// Only entries recorded at or after this time, UTC milliseconds.
         pub since: Option<i64>,
-        /// Only entries recorded until then, UTC milliseconds.
+        /// Only entries recorded at or before this time, UTC milliseconds.
         pub until: Option<i64>,
-        /// Only entries that stop being true until then, UTC milliseconds.
+        /// Only entries that expire at or before this time, UTC milliseconds.
         pub expires_until: Option<i64>,
-        /// Whether to find what was archived, too.
+        /// Whether to include archived entries.
         pub archived: Option<bool> = false,
-        /// How to search.
+        /// Search method.
         pub mode: Option<SearchMode> = SearchMode::Hybrid,
-        /// Whether each entry says why it was found.
+        /// Whether to explain for each entry why it was found.
         pub explain: Option<bool> = false,
         /// Maximum number of entries.
         pub limit: Option<u32> where 1..=100 = 10,
-        /// Session that asks: what was said in it, and what was saved for it alone, is found, too.
+        /// Session that searches. Its messages and the entries that are visible only to it are found as well.
         pub session: Option<String> = crate::vocabulary::DEFAULT_SESSION,
     }
 
@@ -122,7 +122,7 @@ params! {
     pub struct RecallGetParams {
         /// Uid of the entry.
         pub uid: String,
-        /// Session that asks.
+        /// Session that reads the entry. Entries that are visible only to another session are not found.
         pub session: Option<String> = crate::vocabulary::DEFAULT_SESSION,
     }
 
@@ -131,9 +131,9 @@ params! {
     pub struct RecallUsedParams {
         /// Uid of a pattern, or of an entry that `recall.store` stored.
         pub uid: String,
-        /// Whether it held; omit it if unknown.
+        /// Whether the entry held true; omit it if unknown.
         pub held: Option<bool>,
-        /// Session that used it: what is known to another session alone is not found.
+        /// Session that used the entry. Entries that are visible only to another session are not found.
         pub session: Option<String> = crate::vocabulary::DEFAULT_SESSION,
     }
 
@@ -142,37 +142,38 @@ params! {
     pub struct RecallDeleteParams {
         /// Uid of an entry that `recall.store` stored.
         pub uid: String,
-        /// Session that asks: what is known to another session alone is not found.
+        /// Session that deletes the entry. Entries that are visible only to another session are not found.
         pub session: Option<String> = crate::vocabulary::DEFAULT_SESSION,
     }
 
     /// Parameters of `recall.context`.
     #[derive(Default)]
     pub struct RecallContextParams {
-        /// The task; by default the session's current task, else its goal.
+        /// Description of the task; by default the session's current task, else its goal.
         pub task: Option<String> where chars 1..=4_000,
         /// Maximum size, tokens.
         pub budget: Option<u32> where 100..=100_000 = 1_500,
-        /// Only what is about this package or about no app; by default the session's.
+        /// Only entries about this package, and entries about no app; by default the package of the session.
         pub app: Option<String>,
-        /// Session.
+        /// Name of the session.
         pub session: Option<String> = crate::vocabulary::DEFAULT_SESSION,
     }
 }
 
 wire! {
-    /// A memory entry.
+    /// A recall entry.
     pub struct RecallEntry {
-        /// Unique id: that of the note, bug, pattern or other row that it stands for.
+        /// Unique id: the uid of the note, bug, pattern or other record that the entry stands for.
         pub uid: String,
         /// Type.
         #[serde(rename = "type")]
         pub kind: EntryType,
-        /// Number of the row, as other commands take it; absent for what `recall.store` stored.
+        /// Id of that record in this database (for a message, its position), as other methods accept it; absent for
+        /// entries that `recall.store` stored.
         pub id: Option<i64>,
         /// Title.
         pub title: Option<String>,
-        /// Text; that of a search is cut to what matters of it.
+        /// Text; a search returns only the relevant part of a long text.
         pub text: String,
         /// Whether the text was cut.
         #[serde(default, skip_serializing_if = "crate::act::is_false")]
@@ -183,10 +184,10 @@ wire! {
         pub site: Option<String>,
         /// Session that it was recorded in.
         pub session: Option<String>,
-        /// Who said it: `user`, `assistant`, `page`, the name of a tool, or `recorded` for what a session recorded on
-        /// purpose.
+        /// Source of the entry: `user`, `assistant`, `page`, the name of a tool, or `recorded` if a session recorded it
+        /// on purpose.
         pub source: String,
-        /// Who sees it.
+        /// Visibility.
         pub scope: PatternScope,
         /// Confidence, 0 to 1.
         pub confidence: f64,
@@ -196,52 +197,53 @@ wire! {
         /// Uids of entries that it refers to.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub related: Vec<String>,
-        /// When it was recorded, UTC milliseconds.
+        /// Time of recording, UTC milliseconds.
         pub at: i64,
-        /// When it stops being true, UTC milliseconds.
+        /// Time at which the entry expires, UTC milliseconds; absent if it does not expire.
         pub expires_at: Option<i64>,
-        /// How often a search has handed it over.
+        /// Number of times a search has returned the entry.
         #[serde(default, skip_serializing_if = "crate::recall::is_zero")]
         pub use_count: i64,
-        /// When a search did so last, UTC milliseconds.
+        /// Time at which a search last returned the entry, UTC milliseconds; absent if none has.
         pub last_used_at: Option<i64>,
-        /// Store that it comes from, if it is another one that shares the Qdrant.
+        /// Memory that the entry comes from; only if it comes from another memory that shares the Qdrant server.
         pub origin: Option<String>,
-        /// Score of a search, 0 to 1.
+        /// Search score, 0 to 1; only in search results.
         pub score: Option<f64>,
-        /// Why a search found it.
+        /// Explanation of why a search found the entry; only with `explain`.
         pub why: Option<Why>,
-        /// Whether little speaks for it: it has few of the words that were sought, and its vector is not near.
+        /// Whether the match is weak: the entry has few of the words of the query, and its vector is not close to the
+        /// vector of the query.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         pub weak: bool,
-        /// Uids of entries that say the same, apart from case, space and punctuation.
+        /// Uids of entries with the same text, apart from case, whitespace and punctuation.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub duplicates: Vec<String>,
     }
 
-    /// Why an entry was found.
+    /// Explanation of why an entry was found.
     #[derive(Default)]
     pub struct Why {
         /// Rank by full text, from 1.
         pub text_rank: Option<u32>,
-        /// Score of BM25.
+        /// BM25 score.
         pub bm25: Option<f64>,
-        /// Share of the query that it has, by the rarity of the words, 0 to 1.
+        /// Share of the words of the query that the entry has, weighted by their rarity, 0 to 1.
         pub share: Option<f64>,
-        /// Words of the query that it has, as far as they are written the same.
+        /// Words of the query whose stem occurs in the entry.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub words: Vec<String>,
-        /// Rank by the vectors of the model of the settings, from 1.
+        /// Rank in the results by the vectors of the configured model, from 1.
         pub vector_rank: Option<u32>,
-        /// Cosine of the angle between its vector and that of the query.
+        /// Cosine similarity of its vector and the vector of the query.
         pub cosine: Option<f64>,
         /// Rank by the vectors of the built-in model, from 1.
         pub builtin_rank: Option<u32>,
-        /// Cosine of the built-in model.
+        /// Cosine similarity by the built-in model.
         pub builtin_cosine: Option<f64>,
-        /// Factor by age.
+        /// Factor of the score that depends on the age of the entry.
         pub age_factor: f64,
-        /// Factor by confidence.
+        /// Factor of the score that depends on the confidence.
         pub confidence_factor: f64,
     }
 
@@ -251,7 +253,7 @@ wire! {
         pub entries: Vec<RecallEntry>,
         /// Model whose vectors were searched.
         pub model: String,
-        /// What the search could not use, and why; absent if nothing is missing.
+        /// Sources that the search could not use, with the reasons; absent if there are none.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub missing: Vec<String>,
     }
@@ -260,12 +262,12 @@ wire! {
     pub struct RecallStored {
         /// The entry.
         pub entry: RecallEntry,
-        /// Whether it had been stored before, with the same text and source, and is changed.
+        /// Whether an existing entry with the same text and source was updated instead of storing a new one.
         #[serde(default, skip_serializing_if = "crate::act::is_false")]
         pub updated: bool,
-        /// Entries that say much the same.
+        /// Similar entries, at most 3.
         pub similar: Vec<RecallEntry>,
-        /// What could not be looked at, and why; absent if nothing is missing.
+        /// Parts of the memory that were not searched, with the reasons; absent if there are none.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub missing: Vec<String>,
     }
@@ -274,30 +276,31 @@ wire! {
     pub struct RecallDeleted {
         /// Uid of the entry.
         pub uid: String,
-        /// Backups that still hold it.
+        /// Names of the backups that still contain the entry, newest first.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub backups: Vec<String>,
-        /// URL of a Qdrant that still holds it, until it is told.
+        /// URL of a Qdrant server that still has the entry until the deletion is sent to it; absent if there is none.
         pub qdrant: Option<String>,
     }
 
     /// Result of `recall.context`.
     pub struct RecallContext {
-        /// The text, for a message that is not the system's: it quotes what was recorded.
+        /// Text for the language model. Because it quotes recorded data, send it in a message that is not a system
+        /// message.
         pub text: String,
         /// Tokens of the text.
         pub tokens: i64,
-        /// Task that it is for.
+        /// Task that the text was assembled for.
         pub task: String,
         /// Uids of the entries in it.
         pub entries: Vec<String>,
-        /// What could not be used, and why.
+        /// Sources that could not be used, with the reasons; absent if there are none.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub missing: Vec<String>,
     }
 }
 
-/// Whether a count is left out.
+/// Returns whether a count is 0, in which case it is omitted.
 fn is_zero(count: &i64) -> bool {
     *count == 0
 }
@@ -305,14 +308,14 @@ fn is_zero(count: &i64) -> bool {
 methods! {
     /// Stores a fact, a preference or a procedure.
     RecallStore = "recall.store" (RecallStoreParams, SESSION) -> RecallStored, Admin, [StoreUnavailable, StoreFull], r#"{"text":"the coupon SPRING10 is accepted once per account","app":"com.example.shop","tags":["coupon"]}"#;
-    /// Searches everything that is remembered, by words and by meaning.
+    /// Searches the memory by words and by meaning.
     RecallSearch = "recall.search" (RecallSearchParams, SESSION) -> RecallFound, Read, [NotFound, StoreUnavailable], r#"{"query":"payment is refused","limit":5}"#, RECALL;
-    /// Returns a whole entry.
+    /// Returns an entry with its whole text.
     RecallGet = "recall.get" (RecallGetParams, SESSION) -> RecallEntry, Read, [NotFound, StoreUnavailable], r#"{"uid":"0192f3c2-7b1a-7c3d-8e4f-0123456789ab"}"#;
-    /// Records that an entry was used, and whether it held: its confidence follows.
+    /// Records that an entry was used and whether it held true, and updates its confidence.
     RecallUsed = "recall.used" (RecallUsedParams, SESSION) -> RecallEntry, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"uid":"0192f3c2-7b1a-7c3d-8e4f-0123456789ab","held":true}"#;
     /// Deletes an entry that `recall.store` stored.
     RecallDelete = "recall.delete" (RecallDeleteParams, SESSION) -> RecallDeleted, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"uid":"0192f3c2-7b1a-7c3d-8e4f-0123456789ab"}"#;
-    /// Assembles what is known for a task: from the session, and from everything that is remembered.
+    /// Assembles the knowledge about a task from the session and from the memory, within a token budget.
     RecallContextFor = "recall.context" (RecallContextParams, SESSION) -> RecallContext, Read, [NotFound, StoreUnavailable], r#"{"task":"test the checkout with a coupon","budget":1000}"#;
 }

@@ -1,4 +1,4 @@
-//! `recall.*`, looking after what can be recalled: its state, its upkeep, and how well it is found.
+//! `recall.*`: state, maintenance and evaluation of recall entries.
 
 use crate::model::EmbeddingModel;
 
@@ -10,14 +10,15 @@ params! {
     /// Parameters of `recall.upkeep`.
     #[derive(Default)]
     pub struct RecallUpkeepParams {
-        /// Whether to tell only what would change.
+        /// Whether to only report what would change.
         pub dry_run: Option<bool> = false,
     }
 
     /// Parameters of `recall.evaluate`.
     #[derive(Default)]
     pub struct RecallEvaluateParams {
-        /// Directory with `entries.jsonl` and `queries.jsonl`, or with directories that have them.
+        /// Absolute path of a directory with `entries.jsonl` and `queries.jsonl`, or of a parent directory of such
+        /// directories.
         pub directory: String,
     }
 }
@@ -28,7 +29,7 @@ wire! {
         /// The type.
         #[serde(rename = "type")]
         pub kind: String,
-        /// The number.
+        /// Number of entries.
         pub count: i64,
     }
 
@@ -36,102 +37,103 @@ wire! {
     pub struct RecallStatus {
         /// Number of entries by type.
         pub entries: Vec<EntryCount>,
-        /// Number of rows whose entries are still to be made.
+        /// Number of records that are still to be indexed.
         pub due: i64,
-        /// The models; that of the settings first, the built-in one last.
+        /// Embedding models; the configured model first, the built-in model last.
         pub models: Vec<EmbeddingModel>,
-        /// Memory that the index takes, bytes.
+        /// Size of the index in main memory, bytes.
         pub index_bytes: u64,
-        /// The Qdrant of the settings.
+        /// State of the configured Qdrant server; absent if none is configured.
         pub qdrant: Option<QdrantStatus>,
     }
 
-    /// How far a Qdrant has got.
+    /// State of the upload to a Qdrant server.
     pub struct QdrantStatus {
         /// URL.
         pub url: String,
-        /// Collection of the model in use; absent before the model made a vector.
+        /// Collection of the model in use; absent until the model has produced a vector.
         pub collection: Option<String>,
-        /// Number of changes that are still to be sent there.
+        /// Number of changes that are still to be sent to the server.
         pub pending: i64,
-        /// Why they cannot be sent.
+        /// Reason why changes cannot be sent; absent if they can be sent.
         pub error: Option<String>,
     }
 
-    /// A row that upkeep changed.
+    /// A row that an upkeep run changed.
     pub struct UpkeepRow {
-        /// Its uid.
+        /// Uid of the row.
         pub uid: String,
-        /// Uid of the pattern that it was merged into.
+        /// Uid of the pattern that it was merged into; absent if it was not merged.
         pub into: Option<String>,
     }
 
-    /// What upkeep changed, of one kind.
+    /// Changes of one kind in an upkeep run.
     pub struct UpkeepChange {
-        /// `merged` patterns said the same as another one, `confidence` follows what reports of uses count by now,
-        /// `expired` memories were deleted, `archived` sessions are found on request only, `resumed` ones are found
-        /// again, `stale` vectors were emptied until their entries are used again, `unused` vectors belonged to other
-        /// models.
+        /// Kind of change. `merged`: patterns with the same text and subject were merged. `confidence`: confidences
+        /// were recalculated, because the weight of reported uses changes with time. `expired`: expired entries were
+        /// deleted. `archived`: sessions were archived, and are found only on request. `resumed`: archived sessions are
+        /// found again. `stale`: vectors were emptied until their entries are used again. `unused`: vectors of other
+        /// models were deleted.
         pub change: String,
         /// Number of changes.
         pub count: i64,
-        /// Some of what was changed.
+        /// Examples of what was changed, at most 5.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub examples: Vec<String>,
-        /// What was changed, at most 100 rows.
+        /// Changed rows, at most 100.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub rows: Vec<UpkeepRow>,
     }
 
-    /// Two patterns about the same whose vectors are near. Whether they say the same is for somebody who reads them to
-    /// say.
+    /// Two patterns with the same subject and similar vectors. Only a reader can decide whether they have the same
+    /// meaning.
     pub struct SimilarPatterns {
-        /// Id of the older one.
+        /// Id of the older pattern.
         pub id: i64,
-        /// Its text.
+        /// Text of the older pattern, at most 200 characters.
         pub text: String,
-        /// Id of the newer one.
+        /// Id of the newer pattern.
         pub other: i64,
-        /// Its text.
+        /// Text of the newer pattern, at most 200 characters.
         pub other_text: String,
-        /// Cosine of the angle between their vectors.
+        /// Cosine similarity of their vectors.
         pub similarity: f64,
     }
 
-    /// A run of upkeep that changed something.
+    /// An upkeep run that changed something.
     pub struct UpkeepRun {
-        /// When, UTC milliseconds.
+        /// Time of the run, UTC milliseconds.
         pub at: i64,
-        /// What it changed.
+        /// Changes by kind.
         pub changes: Vec<UpkeepChange>,
     }
 
     /// Result of `recall.upkeep`.
     pub struct RecallUpkeep {
-        /// Whether nothing was changed.
+        /// Whether this was a dry run.
         pub dry_run: bool,
-        /// What was changed, or would be.
+        /// Changes by kind; in a dry run, the changes that would be made.
         pub changes: Vec<UpkeepChange>,
-        /// The runs before, newest first, at most 20.
+        /// Runs that changed something, newest first, at most 20.
         pub runs: Vec<UpkeepRun>,
-        /// Pairs of patterns that may say the same, at most 20; `pattern.merge` merges one.
+        /// Pairs of patterns that may have the same meaning, at most 20; `pattern.merge` merges a pair.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub similar: Vec<SimilarPatterns>,
     }
 
-    /// How well a way of searching finds what is expected.
+    /// Quality of the results of one search method.
     pub struct Evaluation {
-        /// Way of searching: `like`, `text`, `vector` or `hybrid`.
+        /// Search method: `like`, `text`, `vector` or `hybrid`.
         pub way: String,
-        /// Share of the expected entries among the first 5, mean over the queries.
+        /// Share of the expected entries among the first 5 results, 0 to 1; mean over the queries.
         pub recall_at5: f64,
-        /// Share of the expected entries among the first 10.
+        /// Share of the expected entries among the first 10 results, 0 to 1; mean over the queries.
         pub recall_at10: f64,
-        /// Mean of 1 through the rank of the first expected entry.
+        /// Mean reciprocal rank of the first expected entry, 0 to 1.
         pub mrr: f64,
-        /// Median time of a query, milliseconds.
+        /// Median duration of a query, milliseconds.
         pub p50_ms: f64,
-        /// Time that one of a hundred queries exceeds, milliseconds.
+        /// 99th percentile of the duration of a query, milliseconds.
         pub p99_ms: f64,
     }
 
@@ -141,7 +143,7 @@ wire! {
         pub name: String,
         /// Number of queries.
         pub queries: u32,
-        /// One for each way of searching.
+        /// One evaluation per search method.
         pub ways: Vec<Evaluation>,
     }
 
@@ -157,10 +159,10 @@ wire! {
 }
 
 methods! {
-    /// Returns what can be recalled, and how far embeddings have got.
+    /// Returns the number of recall entries by type, and the state of the embedding models and of Qdrant.
     RecallStatusOf = "recall.status" (RecallStatusParams) -> RecallStatus, Read, [StoreUnavailable], r#"{}"#;
-    /// Tidies what can be recalled, and tells which patterns may say the same.
+    /// Merges, expires and archives recall entries, and lists patterns that may have the same meaning.
     RecallUpkeepRun = "recall.upkeep" (RecallUpkeepParams) -> RecallUpkeep, Admin, [StoreUnavailable, StoreFull], r#"{"dryRun":true}"#;
-    /// Measures how well queries find what is expected.
+    /// Measures how well each search method finds the expected entries.
     RecallEvaluate = "recall.evaluate" (RecallEvaluateParams) -> RecallEvaluated, Read, [StoreUnavailable], r#"{"directory":"/home/me/queries"}"#;
 }

@@ -16,7 +16,7 @@ wire! {
     pub struct RecoverResult {
         /// Uid of the event that records the recovery.
         pub event_id: String,
-        /// Message of the device.
+        /// Message that the device returned.
         pub result: String,
         /// Error code of the failure; absent if there was none to recover from.
         pub failure_cause: Option<String>,
@@ -24,9 +24,10 @@ wire! {
         pub failure_event_id: Option<String>,
         /// Duration including the wait for the device, milliseconds.
         pub duration_ms: u64,
-        /// What came of it; only with `then`.
+        /// Outcome of the recovery; only with `then`.
         pub look: Option<crate::act::Look>,
-        /// Whether this is the recorded outcome of an earlier call with the same `requestKey`; nothing was done again.
+        /// Whether this is the recorded outcome of an earlier call with the same `requestKey`; the action was not
+        /// repeated.
         #[serde(default)]
         pub replayed: bool,
     }

@@ -6,7 +6,7 @@ params! {
     /// Parameters of `rpc.discover`.
     #[derive(Default)]
     pub struct DiscoverParams {
-        /// Only methods whose names begin like this, for example `observe.`, and the types that they refer to.
+        /// Only methods whose names begin with this prefix, for example `observe.`, and the types that they refer to.
         pub prefix: Option<String>,
     }
 
@@ -60,7 +60,7 @@ pub const PROGRESS: &str = "rpc.progress";
 methods! {
     /// Returns the OpenRPC document of this daemon, or a part of it.
     RpcDiscover = "rpc.discover" (DiscoverParams) -> serde_json::Map<String, Value>, Read, [], r#"{"prefix":"verify."}"#;
-    /// Cancels a call of the same connection unless its action was already sent; a waiting call is never sent to the device.
+    /// Cancels a pending call of the same connection, unless its action has already been sent to the device.
     RpcCancel = "rpc.cancel" (CancelParams) -> CancelResult, Read, [], r#"{"id":1}"#;
     /// Turns `rpc.progress` notifications on or off for this connection.
     RpcReportProgress = "rpc.reportProgress" (ReportProgressParams) -> ReportProgressResult, Read, [Unsupported], r#"{"enabled":true}"#;

@@ -1,9 +1,9 @@
-//! Schemas as generators of typed clients and language models read them: a title each, closed lists as `enum`, optional
-//! parameters without unions of null, no number formats of Rust.
+//! Simplifies schemas for generators of typed clients and for language models: each definition gets a title, closed
+//! lists become an `enum`, optional parameters lose the union with null, and Rust's number formats are removed.
 
 use serde_json::{Map, Value, json};
 
-/// Rewrites the definitions, by their names.
+/// Simplifies all definitions, and sets the title of each to its name.
 pub fn tidy_all(definitions: &mut Map<String, Value>) {
     for (name, definition) in definitions.iter_mut() {
         tidy(definition);
@@ -13,7 +13,7 @@ pub fn tidy_all(definitions: &mut Map<String, Value>) {
     }
 }
 
-/// Rewrites a schema and those in it.
+/// Simplifies a schema and the schemas inside it.
 pub fn tidy(schema: &mut Value) {
     match schema {
         Value::Object(map) => {
@@ -31,7 +31,7 @@ pub fn tidy(schema: &mut Value) {
     }
 }
 
-/// Formats such as `uint32` are those of a program, not of JSON Schema.
+/// Removes formats such as `uint32`, which are not formats of JSON Schema.
 fn without_foreign_format(map: &mut Map<String, Value>) {
     if map
         .get("format")
@@ -58,7 +58,7 @@ fn list_words(map: &mut Map<String, Value>) {
     map.insert("description".to_owned(), json!(description.trim()));
 }
 
-/// What need not be given is left out, and not null.
+/// Removes `null` from the types of optional properties, because clients omit them instead.
 fn optional_without_null(map: &mut Map<String, Value>) {
     let required: Vec<Value> = map.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
     let Some(properties) = map.get_mut("properties").and_then(Value::as_object_mut) else { return };
@@ -103,7 +103,8 @@ pub fn without_null(schema: &mut Value) {
     reference_with_description(map);
 }
 
-/// In this version of JSON Schema nothing counts beside a `$ref`.
+/// Moves a `$ref` that has siblings into an `allOf`, because this version of JSON Schema ignores everything beside a
+/// `$ref`.
 fn reference_with_description(map: &mut Map<String, Value>) {
     if map.len() > 1
         && let Some(reference) = map.remove("$ref")
@@ -112,7 +113,7 @@ fn reference_with_description(map: &mut Map<String, Value>) {
     }
 }
 
-/// Lines of a description are broken for the width of a source file.
+/// Joins the lines of a description, which are wrapped to the width of the source file.
 fn joined_description(map: &mut Map<String, Value>) {
     if let Some(Value::String(text)) = map.get_mut("description") {
         *text = text.split("\n\n").map(one_line).collect::<Vec<_>>().join("\n\n");
@@ -123,7 +124,7 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Follows a reference to a definition.
+/// Returns the definition that a schema refers to, or the schema itself if it is not a reference.
 pub fn resolved<'a>(schema: &'a Value, definitions: &'a Map<String, Value>) -> &'a Value {
     let reference = schema["$ref"].as_str().or_else(|| schema["allOf"][0]["$ref"].as_str());
     reference.and_then(|r| r.rsplit('/').next()).and_then(|name| definitions.get(name)).unwrap_or(schema)

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(
     feature = "schema",
     derive(schemars::JsonSchema),
-    schemars(description = "A token or typed text; no answer contains it.")
+    schemars(description = "A token or typed text; no response contains it.")
 )]
 #[serde(transparent)]
 pub struct Secret(String);
@@ -18,7 +18,7 @@ impl Secret {
         Self(value.into())
     }
 
-    /// Returns the string; for use only where it is sent.
+    /// Returns the string. Call this only where the string is sent.
     pub fn expose(&self) -> &str {
         &self.0
     }

@@ -38,7 +38,7 @@ session_params! {
         /// Absolute path of a directory for the progress files; by default the state directory. Ignored without
         /// `autoProgress`.
         pub progress_dir: Option<String>,
-        /// Who sees its digest and, unless said otherwise, what it records.
+        /// Visibility of its digest, and default visibility of its records.
         pub scope: Option<RecordScope> = RecordScope::App,
     }
 
@@ -58,7 +58,7 @@ session_params! {
         pub goal: Option<String> where chars 0..=2000,
         /// New package that the session is about; an empty text removes it.
         pub app: Option<String> where chars 0..=255,
-        /// Who sees its digest and, unless said otherwise, what it records from now on.
+        /// New visibility of its digest, and default visibility of the records that it makes from now on.
         pub scope: Option<RecordScope>,
     }
 
@@ -66,7 +66,7 @@ session_params! {
     #[derive(Default)]
     #[cfg_attr(feature = "schema", schemars(rename = "SessionDeleteParams"))]
     pub struct DeleteParams {
-        /// Whether to delete its bugs, test results and notes too. By default those stay that belong to the app.
+        /// Whether to also delete its bugs, test results and notes. By default, those with the scope `app` are kept.
         #[serde(default)]
         pub findings: bool,
     }
@@ -137,7 +137,7 @@ wire! {
         pub session: String,
         /// Unique id, the same in every copy of this memory.
         pub uid: String,
-        /// Uid of the memory that it came from; absent for this one.
+        /// Uid of the memory that the session came from; absent if that is this memory.
         pub origin: Option<String>,
         /// Status.
         pub status: SessionStatus,
@@ -145,7 +145,8 @@ wire! {
         pub goal: Option<String>,
         /// Package that the session is about.
         pub app: Option<String>,
-        /// `session` if only it may be told its digest and, unless said otherwise, what it records; absent otherwise.
+        /// `session` if its digest and, by default, its records are visible only to the session itself; absent
+        /// otherwise.
         pub scope: Option<RecordScope>,
         /// Working directory whose git state is reported with the progress.
         pub directory: Option<String>,
@@ -180,7 +181,7 @@ wire! {
         pub actions_performed: i64,
         /// Number of passed verifications.
         pub assertions_passed: i64,
-        /// Number of failed verifications. Elements that were marked as failed are no verifications.
+        /// Number of failed verifications. Elements that were marked as failed are not counted.
         pub assertions_failed: i64,
         /// Number of other events that failed or whose outcome is unknown.
         pub errors_encountered: i64,
@@ -190,7 +191,7 @@ wire! {
         pub artifacts: i64,
         /// Number of notes.
         pub notes: i64,
-        /// Number of messages in the conversation.
+        /// Number of messages in all conversations of the session.
         pub messages: i64,
     }
 
@@ -242,9 +243,9 @@ wire! {
         pub tokens: i64,
     }
 
-    /// What the last session about an app found.
+    /// Findings of the last session about an app.
     pub struct LastFound {
-        /// Name of the newest session that found something or was summed up.
+        /// Name of the newest session that has findings or a summary.
         pub session: String,
         /// Time at which it ended, UTC milliseconds; absent if it was never ended.
         pub ended_at: Option<i64>,
@@ -257,7 +258,7 @@ wire! {
         pub found: Vec<String>,
     }
 
-    /// What earlier sessions about an app left open, as far as it belongs to the app.
+    /// Open work of earlier sessions about an app, as far as it is shared with sessions of the app.
     pub struct LeftOpen {
         /// Name of the newest session that left tasks, next steps or blockers; absent if none did.
         pub session: Option<String>,
@@ -281,7 +282,7 @@ wire! {
         pub bugs: Vec<String>,
         /// Number of open bugs of the app.
         pub bugs_total: i64,
-        /// What the last session about the app found, whether it is open or not; absent if none found anything.
+        /// Findings of the last session about the app, open or not; absent if no session has any.
         pub last: Option<LastFound>,
     }
 
@@ -294,7 +295,7 @@ wire! {
         pub summary: String,
         /// Statistics.
         pub statistics: Statistics,
-        /// Coverage of what the visual memory knows.
+        /// Coverage of the pages and elements in the visual memory.
         pub coverage: Coverage,
         /// Active task; absent if there is none.
         pub current_task: Option<CurrentTask>,
@@ -313,7 +314,7 @@ wire! {
         /// Conversations, oldest first.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub conversations: Vec<ConversationInfo>,
-        /// What earlier sessions about the same app left open; only in the answer of `session.start`.
+        /// Open work of earlier sessions about the same app; only in the result of `session.start`.
         pub before: Option<LeftOpen>,
     }
 
@@ -325,21 +326,22 @@ wire! {
         pub uid: String,
         /// Number of deleted messages.
         pub messages: i64,
-        /// Number of deleted statements, summaries and patterns that were made of messages.
+        /// Number of deleted statements, summaries and patterns that were derived from messages.
         pub derived: i64,
         /// Number of deleted tasks.
         pub tasks: i64,
-        /// Number of deleted bugs, test results and notes; 0 unless asked for.
+        /// Number of deleted bugs, test results and notes; without `findings`, only those with the scope `session` are
+        /// deleted.
         pub findings: i64,
-        /// Number of bugs, test results and notes that stay with the app.
+        /// Number of bugs, test results and notes that are kept for the app.
         pub kept: i64,
-        /// Name that these show as their session, by which `session.delete` with `findings` deletes them later; absent
-        /// if none stay.
+        /// Session name that the kept records show. `session.delete` with this name and `findings` deletes them later.
+        /// Absent if no records are kept.
         pub remainder: Option<String>,
-        /// Files that the caller had named for reports and exports of the session: they are not deleted.
+        /// Reports and exports of the session in files that the caller had named; they are not deleted.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub files_left: Vec<String>,
-        /// Backups that still hold it, by name, newest first; `backup.delete` deletes them.
+        /// Names of the backups that still contain the session, newest first; `backup.delete` deletes a backup.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub backups: Vec<String>,
     }
@@ -374,7 +376,7 @@ wire! {
         pub report: ReportResult,
         /// Path of the machine-readable progress file; absent if it could not be written.
         pub progress_file: Option<String>,
-        /// What could not be written or determined.
+        /// Warnings about files that could not be written and data that could not be determined.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub warnings: Vec<String>,
     }
@@ -389,10 +391,10 @@ methods! {
     SessionShow = "session.show" (ShowParams, SESSION) -> SessionDetails, Read, [NotFound, StoreUnavailable], "{}";
     /// Ends a session: compacts its conversation and writes the report, the final summary and the progress files.
     SessionEnd = "session.end" (EndParams, SESSION) -> EndResult, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#;
-    /// Writes a report of a session for people, with its screenshots.
+    /// Writes a report of a session with its screenshots.
     SessionReport = "session.report" (ReportParams, SESSION) -> ReportResult, Admin, [NotFound, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","format":"html"}"#, REPORT;
     /// Renames a session, or changes its goal, app or scope.
     SessionUpdate = "session.update" (UpdateParams, SESSION) -> SessionInfo, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1","goal":"test the coupons"}"#;
-    /// Deletes a session with everything that was said in it; its bugs, test results and notes stay unless asked otherwise.
+    /// Deletes a session with its messages and tasks; findings and notes of the app are kept unless `findings` is set.
     SessionDelete = "session.delete" (DeleteParams, SESSION) -> Deleted, Admin, [NotFound, Conflict, StoreUnavailable, StoreFull], r#"{"session":"checkout-1"}"#;
 }

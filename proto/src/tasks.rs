@@ -10,11 +10,11 @@ session_params! {
         pub description: String where chars 1..=2000,
         /// Priority; tasks with higher values come first.
         pub priority: Option<i64> where -1000..=1000 = 0,
-        /// Ids of the tasks that block this one until they have passed or are skipped.
+        /// Ids of the tasks that block this one until they have passed or been skipped.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub blocked_by: Vec<i64> where items 0..=100,
-        /// Who sees it; by default the scope of the session, which is `app` unless it was started with another
-        /// one.
+        /// Visibility of the task; by default the scope of the session, which is `app` unless the session was started
+        /// with another scope.
         pub scope: Option<RecordScope>,
     }
 
@@ -40,7 +40,7 @@ session_params! {
         pub description: Option<String> where chars 1..=2000,
         /// New priority.
         pub priority: Option<i64> where -1000..=1000,
-        /// Who sees it from now on.
+        /// New visibility of the task.
         pub scope: Option<RecordScope>,
     }
 
@@ -97,10 +97,10 @@ wire! {
         /// The task.
         #[serde(flatten)]
         pub task: Task,
-        /// What is known about it: bugs, patterns, notes and other entries that are clearly about the same.
+        /// Known entries that are clearly about the same subject: bugs, patterns, notes and others.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub known: Vec<crate::recall::RecallEntry>,
-        /// What could not be looked at, and why; absent if nothing is missing.
+        /// Parts of the memory that were not searched, with the reasons; absent if there are none.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub missing: Vec<String>,
     }
@@ -111,11 +111,11 @@ wire! {
         pub id: i64,
         /// Unique id, the same in every copy of this memory.
         pub uid: String,
-        /// Uid of the memory that it came from; absent for this one.
+        /// Uid of the memory that the task came from; absent if that is this memory.
         pub origin: Option<String>,
         /// Name of the session.
         pub session: String,
-        /// `session` if only its session may be told; absent otherwise.
+        /// `session` if the task is visible only to its session; absent otherwise.
         pub scope: Option<RecordScope>,
         /// Description.
         pub description: String,
@@ -158,7 +158,7 @@ wire! {
         pub progress: String,
         /// Description of the last action on a device; may be empty.
         pub last_action: String,
-        /// `session` if only its session may be told; absent otherwise.
+        /// `session` if the task is visible only to its session; absent otherwise.
         pub scope: Option<RecordScope>,
     }
 

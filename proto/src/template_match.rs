@@ -59,7 +59,7 @@ wire! {
         pub looked_for: u32,
         /// Components that were found.
         pub found: Vec<FoundComponent>,
-        /// Names of components that were not found. This counts as a miss if they could have been seen.
+        /// Names of components that were not found. Each of them counts as a miss if it could have been seen.
         pub missing: Vec<String>,
         /// Names of components that were skipped because their pictures have a uniform brightness, which matches
         /// nothing.

@@ -1,4 +1,4 @@
-//! `session.export` and `session.import`: a session as one document, and as lines that move it to another memory.
+//! `session.export` and `session.import`: a session as one document, or as JSON lines for another memory.
 
 use std::collections::BTreeMap;
 
@@ -58,9 +58,9 @@ wire! {
         /// Number of records that replaced older versions.
         #[serde(default)]
         pub renewed: i64,
-        /// Number of records that were here already.
+        /// Number of records that were already present.
         pub present: i64,
-        /// Number of messages of the system, which are not taken from another memory.
+        /// Number of skipped system messages; system messages of another memory are not imported.
         #[serde(default)]
         pub left_out: i64,
     }
@@ -83,14 +83,14 @@ wire! {
         pub version: u32,
         /// The session and its counts.
         pub info: SessionInfo,
-        /// Duration until its end or the export, milliseconds.
+        /// Duration of the session until its end or, if it has not ended, until the export, milliseconds.
         #[serde(default)]
         pub duration_ms: i64,
         /// Summary in words.
         pub summary: String,
         /// Statistics.
         pub statistics: Statistics,
-        /// Coverage of what the visual memory knows.
+        /// Coverage of the pages and elements in the visual memory.
         pub coverage: Coverage,
         /// All tasks: finished ones, then the active one, then pending ones.
         pub tasks: Vec<Task>,
@@ -125,7 +125,7 @@ wire! {
         pub context: BTreeMap<String, String>,
     }
 
-    /// Result of `session.export`: the document, or where it was saved.
+    /// Result of `session.export`: the document, or the location of the file.
     pub struct ExportResult {
         /// Name of the session.
         pub session: String,

@@ -1,4 +1,4 @@
-//! Upkeep of a memory: deleting what is old, and moving everything to another memory.
+//! Maintenance of the memory: deleting old rows, and moving everything to another memory.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +8,10 @@ params! {
     /// Parameters of `memory.prune`.
     #[derive(Default)]
     pub struct PruneParams {
-        /// Age of what is deleted: a number with `d` for days or `h` for hours, such as `90d`; at least one hour.
+        /// Minimum age of what is deleted: a number with `d` for days or `h` for hours, such as `90d`; at least one
+        /// hour.
         pub older: String,
-        /// Only count what would be deleted.
+        /// Whether to only count what would be deleted.
         pub dry_run: Option<bool> = false,
     }
 }
@@ -30,9 +31,9 @@ params! {
     pub struct ImportParams {
         /// Absolute path of a file written by `memory.export`.
         pub file: String,
-        /// Only tell what would be taken in.
+        /// Whether to only report what would be imported.
         pub dry_run: Option<bool> = false,
-        /// Whether the file may change the goal, tasks, next steps and blockers of sessions that are here already.
+        /// Whether the file may change the goal, tasks, next steps and blockers of sessions that already exist here.
         pub merge: Option<bool> = false,
     }
 }
@@ -49,27 +50,28 @@ wire! {
         pub bytes: u64,
     }
 
-    /// What became of the records of a type.
+    /// Counts of the records of a type in an import.
     #[derive(Default)]
     pub struct ImportCounts {
-        /// Number of records that are new here.
+        /// Number of records that were added.
         pub added: u64,
         /// Number of records that replaced older versions.
         pub renewed: u64,
-        /// Number of records that were here already.
+        /// Number of records that were already present.
         pub present: u64,
-        /// Number of records that could not be taken in beside what is here.
+        /// Number of records that were skipped, because they are invalid, refer to a missing record, or conflict with
+        /// an existing one.
         pub left_out: u64,
     }
 
     /// Result of `memory.import`.
     #[cfg_attr(feature = "schema", schemars(rename = "ImportedMemory"))]
     pub struct Imported {
-        /// Whether nothing was changed.
+        /// Whether this was a dry run.
         pub dry_run: bool,
-        /// What became of the records, by type.
+        /// Counts of the records, by type.
         pub records: BTreeMap<String, ImportCounts>,
-        /// Why the first records were left out.
+        /// Reasons why records were skipped, at most 20.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub remarks: Vec<String>,
     }
@@ -78,14 +80,14 @@ wire! {
     pub struct Pruned {
         /// Time before which events and observations were deleted, UTC milliseconds.
         pub before: i64,
-        /// Number of events.
+        /// Number of deleted events.
         pub events: u64,
-        /// Number of observations.
+        /// Number of deleted observations.
         pub observations: u64,
-        /// Whether they were only counted. The count is of everything that is old; a few old rows stay as long as newer
-        /// ones need them.
+        /// Whether the events and observations were only counted. The counts then include all old rows; a few of them
+        /// are kept as long as newer rows need them.
         pub dry_run: bool,
-        /// Size of what is stored in the database now, bytes; the file shrinks later.
+        /// Used space in the database after the call, bytes; the file shrinks later.
         pub used_bytes: u64,
     }
 
@@ -99,12 +101,12 @@ wire! {
 }
 
 methods! {
-    /// Deletes old events and observations. What was learned from them stays, and so do the totals of sessions.
+    /// Deletes old events and observations; learned experience and the totals of sessions are kept.
     MemoryPrune = "memory.prune" (PruneParams) -> Pruned, Admin, [Conflict, StoreUnavailable, StoreFull], r#"{"older":"90d","dryRun":true}"#;
-    /// Rewrites the database without the space of what was deleted. Writes wait until it is done.
+    /// Rewrites the database without the space of deleted data; writes wait until it is done.
     MemoryVacuum = "memory.vacuum" (NoParams) -> Vacuumed, Admin, [StoreUnavailable, StoreFull], "{}";
-    /// Writes everything that is known to a file of JSON lines. Artifacts and settings are not in it.
+    /// Writes the whole memory, except artifacts and settings, to a file of JSON lines.
     MemoryExport = "memory.export" (ExportParams) -> Exported, Read, [StoreUnavailable, StoreFull], r#"{"file":"/home/me/memory.jsonl"}"#;
-    /// Takes in what another memory exported; repeating it changes nothing. Only import files that you trust like your own memory.
+    /// Imports an export of another memory; repeating it changes nothing. Import only files that you trust.
     MemoryImport = "memory.import" (ImportParams) -> Imported, Admin, [StoreUnavailable, StoreFull], r#"{"file":"/home/me/memory.jsonl","dryRun":true}"#;
 }

@@ -19,24 +19,24 @@ device_params! {
     pub struct TopActivityParams {
         /// Expected activity as `package/activity`, or part of it.
         pub expected: String,
-        /// How to compare.
+        /// Comparison method.
         pub mode: Option<MatchMode> = MatchMode::Contains,
     }
 
-    /// Parameters of `verify.element`. Without `state` and `shows` the text must be on the page.
+    /// Parameters of `verify.element`. Without `state` and `shows`, the text must be on the page.
     #[derive(Default)]
     pub struct ElementParams {
         /// Label, title, `#id` or alias of an element as an outline prints it, or a text on the page. Whole words are
-        /// compared, in any case; what is written in capitals, such as `ON`, is found inside of a longer text in
-        /// capitals only. `value` is accepted, too.
+        /// compared, and case is ignored. Exception: words in capitals, such as `ON`, match only capitals inside a
+        /// longer text. `value` is accepted as a synonym of this parameter.
         #[serde(alias = "value")]
         pub text: String,
-        /// State that the element must have.
+        /// State that the element must have; excludes `shows`.
         pub state: Option<ElementState>,
-        /// Text that the element must show: the value of a field, or a text inside of the element. Whole words are
-        /// compared.
+        /// Text that the element must show: the content of a field, or a text inside the element. Whole words are
+        /// compared. Excludes `state`.
         pub shows: Option<String>,
-        /// Whether `text` and `shows` must match completely and as they are.
+        /// Whether `text` and `shows` must match completely and case-sensitively.
         #[serde(default, skip_serializing_if = "is_false")]
         pub exact_match: bool,
     }
@@ -47,7 +47,8 @@ device_params! {
         pub by: By,
         /// Text, description, resource id, class or alias to look for.
         pub value: String,
-        /// Whether `value` must match completely and case-sensitively; by default a part of it in any case is enough.
+        /// Whether `value` must match completely and case-sensitively; by default the property only has to contain
+        /// `value`, and case is ignored.
         #[serde(default)]
         pub exact_match: bool,
     }
@@ -56,7 +57,7 @@ device_params! {
 words! {
     /// State of an element.
     ElementState {
-        /// Switched on, checked or selected, as the screen says in words.
+        /// Switched on, checked or selected, according to the words on the screen.
         On = "on",
         /// Switched off or not checked.
         Off = "off",

@@ -56,7 +56,7 @@ device_params! {
         /// Whether to run the configured detector program on a picture of the screen.
         #[serde(default)]
         pub detect: bool,
-        /// Absolute path of a picture that the detections refer to, or that the detector is to be run on; by default a
+        /// Absolute path of a picture that the detections refer to, or on which to run the detector; by default a
         /// screenshot is taken.
         pub picture: Option<String>,
         /// Whether to save a picture of the page, and of each component that has none yet.
@@ -72,7 +72,7 @@ scope_params! {
     /// Parameters of `visual.components`.
     #[derive(Default)]
     pub struct ComponentsParams {
-        /// Only components without a label or a name of their own.
+        /// Whether to list only components without a label or a name of their own.
         #[serde(default)]
         pub unlabelled: bool,
         /// Only components of this state, given by id or name.
@@ -97,7 +97,7 @@ scope_params! {
     /// Parameters of `visual.cleanup`.
     #[derive(Default)]
     pub struct CleanupParams {
-        /// Only report what would be deleted.
+        /// Whether to only report what would be deleted.
         #[serde(default)]
         pub dry_run: bool,
     }
@@ -128,7 +128,7 @@ words! {
         Dialog = "dialog",
         /// Known only from detections.
         Detected = "detected",
-        /// Imported by name, without data to recognise it by.
+        /// Imported by name, without data that would identify it on the screen.
         Opaque = "opaque",
     }
 }
@@ -167,7 +167,7 @@ wire! {
         pub new_components: u32,
         /// Number of components of the page that were missing.
         pub missed: u32,
-        /// Number of lessons learned about this app or site, including this one.
+        /// Number of times that components of this app or site were learned, including this call.
         pub learn_count: i64,
         /// Source: `tree`, `detections`, or the name of the detector program.
         pub source: String,
@@ -187,9 +187,9 @@ wire! {
         /// Type, for example `button`, `text` or `icon`.
         #[serde(rename = "type")]
         pub kind: String,
-        /// Source: `tree`, or what detected it.
+        /// Source: `tree`, or the detector that found it.
         pub source: String,
-        /// Text of the element; absent if it has none or if it changes by itself.
+        /// Text of the element; absent if it has none or if its text is dynamic.
         pub label: Option<String>,
         /// Resource id.
         pub res_id: Option<String>,
@@ -207,9 +207,10 @@ wire! {
         pub last_seen: i64,
         /// Number of times it was seen.
         pub seen_count: i64,
-        /// Number of consecutive observations that missed it, in the state with the fewest.
+        /// Number of consecutive observations in which it was missing; the lowest of these numbers if it belongs to
+        /// several states.
         pub consecutive_misses: i64,
-        /// Uid of the memory that learned it first; absent for this one.
+        /// Uid of the memory that learned it first; absent if that is this memory.
         pub origin: Option<String>,
     }
 
@@ -248,7 +249,7 @@ wire! {
         pub id: Option<String>,
         /// Unique id, the same in every copy of this memory.
         pub uid: String,
-        /// Uid of the memory that learned it first; absent for this one.
+        /// Uid of the memory that learned it first; absent if that is this memory.
         pub origin: Option<String>,
         /// Name; absent if it has none.
         pub name: Option<String>,
@@ -312,7 +313,7 @@ wire! {
         pub changes: Vec<RemovedComponent>,
     }
 
-    /// A component that was deleted because its text changes by itself.
+    /// A component that was deleted because its text is dynamic.
     pub struct RemovedComponent {
         /// Name of the component.
         pub component: String,

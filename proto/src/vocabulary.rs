@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use crate::Secret;
 
-/// Session of calls that name none.
+/// Session of calls that do not name one.
 pub const DEFAULT_SESSION: &str = "default";
 
-/// Name of the conversation of a session that is used unless a call names another one.
+/// Conversation of calls that do not name one.
 pub const DEFAULT_CONVERSATION: &str = "main";
 
 /// Device and session of a call, as given by the caller.
@@ -38,13 +38,13 @@ params! {
 }
 
 words! {
-    /// Who sees a saved record: a note, bug, test result or task, or the digest of a session.
+    /// Visibility of a record: a note, bug, test result or task, or the digest of a session.
     #[derive(Default)]
     RecordScope {
-        /// Everybody who uses the app that it is about; everybody if it is about no app.
+        /// All sessions that use the app of the record; all sessions if the record is about no app.
         #[default]
         App = "app",
-        /// The session that recorded it.
+        /// Only the session that recorded it.
         Session = "session",
     }
 
@@ -126,7 +126,7 @@ words! {
         Shell = "shell",
         /// Send an intent.
         Intent = "intent",
-        /// No action: the screen changed by itself.
+        /// No action: the screen changed on its own.
         Wait = "wait",
     }
 
@@ -140,11 +140,11 @@ words! {
         Recovery = "recovery",
         /// An action that dismisses the pop-up on the screen.
         Interrupt = "interrupt",
-        /// Saved for this page: what a field accepts or rejects.
+        /// A saved pattern about this page: input that a field accepts or rejects.
         Rule = "rule",
-        /// Saved for this page: an element that is missing at times or behaves inconsistently.
+        /// A saved pattern about this page: an element that is missing at times or behaves inconsistently.
         Flaky = "flaky",
-        /// Saved for this page: how it is expected to look.
+        /// A saved pattern about this page: its expected appearance.
         Baseline = "baseline",
     }
 
@@ -167,7 +167,7 @@ words! {
     }
 }
 
-/// Which hints are returned: `false` none, `true` those that are worth their tokens, `"all"` all of them.
+/// Hints to return: `false` for none, `true` for the most useful ones, `"all"` for all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
@@ -193,13 +193,13 @@ impl HintsWanted {
 words! {
     /// All hints.
     AllHints {
-        /// Also of actions without a target, single failures and attempts without effect.
+        /// Includes hints about actions without a target, single failures and attempts without effect.
         All = "all",
     }
 }
 
 impl RecordScope {
-    /// Returns it unless it is the usual one, which is not told.
+    /// Returns the scope, or `None` if it is the default, which responses omit.
     pub fn narrowed(self) -> Option<Self> {
         Some(self).filter(|scope| *scope != Self::App)
     }
@@ -219,7 +219,7 @@ wire! {
         pub recorded: Option<bool>,
     }
 
-    /// A result, with device, session and trace id of the call at the same level.
+    /// A result together with the device, session and trace id of the call, in one JSON object.
     #[cfg_attr(feature = "schema", schemars(rename = "{T}Reply"))]
     pub struct Reply<T> {
         /// Device, session and trace of the call.
@@ -230,7 +230,7 @@ wire! {
         pub body: T,
     }
 
-    /// Parameters that name a target to an action such as `act.tap`: `by` and `value`, or `x` and `y` for one of
+    /// Parameters with which an action such as `act.tap` selects a target: `by` and `value`, or `x` and `y` for one of
     /// several equal elements.
     #[derive(Default)]
     pub struct TargetSelector {
@@ -260,8 +260,7 @@ wire! {
         pub role: Role,
         /// Label: the element's own text or description, else the texts of its children, title first.
         pub label: Option<String>,
-        /// Title: the part of the label that stays, without subtitle, switch position or counter; at most 80
-        /// characters.
+        /// Title: the stable part of the label, without subtitle, switch position or counter; at most 80 characters.
         pub title: Option<String>,
         /// Name of an element without a label: the caption beside it, else its place on the screen, such as `top left`.
         /// It does not identify the element.
@@ -309,17 +308,19 @@ wire! {
         pub kind: HintKind,
         /// The hint in one sentence.
         pub text: String,
-        /// What to do first, for example `scroll`, because the element is not in sight; absent if nothing.
+        /// Action that is required first, for example `scroll` because the element is not in view; absent if none is.
         pub first: Option<String>,
         /// Element that the hint is about. It is on the screen now, unless `first` is present; absent if there is none.
         pub target: Option<Target>,
         /// Alias of that element, if the observation returned refs.
         pub alias: Option<String>,
-        /// Parameters that name that element to an action; absent if it is not on the screen or nothing names it alone.
+        /// Parameters with which an action can select that element; absent if it is not on the screen or if nothing
+        /// identifies it unambiguously.
         pub selector: Option<TargetSelector>,
-        /// What came of it in a few words, as an outline tells it: `-> "Wi-Fi" 4/4`; absent for a recovery.
+        /// Outcomes of the action in short form, such as `-> "Wi-Fi" 4/4`; absent for recoveries and saved patterns.
         pub outcome: Option<String>,
-        /// Success rate, 0 to 1; pulled towards 0.5 while there are few attempts.
+        /// Confidence, 0 to 1: the success rate, pulled towards 0.5 if there are few attempts; for a saved pattern, its
+        /// confidence.
         pub confidence: f64,
         /// Uids of the records that the hint is based on.
         pub evidence: Vec<String>,

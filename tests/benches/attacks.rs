@@ -1,6 +1,7 @@
-//! How much an attack slows down another client: its calls during the attack, compared with the same calls before it.
+//! Measures how much an attack slows down another client: its calls during the attack, compared with the same calls
+//! before the attack.
 //!
-//! Each attack is limited in time and ends by itself.
+//! Each attack ends after a fixed time.
 
 use std::io::{Read, Write};
 use std::net::UdpSocket;
@@ -178,7 +179,7 @@ fn large_notes(socket: &Path, stopped: &AtomicBool) {
     }
 }
 
-/// Returns a made-up word of some letters, another for each number.
+/// Returns a made-up word, different for each number.
 fn word(mut n: usize) -> String {
     let syllables = ["ba", "ke", "lo", "mi", "nu", "pra", "sti", "tor", "ven", "zu"];
     let mut word = String::new();
@@ -214,7 +215,7 @@ fn hostile_imports(dir: &Path) -> impl Fn(&Path, &AtomicBool) + Sync + use<> {
     }
 }
 
-/// Looks at another phone over and over.
+/// Observes another phone repeatedly.
 fn look_at(device: &'static str) -> impl Fn(&Path, &AtomicBool) + Sync {
     move |socket, stopped| {
         let mut buffer = vec![0; 1 << 20];
@@ -227,7 +228,7 @@ fn look_at(device: &'static str) -> impl Fn(&Path, &AtomicBool) + Sync {
     }
 }
 
-/// A phone whose screen is a page of this many elements of one name, and of this many bytes of text beside them.
+/// Starts a phone whose page has `elements` elements with the same name and `text_bytes` bytes of other text.
 fn crowded_phone(elements: usize, text_bytes: usize) -> TestPhone {
     let phone = TestPhone::start();
     let node = |n: usize| {
@@ -255,7 +256,7 @@ fn crowded_phone(elements: usize, text_bytes: usize) -> TestPhone {
     phone
 }
 
-/// Measures the calls of another client while a phone is looked at.
+/// Measures the calls of another client while a phone is being observed.
 fn compare_phone(what: &str, other: TestPhone) {
     let world = World::process();
     let mut client = world.client();
@@ -264,7 +265,7 @@ fn compare_phone(what: &str, other: TestPhone) {
     compare(what, &world, look_at("other"));
 }
 
-/// Prints how much memory a long text of a phone costs.
+/// Prints how much memory a long text from a phone takes.
 fn long_text() {
     let (world, other) = (World::process(), crowded_phone(10, 50_000_000));
     let mut client = world.client();
@@ -289,7 +290,7 @@ fn memory_kib(world: &World, field: &str) -> f64 {
     value.trim().trim_end_matches(" kB").parse().expect("a number")
 }
 
-/// Returns a test environment whose daemon uses a name server that never responds; `None` where that is not permitted.
+/// Returns a test environment whose daemon uses a name server that never responds; `None` if mounting is not permitted.
 fn world_without_dns() -> Option<(World, UdpSocket)> {
     let server = UdpSocket::bind("127.0.0.1:53").ok()?;
     let mut world = World::process();

@@ -1,7 +1,7 @@
 //! Performance budgets, each compared with a reference that is measured in the same run, and printed as ratios.
 //!
-//! `cargo bench -p afd-tests` runs all; words after `--` select those whose names contain one of them. With
-//! `AFD_BENCH_AF=/path/to/af` the command line is also compared with that client.
+//! `cargo bench -p afd-tests` runs all benchmarks. Words after `--` select the benchmarks whose names contain one of
+//! them. With `AFD_BENCH_AF=/path/to/af`, the command line is also compared with that client.
 
 mod attacks;
 mod command_line;
@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use afd_tests::{Daemon, World};
 
-/// Measured durations, sorted.
+/// Sorted measured durations.
 pub struct Times(Vec<Duration>);
 
 impl Times {

@@ -1,4 +1,4 @@
-//! `afctl observe top` as a whole process, compared with an empty program and, if `AFD_BENCH_AF` names one, another
+//! `afctl observe top` as a whole process, compared with an empty program and, if `AFD_BENCH_AF` is set, with another
 //! client.
 
 use std::process::{Command, Stdio};

@@ -1,7 +1,9 @@
-//! `conversation.context` and `conversation.append` with 10,000 stored messages compared with 100,
-//! `conversation.search` with 100,000 compared with 1,000, the memory that the tables of the tokenizer take while they
-//! are in use and after they are dropped, and how many of the facts that later turns need a context holds, beside what
-//! one gets without a memory.
+//! Benchmarks of conversations:
+//!
+//! * `conversation.context` and `conversation.append` with 10,000 stored messages, compared with 100;
+//! * `conversation.search` in 100,000 messages, compared with 1,000;
+//! * the resident memory while the tokenizer tables are in use, and after they are dropped;
+//! * how many of the facts that later turns need are in a context, compared with baselines without a memory.
 
 use std::time::{Duration, Instant};
 
@@ -14,9 +16,9 @@ use crate::{Times, report};
 
 const SMALL: usize = 100;
 const LARGE: usize = 10_000;
-/// Numbers of messages that are searched.
+/// Numbers of messages in the searches.
 const SEARCHED: [usize; 2] = [1_000, 100_000];
-/// Queries with rare words, words of every tenth message, and words of every fourth.
+/// Queries with rare words, with words in every tenth message, and with words in every fourth message.
 const QUERIES: [&str; 4] = ["machine 70", "shelf parts", "row done", "go on next"];
 const CALLS: usize = 200;
 const ROUNDS: usize = 3;
@@ -75,7 +77,7 @@ pub fn run() {
     let mut large = world.client_for("large");
     fill(&mut small, SMALL);
     fill(&mut large, LARGE);
-    // 2,000 tokens are less than either conversation has; more are more than 100 messages have.
+    // Both conversations exceed 2,000 tokens. The larger budgets exceed 100 messages.
     for (budget, name) in
         [(2_000, "context of 2,000 tokens"), (4_000, "context of 4,000 tokens"), (32_000, "context of 32,000 tokens")]
     {
@@ -115,7 +117,7 @@ pub fn run() {
     scores();
 }
 
-/// Measures searches.
+/// Measures searches and prints the results.
 fn search() {
     let world = World::with_process(TestPhone::start(), "[conversation]\nmax_messages = 1000000\n");
     let mut clients = SEARCHED.map(|messages| {
@@ -140,7 +142,7 @@ fn search() {
     }
 }
 
-/// Prints the scores of contexts for conversations that were written without knowledge of the rules, by half.
+/// Prints the scores of contexts for each set of conversations. Their authors did not know the rules.
 fn scores() {
     for half in ["tuned", "held"] {
         let world = World::new();

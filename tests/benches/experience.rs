@@ -1,4 +1,4 @@
-//! `memory.experience` with a million transitions compared with a thousand, through the socket.
+//! `memory.experience` with a million transitions, compared with a thousand, through the socket.
 
 use std::time::Instant;
 

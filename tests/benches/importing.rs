@@ -1,5 +1,5 @@
-//! `memory.import` of many records (`AFD_BENCH_RECORDS`, 1,000,000), compared with a tenth of them, and the latency of
-//! another client's looks and acts meanwhile.
+//! `memory.import` of many records (`AFD_BENCH_RECORDS`, by default 1,000,000), compared with a tenth of them, and the
+//! latency of another client's observations and actions during the import.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -13,10 +13,11 @@ use crate::{Times, report};
 
 const DAY_MS: i64 = 86_400_000;
 const HOUR_MS: i64 = 3_600_000;
-/// Looks and acts that are timed without an import.
+/// Number of observations and actions that are timed without an import.
 const QUIET_CALLS: usize = 60;
 
-/// Makes pairs of a look and an act until `is_done` returns true for their number, and returns how long the calls took.
+/// Alternates observations and actions until `is_done` returns true for the number of pairs. Returns the durations of
+/// the calls.
 fn timed_calls(world: &World, is_done: impl Fn(usize) -> bool) -> [Times; 2] {
     let mut client = world.client_for("others");
     let mut took = [Vec::new(), Vec::new()];
@@ -32,8 +33,8 @@ fn timed_calls(world: &World, is_done: impl Fn(usize) -> bool) -> [Times; 2] {
     took.map(Times::new)
 }
 
-/// Imports copies of an hour of work while another client looks and acts. Returns the time of the import and of the
-/// other client's calls.
+/// Imports copies of an hour of work while another client observes and acts. Returns the durations of the import and of
+/// the other client's calls.
 fn import(lines: &[String], copies: usize) -> (Duration, [Times; 2]) {
     let world = World::process();
     world.phone.scene(SETTINGS, None);

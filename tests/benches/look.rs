@@ -1,4 +1,4 @@
-//! A look at a page of 2,500 elements, compared with one read of its tree.
+//! Observation of a page with 2,500 elements, compared with one read of its tree.
 
 use std::time::{Duration, Instant};
 
@@ -8,14 +8,14 @@ use serde_json::json;
 
 use crate::{Times, report};
 
-/// Number of looks.
+/// Number of observations.
 const LOOKS: usize = 12;
-/// Time between two looks, in which the tree is read for comparison.
+/// Time between two observations. Meanwhile, the tree is read for comparison.
 const SETTLED_AFTER: Duration = Duration::from_millis(160);
 /// Columns and rows of the page.
 const GRID: (i32, i32) = (50, 50);
 
-/// Returns a page of small cells, each of which takes taps and has a title and a detail of its own.
+/// Returns a page of small clickable cells, each with its own title and detail text.
 fn page() -> Scene {
     let cell = |i: i32| {
         let (left, top) = (i % GRID.0 * 21, 100 + i / GRID.0 * 43);
@@ -38,7 +38,7 @@ fn page() -> Scene {
     Scene { windows: vec![window], width: 1080, height: 2400, density: 420 }
 }
 
-/// Prints how long looks at a large page take.
+/// Measures observations of a large page and prints the results.
 pub fn run() {
     let world = World::process();
     world.phone.lock().shown = Some((page(), "org.example.large/.Main".to_owned()));

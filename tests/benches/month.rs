@@ -1,8 +1,8 @@
-//! A month of an agent's work (`AFD_BENCH_EVENTS`, 300,000 events): what it leaves in the database before and after the
-//! jobs that keep it tidy, and what a look costs then, compared with a fresh memory.
+//! A month of an agent's work (`AFD_BENCH_EVENTS`, by default 300,000 events): the size of the database before and
+//! after the maintenance jobs, and the duration of an observation afterwards, compared with a fresh memory.
 //!
-//! An hour of work is done through the socket with a practice phone, exported, and taken in again with other uids,
-//! times, apps and sessions until there are as many events.
+//! An hour of work is done through the socket with a practice phone and exported. Copies of it with other uids, times,
+//! apps and sessions are imported until the number of events is reached.
 
 use std::time::Instant;
 
@@ -19,11 +19,11 @@ const DAYS: i64 = 30;
 /// Steps of the hour that is repeated.
 const STEPS: usize = 60;
 const ROWS: [&str; 4] = ["Display", "Wi-Fi", "Storage", "Battery"];
-/// Hours that are taken in at a time.
+/// Number of hours per import.
 const AT_A_TIME: usize = 60;
 const LOOKS: usize = 60;
 
-/// Works for an hour, and returns the lines of the export and the number of events in it.
+/// Works for an hour. Returns the lines of the export and the number of its events.
 pub fn hour() -> (Vec<String>, usize) {
     let world = World::process();
     let mut client = world.client_for(SESSION);
@@ -61,7 +61,7 @@ pub fn hour() -> (Vec<String>, usize) {
     (std::fs::read_to_string(&file).expect("reads").lines().map(str::to_owned).collect(), events)
 }
 
-/// Fills a memory with a month, through `memory.import`.
+/// Fills a memory with a month of work, through `memory.import`.
 fn fill(world: &World, client: &mut Client, lines: &[String], hours: usize) {
     let file = world.dir().join("month.jsonl");
     for first in (0..hours).step_by(AT_A_TIME) {

@@ -1,4 +1,4 @@
-//! `memory.search` in 100,000 notes compared with 1,000, through the socket.
+//! `memory.search` in 100,000 notes, compared with 1,000, through the socket.
 
 use std::time::{Duration, Instant};
 

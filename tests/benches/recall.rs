@@ -1,6 +1,8 @@
-//! The vector index of recall at 100,000 entries (`AFD_BENCH_ENTRIES` for more): compared with exact search in memory,
-//! and over the same rows in SQLite; what one more entry costs; and what is offered beside other answers, compared with
-//! an empty memory.
+//! Benchmarks of recall with 100,000 entries (`AFD_BENCH_ENTRIES` sets another number):
+//!
+//! * search in the vector index, compared with exact search in memory and over the same rows in SQLite;
+//! * saving a note in a large memory, compared with an empty one;
+//! * related entries that calls return with their results, compared with an empty memory.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -21,7 +23,7 @@ const NEAREST: usize = 10;
 const CALLS: usize = 200;
 const RESTARTS: usize = 10;
 
-/// A generator of numbers, the same in every run.
+/// A deterministic random number generator (xorshift).
 struct Random(u64);
 
 impl Random {
@@ -32,7 +34,7 @@ impl Random {
         self.0
     }
 
-    /// Returns a number that is nearly normally distributed.
+    /// Returns an approximately normally distributed number.
     fn normal(&mut self) -> f32 {
         (0..6).map(|_| (self.next() >> 40) as f32 / (1 << 24) as f32).sum::<f32>() - 3.0
     }
@@ -45,7 +47,7 @@ impl Random {
     }
 }
 
-/// Vectors around some centres, as those of texts are, and queries near some of them.
+/// Returns clustered vectors, like those of texts, and queries near some of the clusters.
 fn vectors_and_queries(count: usize) -> (Vec<Vec<f32>>, Vec<Vec<f32>>) {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let centres: Vec<Vec<f32>> = (0..CENTRES).map(|_| random.vector(None, 1.0)).collect();
@@ -154,7 +156,7 @@ fn database(dir: &Path, path: &Path) -> Connection {
     Connection::open(path).expect("opens")
 }
 
-/// What a note costs that is the first, and one of many.
+/// Measures saving a note in an empty memory and in one with 50,000 notes.
 fn one_more() {
     let save = |world: &World, from: usize| -> Times {
         let mut client = world.client();
@@ -190,7 +192,7 @@ fn content(n: usize) -> String {
     )
 }
 
-/// Returns a daemon with notes whose entries are derived.
+/// Returns a daemon with this number of notes, all of them indexed.
 fn filled(count: usize) -> World {
     let world = world(|path| {
         let mut connection = Connection::open(path).expect("opens");
@@ -219,7 +221,7 @@ fn filled(count: usize) -> World {
     world
 }
 
-/// What calls took, by what they offer.
+/// Durations of calls, by kind of call.
 struct Offers {
     tasks: Times,
     bugs: Times,
@@ -227,8 +229,8 @@ struct Offers {
     searches: Times,
 }
 
-/// What is offered unasked: with a task that begins, and with a bug. A result is recorded like a bug, but nothing is
-/// looked for.
+/// Measures the related entries that are returned automatically when a task is started and when a bug is reported. For
+/// comparison, a test result is recorded like a bug but without a search.
 fn offered(count: usize) {
     let measure = |world: &World| -> Offers {
         let mut client = world.client_for("bench-tasks");
@@ -271,7 +273,7 @@ fn offered(count: usize) {
     report(&task, many.p50() / 1e3, few.p50() / 1e3, "ms", "an empty memory", "+5 ms");
 }
 
-/// What it takes to start a task as the first call of all, before the index of what is known is read.
+/// Measures starting a task as the first call after a start of the daemon, before the index is loaded.
 fn first(world: &mut World) -> Times {
     let tasks = (0..RESTARTS).map(|n| {
         let session = format!("bench-first-{n}");

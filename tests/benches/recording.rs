@@ -1,4 +1,4 @@
-//! Recording events of 8 clients, each acknowledged after its commit, compared with one transaction per event.
+//! Recording of events from 8 clients, each acknowledged after its commit, compared with one transaction per event.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};

@@ -1,4 +1,4 @@
-//! One request on an open connection, compared with a raw echo of the same bytes over a Unix socket by another process.
+//! One request on an open connection, compared with an echo of the same bytes by another process over a Unix socket.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -13,7 +13,7 @@ use crate::{Times, report};
 const ROUNDS: usize = 7;
 const CALLS: usize = 5_000;
 
-/// The argument that makes this program the echo server; the path of its socket follows.
+/// Argument that makes this program the echo server; the path of its socket follows.
 pub const ECHO: &str = "echo-at";
 
 /// Accepts one connection and echoes its lines.
@@ -82,7 +82,7 @@ fn compare(how: &str, budget: &str) {
     );
 }
 
-/// Pins this thread, and what it starts, to some cores; returns false if `taskset` is not available.
+/// Pins this thread and its future child processes to some cores; returns false if `taskset` is not available.
 fn pin_to(cores: &str) -> bool {
     let own = std::process::id().to_string();
     Command::new("taskset").args(["-p", "-c", cores, &own]).output().is_ok_and(|output| output.status.success())

@@ -36,7 +36,7 @@ fn ambiguous_target_is_refused_with_its_candidates() {
     let error = client.fails("act.tap", json!({"by": "resId", "value": "build"}), "TARGET_NOT_FOUND");
     assert_eq!((error.details["matchedCount"].as_u64(), error.details["candidateCount"].as_u64()), (Some(1), Some(0)));
     assert!(world.phone.hits("tap").is_empty());
-    // A text is touched where it stands.
+    // A text that is not clickable is tapped at its own position.
     let done = client.ok("act.tap", json!({"by": "text", "value": "Build 7"}));
     assert_eq!((done["unmarked"].as_bool(), done["target"]["title"].as_str()), (Some(true), Some("Build 7")), "{done}");
 }
@@ -63,8 +63,8 @@ fn screenshot_body(world: &World) -> String {
     http::request(&world.phone.url(), "GET", "/api/screenshot?max_dim=2400", &[("authorization", &auth)], "").body
 }
 
-/// Creates a world whose phone shows only these nodes. A row has tab-separated columns: id, class, text, description,
-/// resource id, bounds, flags.
+/// Creates a world whose phone shows only these nodes. Each row has tab-separated columns: id, class, text,
+/// description, resource id, bounds, flags.
 fn world_showing(rows: &[&str]) -> World {
     let world = World::new();
     let ids: Vec<&str> = rows.iter().filter_map(|row| row.split('\t').next()).collect();
@@ -338,7 +338,7 @@ fn field_is_filled_in_the_place_of_what_was_there() {
     for name in ["alice", "bob"] {
         let done = client.ok("act.fill", json!({"value": "User name", "text": name}));
         assert_eq!((done["result"].as_str(), user(&world).as_str()), (Some("filled"), name), "{done}");
-        // Its label is another one now that it has a text, so it is found by its id.
+        // The field's label has changed, because the field contains text now. So it is selected by its id.
         client.ok("act.fill", json!({"by": "resId", "value": "user_field", "text": "carol"}));
         assert_eq!(user(&world), "carol");
         client.ok("act.fill", json!({"by": "resId", "value": "user_field", "text": ""}));

@@ -1,6 +1,6 @@
-//! A scripted agent does ten tasks in two ways: by reading the whole page as JSON before each action, and by acting
-//! with `then: "outline"`. It decides by what it was told only. Counted are its calls and the tokens of all that passes
-//! through its context: the commands, and what they print.
+//! A scripted agent does ten tasks in two ways: it reads the whole page as JSON before each action, or it acts with
+//! `then: "outline"`. It decides only by the output that it has read. The test counts its calls and the tokens in its
+//! context: the commands and their output.
 
 use afd_base::model::Tokenizers;
 use afd_link::agent;
@@ -11,11 +11,11 @@ use serde_json::{Value, json};
 
 /// A step of a task.
 enum Step {
-    /// Tap what has this title.
+    /// Tap the element with this title.
     Tap(&'static str),
     /// Put a text into a field.
     Fill(&'static str, &'static str),
-    /// Find the page that shows a text, behind one of the rows of the page in front.
+    /// Find the page that shows a text. It is behind one of the rows of the current page.
     Find(&'static str),
     /// Press Back.
     Back,
@@ -28,7 +28,7 @@ const SETTINGS: &str = "com.android.settings";
 const SHOP: &str = "org.example.shop";
 const BANK: &str = "org.example.bank";
 
-/// App that a task begins in, and its steps.
+/// App in which each task begins, and its steps.
 const TASKS: [(&str, &[Step]); 10] = [
     (SETTINGS, &[Tap("Display"), Tap("Dark theme"), Back, Tap("Sound"), Tap("Do Not Disturb"), Check("Vibrate")]),
     (
@@ -53,7 +53,7 @@ const TASKS: [(&str, &[Step]); 10] = [
     ("org.example.browser", &[Tap("Travel info"), Check("Bags"), Tap("Back to booking"), Check("Travel")]),
 ];
 
-/// What a way of working cost.
+/// Cost of a way of working.
 #[derive(Debug, Default, Clone, Copy)]
 struct Cost {
     calls: usize,
@@ -67,15 +67,15 @@ struct Agent<'a> {
     tokens: &'a dyn Fn(&str) -> i64,
     /// Whether it reads outlines, returned by the actions themselves.
     outlines: bool,
-    /// Whether it asks what is remembered before it explores.
+    /// Whether it queries the memory before it explores.
     remembers: bool,
-    /// What it was told of the page in front.
+    /// Last output that it read about the current page.
     page: String,
     cost: Cost,
 }
 
 impl Agent<'_> {
-    /// Makes a call and reads what the command line prints of it; returns the text and the result.
+    /// Makes a call and reads the output that the command line prints for it; returns the output and the result.
     fn call(&mut self, command: &str, method: &'static str, params: Value) -> (String, Option<Value>) {
         let (category, op) = method.split_once('.').expect("a method");
         let mut params = params;
@@ -100,7 +100,7 @@ impl Agent<'_> {
         };
     }
 
-    /// Acts, and reads the page that this led to.
+    /// Performs an action and reads the resulting page; returns whether the action succeeded.
     fn act(&mut self, command: &str, method: &'static str, mut params: Value) -> bool {
         if self.outlines {
             params["then"] = json!("outline");
@@ -114,7 +114,7 @@ impl Agent<'_> {
         result.is_some()
     }
 
-    /// Returns the rows of the page with their titles, as the agent was told.
+    /// Returns the aliases and titles of the rows in the last output.
     fn rows(&self) -> Vec<(String, String)> {
         if self.outlines {
             let lines = self.page.lines().filter_map(|line| {
@@ -141,7 +141,7 @@ impl Agent<'_> {
         assert!(self.act(&command, "act.tap", json!({"by": "ref", "value": alias})), "{alias}: {}", self.page);
     }
 
-    /// Refuses what a pop-up that came by itself asks for.
+    /// Dismisses pop-ups that have appeared spontaneously.
     fn refuse_pop_ups(&mut self) {
         while let Some((alias, _)) = self.rows().into_iter().find(|(_, own)| own == "Don't allow" || own == "Not now") {
             self.tap_alias(&alias);
@@ -153,7 +153,7 @@ impl Agent<'_> {
         self.act("afctl act back", "act.back", json!({}));
     }
 
-    /// Taps what has this title, after scrolling to it if it is not on the screen.
+    /// Taps the element with this title. Scrolls to it first if it is not on the screen.
     fn tap(&mut self, title: &str) {
         for _ in 0..4 {
             self.refuse_pop_ups();
@@ -207,7 +207,7 @@ impl Agent<'_> {
         panic!("{text:?} was not found");
     }
 
-    /// Asks for the way to a page and goes it; returns whether it is known.
+    /// Asks for the path to a page and follows it; returns whether it led to the page.
     fn follow(&mut self, text: &str) -> bool {
         let (_, path) = self.call(&format!("afctl visual path --to \"{text}\""), "visual.path", json!({"to": text}));
         let steps = path.as_ref().and_then(|path| path["route"]["steps"].as_array().cloned()).unwrap_or_default();

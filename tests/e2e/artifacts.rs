@@ -291,7 +291,7 @@ fn full_disk_of_the_database_is_told_and_ends_when_there_is_space() {
     let ballast = seen.join("ballast");
     client.ok("memory.save", json!({"topic": "before", "content": "c"}));
     client.ok("observe.page", json!({}));
-    // Everything but a little is taken.
+    // Fill the disk.
     let mut file = std::fs::File::create(&ballast).expect("creates");
     while std::io::Write::write_all(&mut file, &[0; 1024]).is_ok() {}
     drop(file);

@@ -1,24 +1,25 @@
-//! Programs of other languages that use afd: the official SDKs of the Model Context Protocol, its inspector, and the
-//! clients in `client/python` and `client/typescript`. They run where `AFD_PYTHON` names a Python with the packages,
-//! and `AFD_NODE_MODULES` a directory with them; `.ci/run` installs both.
+//! Programs in other languages that use afd: the official SDKs of the Model Context Protocol, its inspector, and the
+//! clients in `client/python` and `client/typescript`. The tests require that `AFD_PYTHON` names a Python with the
+//! needed packages, and `AFD_NODE_MODULES` a directory with the needed npm packages. `.ci/run` installs both.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use afd_tests::{World, docs, programs};
 
-/// Returns the path that a variable holds.
+/// Returns the path in an environment variable.
 pub fn given(name: &str) -> PathBuf {
     std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from).unwrap_or_else(|| panic!("needs {name}"))
 }
 
-/// Returns the Node.js of a directory of packages, which may be newer than that of the machine, else that.
+/// Returns a command for the Node.js in a directory of packages, which may be newer than that of the machine. If there
+/// is none, uses the Node.js of the machine.
 pub fn node(modules: &Path) -> Command {
     let own = modules.join("node/bin/node");
     Command::new(if own.exists() { own } else { PathBuf::from("node") })
 }
 
-/// Runs a command to its end; returns what it printed.
+/// Runs a command that must succeed; returns its output.
 pub fn run(command: &mut Command) -> String {
     let Output { status, stdout, stderr } = command.output().unwrap_or_else(|e| panic!("{command:?}: {e}"));
     let (stdout, stderr) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));

@@ -61,7 +61,7 @@ fn no_acknowledged_event_is_lost() {
         connection.query_row("SELECT count(*) FROM events WHERE status = 'ok'", [], |r| r.get(0)).expect("counts");
     let unknown: i64 =
         connection.query_row("SELECT count(*) FROM events WHERE status = 'unknown'", [], |r| r.get(0)).expect("counts");
-    // Every input that reached the phone has an event, acknowledged or not; no successful event lacks its input.
+    // Every input that reached the phone has an event, acknowledged or not. Every successful event has an input.
     let inputs = i64::try_from(world.phone.hits("key").len()).expect("fits");
     assert!(ok <= inputs && inputs <= ok + unknown, "{ok} ok, {unknown} unknown, {inputs} inputs");
     let integrity: String = connection.query_row("PRAGMA integrity_check", [], |r| r.get(0)).expect("checks");

@@ -1,5 +1,5 @@
-//! Disks that are full or read-only, damaged files of the database, and clocks that jump: every kind of write succeeds
-//! or is refused.
+//! Full and read-only disks, damaged database files, and clock jumps: every kind of write either succeeds or is
+//! refused.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 
 const FILES: [&str; 3] = ["memory.db", "memory.db-wal", "memory.db-shm"];
 
-/// Replaces absolute paths of an example by paths in a directory, and leaves devices and sessions to their defaults.
+/// Replaces the absolute paths in an example with paths in a directory, and removes devices and sessions so that the
+/// defaults apply.
 fn params_in(dir: &Path, example: &str) -> Value {
     let mut params: Value = serde_json::from_str(example).expect("an example is JSON");
     for (name, value) in params.as_object_mut().expect("an object") {
@@ -27,9 +28,9 @@ fn params_in(dir: &Path, example: &str) -> Value {
     params
 }
 
-/// Calls every method that writes with its example, and returns the names of those that succeeded and of those that a
-/// disk refused. Any other error of a method's row is fine (there is no such bug, no such file); a broken connection
-/// and an unknown error are not.
+/// Calls every writing method with its example. Returns the names of the methods that succeeded and of those that
+/// failed because of the disk. Other documented errors are ignored (for example, no such bug); a broken connection or
+/// an internal error fails the test.
 fn write_everything(client: &mut Client, dir: &Path) -> (Vec<&'static str>, Vec<&'static str>) {
     let (mut done, mut refused) = (Vec::new(), Vec::new());
     let writes = afd_proto::methods().filter(|m| m.effect != Effect::Read);
@@ -65,7 +66,7 @@ fn integrity(database: &Path) -> String {
     connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).expect("checks")
 }
 
-/// Temporary files that a write left behind.
+/// Returns the temporary files that writes left behind.
 fn leftovers(dir: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
     let (dirs, files): (Vec<_>, Vec<_>) = entries.map(|e| e.path()).partition(|path| path.is_dir());
@@ -95,7 +96,7 @@ fn full_disk_refuses_writes_of_every_kind_and_loses_nothing() {
         }
     }
     assert!(kept.len() < 30, "the disk is full: {kept:?}");
-    // A look needs no space; only a session that is new does.
+    // An observation needs no disk space; only a new session does.
     assert!(client.ok("observe.page", json!({}))["page"].is_object());
     let (_, refused) = write_everything(&mut client, &disk);
     for kind in ["act.home", "session.start", "conversation.append", "backup.create", "pattern.save", "memory.vacuum"] {
@@ -182,7 +183,7 @@ fn damaged_log_loses_at_most_its_end() {
     let mut world = World::process();
     let mut client = world.client();
     client.ok("memory.save", json!({"topic": "first", "content": "c"}));
-    // Some hundred pages stand in the log, which no checkpoint has emptied.
+    // The write-ahead log contains some hundred pages that were not checkpointed.
     for n in 0..20 {
         client.ok("memory.save", json!({"topic": format!("note {n:02}"), "content": "x".repeat(4_000)}));
     }
@@ -193,7 +194,7 @@ fn damaged_log_loses_at_most_its_end() {
     let middle = bytes.len() / 2;
     bytes[middle..middle + 64].fill(0x5a);
     std::fs::write(&log, &bytes).expect("writes");
-    // The index of the log is rebuilt whatever stands in it.
+    // The index of the log is rebuilt, regardless of its content.
     std::fs::write(world.dir().join("memory.db-shm"), [0xa5; 32_768]).expect("writes");
     world.daemon = Daemon::start(world.dir());
     let mut client = world.client();
@@ -247,7 +248,7 @@ fn damaged_index_is_noticed_and_stops_writing() {
     let at = (page - 1) as usize * size as usize;
     bytes[at..at + 512].fill(0x5a);
     std::fs::write(&database, &bytes).expect("writes");
-    // A start may find it at once, or the check that runs behind it.
+    // The damage is found at startup or by the check in the background.
     let Ok(daemon) = Daemon::try_start(world.dir()) else { return };
     world.daemon = daemon;
     let mut client = world.client();
@@ -261,7 +262,7 @@ fn damaged_index_is_noticed_and_stops_writing() {
     assert!(refused.message.contains("damaged") && refused.hint.is_some(), "{refused:?}");
 }
 
-/// Lets the clock jump, and acts, looks and runs all jobs.
+/// Lets the clock jump, then acts, observes and runs all jobs.
 fn work_after(world: &World, client: &mut Client, jump: i64) {
     world.advance(jump);
     client.ok("session.start", json!({"session": format!("jump {jump}"), "goal": "g"}));
@@ -292,7 +293,7 @@ fn jumps_of_the_clock_neither_stop_work_nor_lose_what_is_stored() {
     assert_eq!(events.iter().filter(|e| e["op"] == "tap").count(), 4, "nothing that was recorded is deleted: {log}");
     let seqs: Vec<i64> = events.iter().filter_map(|e| e["seq"].as_i64()).collect();
     assert!(seqs.is_sorted_by(|a, b| a > b), "{seqs:?}");
-    // After years, what is old is deleted, but not what somebody wrote.
+    // After years, old records are deleted, but not notes.
     work_after(&world, &mut client, 800 * DAY);
     assert_eq!(topics(&mut client), ["first"]);
 }

@@ -139,7 +139,7 @@ fn crates_used_by(manifest: &str) -> Vec<String> {
     ours.map(str::to_owned).collect()
 }
 
-/// What a crate may not use, it cannot use: the table says what its manifest says.
+/// A crate can use only what its manifest allows, so the table in the architecture page must match the manifests.
 #[test]
 fn crates_use_what_the_architecture_says() {
     let text = std::fs::read_to_string(repository("docs/architecture.md")).expect("reads");
@@ -171,7 +171,7 @@ fn crates_use_what_the_architecture_says() {
     assert_eq!(checked, 9);
 }
 
-/// The connection that use cases pass on is that of SQLite, so the compiler would let them run statements on it.
+/// Use cases pass on a connection of SQLite, so the compiler would allow them to run statements on it.
 #[test]
 fn use_cases_run_no_sql() {
     let mut files = Vec::new();

@@ -1,4 +1,5 @@
-//! Hours of agents at work, on an injected clock: memory, descriptors and the database stay within bounds.
+//! Simulated hours of agents at work, on an injected clock: memory, file descriptors and the database stay within
+//! bounds.
 
 use std::path::Path;
 
@@ -8,12 +9,12 @@ use serde_json::{Value, json};
 const SETTINGS: &str = "com.android.settings";
 /// Simulated hours; `AFD_FAULT_HOURS` overrides it.
 const HOURS: u64 = 2;
-/// Acts of each agent in an hour.
+/// Number of actions of each agent per hour.
 const ACTS: u64 = 12;
 const AGENTS: u64 = 3;
 const HOUR_MS: u64 = 3_600_000;
 
-/// What the daemon uses.
+/// Resources that the daemon uses.
 #[derive(Debug, Clone, Copy)]
 struct Used {
     resident_kib: u64,
@@ -36,7 +37,8 @@ fn used(world: &World) -> Used {
     }
 }
 
-/// An hour of an agent: acts with a look at what came of them, checks, notes and messages, in a session that ends.
+/// Simulates an hour of an agent: actions and observations of their outcomes, checks, notes and messages, in a session
+/// that ends.
 fn hour(world: &World, client: &mut Client, hour: u64) {
     client.ok("session.start", json!({"goal": "look at the settings", "app": SETTINGS}));
     for act in 0..ACTS {
@@ -54,7 +56,7 @@ fn hour(world: &World, client: &mut Client, hour: u64) {
     client.ok("session.delete", json!({}));
 }
 
-/// Does what background jobs do in an hour of real time.
+/// Runs the background jobs of an hour.
 fn jobs(client: &mut Client) {
     let jobs = client.ok("job.list", json!({}))["jobs"].clone();
     for job in jobs.as_array().expect("jobs") {

@@ -1,4 +1,4 @@
-//! The programs in `examples`: each does on a practice phone what its page says.
+//! The programs in `examples` work on a practice phone as their page describes.
 
 use std::process::Command;
 
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::clients::{compile_client, given, node, run};
 
-/// Returns a command that runs an example as a user of this world does, with the programs on the path.
+/// Returns a command that runs an example like a user of this world, with the programs in `PATH`.
 fn of_world(world: &World, program: impl AsRef<std::ffi::OsStr>) -> Command {
     let own = programs::path("afctl").parent().expect("a directory").to_owned();
     let others = std::env::var_os("PATH").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `memory.export` and `memory.import`: everything moves to another memory, and memories of two machines become one.
+//! `memory.export` and `memory.import`: moving everything to another memory, and merging the memories of two machines.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ fn work(world: &World, client: &mut Client, row: &str) {
     client.ok("verify.textContains", json!({"text": row}));
 }
 
-/// A memory with something of every kind.
+/// Returns a world whose memory has records of every kind.
 pub fn rich() -> World {
     let world = World::with_clock();
     let mut client = world.client();
@@ -48,7 +48,7 @@ pub fn rich() -> World {
     world
 }
 
-/// A memory without content, whose clock is ahead by some days.
+/// Returns a world with an empty memory, whose clock is ahead by some days.
 fn empty(days: i64) -> World {
     let world = World::with_clock();
     world.advance(days * DAY_MS);
@@ -70,7 +70,8 @@ pub fn sum(done: &Value, count: &str) -> i64 {
     done["records"].as_object().expect("records").values().map(|c| c[count].as_i64().expect("a number")).sum()
 }
 
-/// What is known about the app, once it was counted again: action, successes, checks, failures, causes.
+/// Returns the experience with the app after it was recounted: action, target, successes, verifications, failures,
+/// cause.
 fn known(world: &World) -> Vec<Value> {
     let mut client = world.client();
     wait::until("the experience", || {
@@ -114,7 +115,7 @@ fn memory_moves_as_a_whole() {
         assert!(done["records"][kind].as_u64() > Some(0), "{kind}: {done}");
     }
     let other = empty(300);
-    // What is there without having been used gives way.
+    // Rows that exist here but were never used give way to the imported ones.
     other.client().ok("memory.context", json!({}));
     other.client().ok("device.health", json!({}));
     let taken = import(&other, &file);
@@ -177,7 +178,7 @@ fn memories_of_two_machines_become_one() {
     work(&two, &mut two.client(), "Wi-Fi");
 }
 
-/// What was pruned in one copy and not in the other counts once.
+/// Events that were pruned in one copy and not in the other count once.
 #[test]
 fn pruned_and_unpruned_copies_merge_without_counting_twice() {
     let world = World::with_clock();
@@ -202,7 +203,7 @@ fn pruned_and_unpruned_copies_merge_without_counting_twice() {
     wait::until("the counters", || (known(&world) == expected).then_some(()));
 }
 
-/// What was deleted in one copy does not come back from the other, and what was changed here stays.
+/// Records that were deleted in one copy do not come back from the other, and local changes are kept.
 #[test]
 fn deleted_content_does_not_come_back() {
     let world = World::new();
@@ -229,7 +230,7 @@ fn deleted_content_does_not_come_back() {
     assert!(!text.contains("4711") && !text.contains("hotel") && !text.contains("secret plan"), "{text}");
 }
 
-/// A conversation that went on in two copies stays as it is in each, and that is told.
+/// A conversation that continued in two copies is not merged, and the result reports that.
 #[test]
 fn conversation_that_went_on_in_both_copies_is_not_mixed() {
     let world = World::new();
@@ -250,7 +251,7 @@ fn conversation_that_went_on_in_both_copies_is_not_mixed() {
     let said = copy.client().ok("conversation.list", json!({}))["messages"].to_string();
     assert!(said.contains("blue") && !said.contains("red"), "{said}");
     say(&mut copy.client(), "And a pen.");
-    // One that only went on there goes on here.
+    // A conversation that continued in only one copy is continued by the import.
     let (file, _) = export(&copy, "c.jsonl");
     let third = World::bare(TestPhone::start(), "");
     import(&third, &world.dir().join("a.jsonl"));
@@ -259,7 +260,7 @@ fn conversation_that_went_on_in_both_copies_is_not_mixed() {
     say(&mut third.client(), "Thanks.");
 }
 
-/// What was pruned in one copy counts once in the totals of a session.
+/// Events that were pruned in one copy count once in the totals of a session.
 #[test]
 fn totals_of_sessions_are_not_doubled() {
     let world = World::with_clock();
@@ -275,7 +276,7 @@ fn totals_of_sessions_are_not_doubled() {
     let expected = totals(&world);
     import(&copy, &late);
     assert_eq!(totals(&copy), expected);
-    // It is refused while what was learned is counted again.
+    // Pruning is refused while the experience is being recounted.
     wait::until("the counters", || copy.client().call("memory.prune", json!({"older": "50d"})).ok());
     assert_eq!(totals(&copy), expected);
 }
@@ -287,7 +288,7 @@ fn file_that_does_not_fit_changes_nothing() {
     client.ok("memory.save", json!({"topic": "t", "content": "here"}));
     let (file, _) = export(&world, "a.jsonl");
     let good = std::fs::read_to_string(&file).expect("reads");
-    // Before the last line, which says how many there are.
+    // Position of the last line, which contains the number of records.
     let end = good.trim_end().rfind('\n').expect("lines") + 1;
     let count: u64 = serde_json::from_str::<Value>(&good[end..]).expect("JSON")["records"].as_u64().expect("a number");
     let with = |line: &str| format!("{}{line}\n{}\n", &good[..end], json!({"type": "end", "records": count + 1}));
@@ -342,8 +343,8 @@ fn copies_that_worked_on_their_own_are_merged_side_by_side() {
     work(&world, &mut client, "Wi-Fi");
     let (file, _) = export(&world, "a.jsonl");
     let before = known(&world);
-    // A copy of this memory that did the same: its events and observations have the same device and sequence numbers,
-    // but uids of its own.
+    // Simulate a copy of this memory that did the same work: its events and observations have the same device and
+    // sequence numbers, but other uids.
     let text = std::fs::read_to_string(&file).expect("reads");
     let records: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let recorded = |record: &&Value| record["type"] == "event" || record["type"] == "observation";
@@ -373,14 +374,14 @@ fn copies_that_worked_on_their_own_are_merged_side_by_side() {
     };
     let expected: Vec<Value> = before.iter().map(twice).collect();
     wait::until("both to be counted", || (known(&world) == expected).then_some(()));
-    // However short the pieces are, none ends between two events of one number.
+    // However short the chunks are, none ends between two events with the same number.
     let connection = rusqlite::Connection::open(world.dir().join("memory.db")).expect("opens");
     afd_experience::memory::rebuild::begin(&connection).expect("begins");
     while !afd_experience::memory::rebuild::some(&connection, &afd_store::Piece::lasting(std::time::Duration::ZERO))
         .expect("counts")
     {}
     assert_eq!(known(&world), expected);
-    // Pages of the log end between two events of one number.
+    // Pages of the log may end between two events with the same number.
     let (mut uids, mut cursor) = (Vec::new(), Value::Null);
     loop {
         let page = client.ok("memory.log", json!({"limit": 3, "cursor": cursor}));

@@ -1,5 +1,5 @@
-//! Phones that are off, send broken responses or none at all: calls get the right error code and a hint, and the daemon
-//! keeps working.
+//! Phones that are off, send broken responses or do not respond: calls return the right error code and a hint, and the
+//! daemon keeps working.
 
 use afd_phone::fault::Kind;
 use afd_tests::{TestPhone, World};

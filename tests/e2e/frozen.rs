@@ -1,5 +1,5 @@
-//! What memory is keyed by stays as it is in every version: databases hold these keys. `UPDATE_FROZEN=1` writes the
-//! file anew, for screens that are added.
+//! The keys of the memory must be the same in every version, because databases contain them. If screens are added,
+//! `UPDATE_FROZEN=1` rewrites the file.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use afd_screen::page::{Snapshot, element, fingerprint, refs, reliability, structure};
 use afd_tests::screens;
 
-/// Returns the keys, hashes, roles and labels that are derived from a screen, one on a line.
+/// Returns the keys, hashes, roles and labels that are derived from a screen, one per line.
 fn facts(snapshot: &Snapshot) -> String {
     let identity = fingerprint::identity(snapshot);
     let hashes = (fingerprint::exact_content(snapshot), fingerprint::content_hash(snapshot));

@@ -1,8 +1,9 @@
-//! Golden vectors of the visual memory: inputs and outputs of the functions of the source tool, whose files the daemon
-//! imports and exports. They run through the socket: files are imported, detections learned, jobs run, files exported.
+//! Golden vectors of the visual memory: inputs and outputs of the functions of the original tool, whose files the
+//! daemon imports and exports. The tests use the socket: they import files, learn detections, run jobs and export
+//! files.
 //!
-//! `AFD_GOLDEN` names the file with the vectors. These tests are ignored without it; those in `visual` cover the same
-//! rules with their own fixtures.
+//! `AFD_GOLDEN` names the file with the vectors. These tests are ignored by default. The tests in `visual` cover the
+//! same rules with their own fixtures.
 
 use std::path::{Path, PathBuf};
 
@@ -145,7 +146,7 @@ fn key_order(text: &str, at: &str) -> Vec<String> {
     keys
 }
 
-/// Returns only these members: those that mean the same here as in the source tool.
+/// Returns only these members, which have the same meaning here and in the source tool.
 fn pick(value: &Value, keys: &[&str]) -> Value {
     let map = value.as_object().cloned().unwrap_or_default();
     Value::Object(map.into_iter().filter(|(k, _)| keys.contains(&k.as_str())).collect::<Map<_, _>>())

@@ -1,4 +1,4 @@
-//! Import from `af`: what is imported, what is corrected, and that repeating it adds nothing.
+//! Import from `af`: which records are imported, which are corrected, and that repeating the import adds nothing.
 
 use std::path::{Path, PathBuf};
 

@@ -1,14 +1,14 @@
-//! Small changes to good inputs: whatever comes from outside, the code that reads it does not panic.
+//! Makes small changes to valid inputs, and checks that the code that parses external input does not panic.
 
 use afd_tests::docs::repository;
 use afd_tests::inputs::READERS;
 
-/// Changed copies of each seed; `AFD_FAULT_ROUNDS` overrides it.
+/// Number of modified copies of each seed; `AFD_FAULT_ROUNDS` overrides it.
 const ROUNDS: u64 = 150;
-/// Maximum number of changes of a copy.
+/// Maximum number of changes per copy.
 const CHANGES: u64 = 6;
 
-/// A generator whose numbers are the same in every run (xorshift).
+/// A deterministic random number generator (xorshift).
 struct Numbers(u64);
 
 impl Numbers {
@@ -20,7 +20,7 @@ impl Numbers {
     }
 }
 
-/// What tends to be read wrongly.
+/// Tokens that parsers tend to handle incorrectly.
 const TOKENS: [&[u8]; 14] = [
     b"\0",
     b"\n",

@@ -306,8 +306,8 @@ pub fn rows(connection: &rusqlite::Connection, table: &str) -> Vec<Vec<String>> 
     rows.expect("reads").collect::<Result<_, _>>().expect("rows")
 }
 
-/// Events of earlier schemas have no outcomes: an upgrade takes them from the observations, as the daemon does when
-/// they come.
+/// Events of earlier schemas have no outcomes. An upgrade derives them from the observations, in the same way as the
+/// daemon does for new observations.
 #[test]
 fn outcomes_of_older_events_are_derived_from_observations() {
     let mut world = World::with(afd_tests::TestPhone::start(), "\n[observe]\nafter_act_ms = 0\n");

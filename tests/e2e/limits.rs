@@ -219,7 +219,7 @@ fn thousand_clients_are_served_or_refused() {
     let ask = |id: usize| format!("{}\n", json!({"jsonrpc": "2.0", "id": id, "method": "device.list", "params": {}}));
     let mut streams: Vec<UnixStream> = (0..CLIENTS).map(|_| open(&world)).collect();
     for (id, stream) in streams.iter_mut().enumerate() {
-        // A connection that was refused may be closed already.
+        // A refused connection may already be closed.
         let _ = stream.write_all(ask(id).as_bytes());
     }
     other.ok("act.home", json!({}));
@@ -256,7 +256,7 @@ fn few_descriptors_limit_connections_and_not_work() {
     for stream in &mut held {
         let _ = writeln!(stream, "{}", json!({"jsonrpc": "2.0", "id": 1, "method": "daemon.version", "params": {}}));
     }
-    // Everything that needs a descriptor of its own goes on.
+    // Everything that needs another file descriptor still works.
     client.ok("act.home", json!({}));
     client.ok("observe.screenshot", json!({}));
     client.ok("backup.create", json!({}));

@@ -1,4 +1,4 @@
-//! The bridge for MCP clients, driven as a client drives it: messages on its standard input and output.
+//! The MCP bridge, driven by messages on its standard input and output, like by a client.
 
 mod http;
 mod input;
@@ -11,7 +11,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use afd_tests::{World, programs};
 use serde_json::{Value, json};
 
-/// A client with a bridge of its own.
+/// An MCP client with its own bridge.
 struct McpClient {
     bridge: Child,
     input: Option<ChildStdin>,
@@ -26,7 +26,7 @@ impl McpClient {
         client
     }
 
-    /// Starts a bridge in a directory, and says nothing yet.
+    /// Starts a bridge in a directory without sending anything.
     fn launch(world: &World, args: &[&str], directory: Option<&Path>) -> Self {
         let mut command = Command::new(programs::path("afctl"));
         command.env_clear().env("HOME", world.dir()).arg("mcp").arg("--socket").arg(world.socket()).args(args);
@@ -150,7 +150,7 @@ fn clients_keep_to_their_sessions_and_leave_nothing_behind() {
     other.tool("af_look", json!({}));
     let (refused, failed) = window.tool("af_tap", json!({"value": "@n2"}));
     assert!(failed && refused.contains("REF_ALIAS_UNOBSERVED"), "{refused}");
-    // Standard input that ends ends the bridge, also while a call waits.
+    // The bridge exits when its standard input ends, even while a call is waiting.
     one.begin(
         "tools/call",
         json!({"name": "af_wait", "arguments": {"until": "text", "text": "never", "timeoutMs": 600_000}}),
@@ -171,7 +171,7 @@ fn resources_tell_what_is_known_and_when_it_has_changed() {
     assert_eq!(nothing["error"]["code"], -32002, "nothing was observed yet: {nothing}");
     agent.call("resources/subscribe", json!({"uri": "afd://screen"}));
     agent.call("resources/subscribe", json!({"uri": "afd://notes/com.example.a"}));
-    // What somebody else sees, too.
+    // An observation by another session notifies the client, too.
     world.client_for("other").ok("observe.page", json!({}));
     assert_eq!(agent.notification("notifications/resources/updated")["uri"], "afd://screen");
     let reads = world.phone.requests("/api/screen");
@@ -230,7 +230,7 @@ fn lease_ends_with_the_connection_that_took_it() {
     let is_free = |world: &World| world.client().ok("device.list", json!({}))["devices"][0]["lease"].is_null();
     afd_tests::wait::until("the lease has ended", || is_free(&world).then_some(()));
     other.ok("act.home", json!({}));
-    // One that was renewed elsewhere stays.
+    // A lease that another connection renewed is kept.
     let mut again = McpClient::start(&world, &["--toolsets", "devices", "--session", "shared"]);
     again.tool("af_lease", json!({"ttlMs": 600_000}));
     world.client_for("shared").ok("device.lease", json!({"ttlMs": 600_000}));
@@ -268,7 +268,7 @@ fn alias_that_was_never_shown_is_refused() {
     agent.tool("af_look", json!({}));
     let (page, _) = agent.tool("af_tap", json!({"value": "Connected devices"}));
     assert!(page.contains("@n1") && !page.contains("@n2"), "{page}");
-    // The system bars have no alias, as they are not told.
+    // The elements of the system bars have no aliases, because they are not shown.
     for alias in ["@n2", "@n3", "@n0"] {
         let (refused, failed) = agent.tool("af_tap", json!({"value": alias}));
         assert!(failed && refused.contains("REF_ALIAS_UNOBSERVED"), "{alias}: {refused}");
@@ -308,7 +308,8 @@ fn what_people_wrote_begins_no_line_of_its_own() {
     assert!(!done.1, "{}", done.0);
 }
 
-/// What an agent spends on ten steps in one round: it follows the hint where an element is out of sight.
+/// One round of ten steps, and the tokens that the agent reads in it. The agent follows the hint if an element is out
+/// of sight.
 struct Round<'a> {
     agent: &'a mut McpClient,
     tokens: i64,

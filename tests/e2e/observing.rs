@@ -1,4 +1,4 @@
-//! Observations: consistent page identity, settling, reliability, rows and hints.
+//! Observations: consistent page identity, settling, reliability, rows, and hints.
 
 use afd_phone::fault::Kind;
 use afd_tests::{Client, TestPhone, World};

@@ -1,5 +1,5 @@
-//! What came of actions: late pages, no change, several outcomes, failures and recoveries. Pages that the practice
-//! phone does not show by itself are set from outside; the daemon's clock is advanced instead of waiting.
+//! Outcomes of actions: late pages, no change, several outcomes, failures and recoveries. The tests set pages that the
+//! practice phone does not show by itself, and advance the daemon's clock instead of waiting.
 
 use afd_tests::{Client, World};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ fn tap(client: &mut Client, title: &str) {
     client.ok("act.tap", json!({"by": "text", "value": title, "exactMatch": true}));
 }
 
-/// Looks at the page and returns the observation.
+/// Observes the page and returns the observation.
 fn look(client: &mut Client) -> Value {
     client.ok("observe.page", json!({}))
 }
@@ -41,7 +41,7 @@ fn outcome(kind: &str, name: &str, count: i64) -> (String, String, i64) {
     (kind.to_owned(), name.to_owned(), count)
 }
 
-/// Texts of all hints of the page in front.
+/// Returns the texts of all hints for the current page.
 fn hints(client: &mut Client) -> Vec<String> {
     let page = client.ok("observe.page", json!({"hints": "all"}));
     page["hints"].as_array().expect("hints").iter().filter_map(|h| h["text"].as_str().map(str::to_owned)).collect()
@@ -69,7 +69,7 @@ fn page_that_comes_late_is_the_outcome_and_not_the_one_seen_first() {
     assert_eq!(outcomes(&font_size), [outcome("page", "Storage", 3)], "{font_size}");
     assert_eq!((font_size["verifiedCount"].as_i64(), font_size["successCount"].as_i64()), (Some(1), Some(3)));
     assert!(font_size["outcomes"][0]["meanMs"].as_i64().is_some_and(|ms| ms >= 2_000), "{font_size}");
-    // What comes after ten seconds comes by itself.
+    // Changes more than ten seconds later are not attributed to the action.
     world.advance(20_000);
     world.phone.scene(SETTINGS, Some("battery"));
     look(&mut client);
@@ -141,7 +141,7 @@ fn row_that_does_nothing_is_known_to_do_nothing_and_ranks_last() {
             "tap row \"Font size\" did nothing 3 of 3 times"
         ]
     );
-    // It is no edge of the state graph.
+    // It is not an edge of the state graph.
     let edges = client.ok("visual.transitions", json!({"app": SETTINGS}));
     assert!(!edges.to_string().contains("Font size"), "{edges}");
 }
@@ -189,7 +189,7 @@ fn alias_of_one_page_is_stale_on_another_of_the_same_activity() {
     let world = World::new();
     let mut client = world.client();
     world.phone.scene(SETTINGS, Some("wifi"));
-    // The second is on both pages, and looks the same.
+    // The second element is on both pages and looks the same.
     for label in ["Use Wi-Fi", "Navigate up"] {
         world.phone.scene(SETTINGS, Some("wifi"));
         let alias = client.alias(label);
@@ -268,7 +268,7 @@ fn act_without_a_look_in_between_inherits_the_page_that_the_act_before_led_to() 
     for event in log["events"].as_array().expect("events") {
         assert!(event["app"].is_string() && event["activity"].is_string() && event["page"].is_object(), "{event}");
     }
-    // What was only assumed is not learned from.
+    // Assumed pages do not update the memory.
     let all = client.ok("memory.experience", json!({"app": SETTINGS}));
     assert!(all["transitions"].as_array().expect("transitions").iter().all(|t| t["action"]["verb"] == "tap"), "{all}");
 }
@@ -285,7 +285,7 @@ fn without_shizuku_nothing_is_claimed_about_activities() {
     client.ok("verify.topActivity", json!({"expected": "com.android.settings"}));
     client.fails("verify.topActivity", json!({"expected": "org.example.shop"}), "ASSERTION_FAILED");
     client.ok("verify.topActivity", json!({"expected": "com.android.settings", "mode": "equals"}));
-    // Pages are told apart by what is on them.
+    // Pages are distinguished by their content.
     world.phone.scene(SETTINGS, Some("bluetooth"));
     assert_eq!(hints(&mut client), Vec::<String>::new());
     world.phone.scene(SETTINGS, Some("wifi"));
@@ -352,7 +352,7 @@ fn pop_up_is_transparent_from_its_first_coming() {
     look(&mut client);
     look(&mut client);
     tap(&mut client, "Help");
-    // It comes together with the page.
+    // The pop-up appears together with the page.
     world.phone.run(json!({"do": "popup", "dialog": "rate"}));
     look(&mut client);
     look(&mut client);

@@ -1,4 +1,4 @@
-//! Outlines: that they are short, complete and cannot be forged; what changed; and the look that an action returns.
+//! Outlines: they are short and complete and cannot be forged. Also diffs, and the observation that an action returns.
 
 use afd_base::model::Tokenizers;
 use afd_phone::scene::{Node, Rect, Scene, Window};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 const SETTINGS: &str = "com.android.settings";
 
-/// Screens with the tokens (o200k) of `observe.page` as JSON, without hints, before there were outlines.
+/// Screens, each with the number of tokens (o200k) of `observe.page` as JSON without hints, before outlines existed.
 const SCREENS: [(&str, Option<&str>, i64); 10] = [
     (SETTINGS, None, 2177),
     (SETTINGS, Some("display"), 1393),
@@ -30,7 +30,7 @@ fn outline(client: &mut Client) -> String {
     look["outline"].as_str().unwrap_or_else(|| panic!("no outline: {look}")).to_owned()
 }
 
-/// Returns the alias in the line with a text.
+/// Returns the alias in the line that contains a text.
 fn alias(outline: &str, text: &str) -> String {
     let line = outline.lines().find(|l| l.contains(text)).unwrap_or_else(|| panic!("no {text:?} in {outline}"));
     line.split_whitespace().find(|w| w.starts_with('@')).unwrap_or_else(|| panic!("no alias in {line:?}")).to_owned()
@@ -150,7 +150,7 @@ fn difference_has_only_what_changed_and_aliases_stay() {
             "an alias that was not told again is still that of its element"
         );
     }
-    // Of an observation that is not the newest one, and of another page, all is told.
+    // If `since` is not the newest observation, or the page is another one, the whole outline is returned.
     let old = client.ok("observe.page", json!({"since": "0190"}));
     assert!(old["since"].is_null() && old["outline"].as_str().is_some_and(|t| t.contains("Three")));
     world.phone.lock().shown = None;
@@ -225,7 +225,7 @@ fn outcome_is_not_claimed_when_another_session_acted_in_between() {
     let mut other = world.client_for("other");
     let acting = std::thread::scope(|scope| {
         let looking = scope.spawn(|| act(&mut client, "act.scroll", json!({"direction": "up"})));
-        // The first session looks for a second until it says that nothing changed.
+        // The first session observes for a second before it reports that nothing changed.
         while world.phone.lock().inputs.is_empty() {
             std::thread::yield_now();
         }
@@ -235,7 +235,7 @@ fn outcome_is_not_claimed_when_another_session_acted_in_between() {
     assert!(acting["changed"].is_null() && acting["note"].as_str().is_some_and(|n| n.contains("another")), "{acting}");
 }
 
-/// Shows rows with a title and a button each; returns nothing. A row without a button has none after the title.
+/// Shows rows, each with a title and, if given, a button.
 fn show_rows(world: &World, rows: &[(&str, Option<&str>)]) {
     let row = |(i, (title, button)): (i32, &(&str, Option<&str>))| {
         let top = 200 + 200 * i;
@@ -258,7 +258,7 @@ fn show_rows(world: &World, rows: &[(&str, Option<&str>)]) {
     show_nodes(world, (0..).zip(rows).map(row).collect());
 }
 
-/// Shows rows with a title and a detail each.
+/// Shows rows, each with a title and, if given, a detail text.
 fn show_texts(world: &World, rows: &[(&str, Option<&str>)]) {
     show_rows(world, rows);
     let mut phone = world.phone.lock();
@@ -266,7 +266,7 @@ fn show_texts(world: &World, rows: &[(&str, Option<&str>)]) {
     scene.windows[0].root.children.iter_mut().flat_map(|row| &mut row.children).for_each(|text| text.clickable = false);
 }
 
-/// Returns the vertical positions that were tapped, as numbers of rows.
+/// Returns the indexes of the rows that were tapped.
 fn tapped_rows(world: &World) -> Vec<i32> {
     let top =
         |detail: &str| detail.split(',').nth(1).and_then(|y| y.parse::<f64>().ok()).map(|y| (y as i32 - 200) / 200);
@@ -282,7 +282,7 @@ fn alias_of_a_button_belongs_to_its_row() {
     show_rows(&world, &[ann, ben, cid]);
     let text = outline(&mut client);
     let buttons: Vec<String> = text.lines().filter(|l| l.contains("\"Delete\"")).map(|l| alias(l, "Delete")).collect();
-    // Ann and Ben change places; the aliases follow their rows, told or not.
+    // Ann and Ben change places. The aliases follow their rows, whether an observation has shown the change or not.
     show_rows(&world, &[ben, ann, cid]);
     client.ok("act.tap", json!({"value": buttons[0]}));
     client.ok("observe.page", json!({"since": "last"}));
@@ -290,7 +290,7 @@ fn alias_of_a_button_belongs_to_its_row() {
     client.ok("act.tap", json!({"value": buttons[1]}));
     assert_eq!(tapped_rows(&world), [1, 1, 0]);
     world.phone.clear_inputs();
-    // Ann is gone, and then Ben has another name.
+    // Ann is removed, then Ben is renamed.
     show_rows(&world, &[ben, cid]);
     client.fails("act.tap", json!({"value": buttons[0]}), "REF_ALIAS_STALE");
     show_rows(&world, &[("Bob", delete), cid]);

@@ -1,7 +1,7 @@
-//! README and the pages of `docs`: each command that they show works, and each link leads somewhere.
+//! README and the pages in `docs`: each command that they show works, and each link has a target.
 //!
-//! Blocks fenced as `sh` are run, page by page, in an empty home directory with a practice phone. What needs a build, a
-//! second terminal, a real phone or another service is fenced as `bash`, and is not run.
+//! Blocks fenced as `sh` are run, page by page, in an empty home directory with a practice phone. Blocks that need a
+//! build, a second terminal, a real phone or another service are fenced as `bash` and are not run.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -28,7 +28,7 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
-/// Returns the blocks of a page with this word behind the fence, joined.
+/// Returns the code blocks of a page with this language, joined.
 fn blocks(page: &str, word: &str) -> String {
     let mut out = String::new();
     let mut inside = false;
@@ -43,7 +43,7 @@ fn blocks(page: &str, word: &str) -> String {
     out
 }
 
-/// Runs what a page shows in an empty home directory.
+/// Runs the commands of a page in an empty home directory.
 fn run(name: &str) {
     let page = std::fs::read_to_string(repository(name)).expect("reads");
     let script = blocks(&page, "sh");
@@ -83,7 +83,7 @@ fn run(name: &str) {
     assert!(ended, "{stopped}");
 }
 
-/// Makes a test for each page that shows commands.
+/// Defines a test for each page that shows commands.
 macro_rules! run_pages {
     ($($test:ident: $page:literal,)*) => {
         const RUN: &[&str] = &[$($page),*];
@@ -117,7 +117,7 @@ fn no_page_with_commands_is_left_out() {
     }
 }
 
-/// Returns the name by which a heading is linked to.
+/// Returns the anchor of a heading.
 fn anchor(heading: &str) -> String {
     let kept = |c: char| (c.is_alphanumeric() || matches!(c, '-' | '_')).then_some(c);
     let text = heading.trim().to_lowercase();

@@ -1,4 +1,5 @@
-//! The practice phone responds like the service: errors without an envelope, shared aliases, the capability matrix.
+//! The practice phone responds like the real service: errors without an envelope, shared aliases, the capability
+//! matrix.
 
 use afd_phone::fault::Kind;
 use afd_tests::http::{Response, request};

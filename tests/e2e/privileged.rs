@@ -3,7 +3,7 @@
 use afd_tests::{Client, World};
 use serde_json::json;
 
-/// Allows something for the phone in the configuration file, as its owner does.
+/// Enables a setting of the phone in the configuration file, like its owner.
 fn allow(world: &World, client: &mut Client, setting: &str) {
     let file = world.dir().join("config.toml");
     let text = std::fs::read_to_string(&file)
@@ -19,10 +19,10 @@ fn shell_command_needs_permission_and_is_not_recorded() {
     let mut client = world.client();
     let error = client.fails("act.shell", json!({"command": "getprop ro.product.model"}), "REFUSED");
     assert_eq!(error.details["setting"], "device.pixel.allow_shell");
-    // Whoever is restricted cannot lift the restriction.
+    // A client cannot lift the restriction itself.
     let error = client.fails("config.set", json!({"key": "device.pixel.allow_shell", "value": "true"}), "REFUSED");
     assert!(error.hint.is_some_and(|hint| hint.contains("[device.pixel]")));
-    // A phone that is named only by its URL has no settings that could allow it.
+    // A phone that is addressed only by its URL has no settings that could allow it.
     let url = world.phone.url();
     allow(&world, &mut client, "allow_shell");
     assert_eq!(client.ok("act.shell", json!({"command": "getprop ro.product.model"}))["output"], "Practice Phone\n");

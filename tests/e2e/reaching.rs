@@ -1,5 +1,5 @@
-//! How `afctl` reaches a daemon: one that was killed, is shutting down, hangs, is older, or belongs to another user;
-//! and terminal safety of its output.
+//! How `afctl` connects to a daemon that was killed, is shutting down, hangs, is older, or belongs to another user; and
+//! terminal safety of its output.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::command_line::{afctl, envelope, run_afctl, temporary_home};
 
-/// A home directory with a phone in its settings; dropping it shuts down the daemon that was started for it.
+/// A home directory with a phone in its settings. Dropping it shuts down the daemon that was started for it.
 struct Home {
     dir: tempfile::TempDir,
     phone: TestPhone,
@@ -241,7 +241,7 @@ fn serve_as_older_daemon(socket: &Path, error: Value) -> std::thread::JoinHandle
 
 #[test]
 fn older_daemon_is_reported() {
-    // As today's daemon words it: the hint depends on it.
+    // Use the current wording of the daemon, because the hint depends on it.
     let world = World::new();
     let refused = world.client().fails("memory.log", json!({"unheard": 1}), "INVALID_PARAMS");
     let unknown_parameter = json!({"code": -32602, "message": refused.message, "data": {"code": refused.code, "retryable": false, "details": refused.details}});
@@ -375,8 +375,8 @@ fn socket_of_another_user_gets_no_token() {
 /// A text with control sequences and characters that would manipulate a terminal.
 const HOSTILE: &str = "x\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m\u{85}\u{202e}y\u{2066}z";
 
-/// Runs a command with each output format, as on a terminal: styles are not stripped, and neither are other control
-/// sequences. Asserts that none of those of [`HOSTILE`] is printed.
+/// Runs a command with each output format like on a terminal, where neither styles nor other control sequences are
+/// stripped. Asserts that no control sequence of [`HOSTILE`] is printed.
 fn assert_prints_no_control_sequences(world: &World, command: &[&str], succeeds: bool) {
     for output in ["human", "json", "text"] {
         let mut run = afctl(world.dir());

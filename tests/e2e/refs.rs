@@ -1,4 +1,4 @@
-//! Taps by ref alias never knowingly land on another element than the one that was observed.
+//! Taps by ref alias never knowingly hit an element other than the observed one.
 
 use afd_tests::{TestPhone, World, find_alias};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Pruning: old events and observations go, what they taught stays.
+//! Pruning: old events and observations are deleted, and knowledge learned from them is kept.
 
 use afd_experience::memory::rebuild;
 use afd_tests::{Client, World};
@@ -10,7 +10,7 @@ use super::learning::rows;
 const SETTINGS: &str = "com.android.settings";
 const DAY_MS: i64 = 86_400_000;
 
-/// Successes, failures, recoveries, checks, and a page that comes by itself.
+/// Produces successes, failures, recoveries, checks, and a page that appears spontaneously.
 fn work(world: &World, client: &mut Client) {
     world.phone.scene(SETTINGS, None);
     client.ok("observe.page", json!({}));
@@ -32,7 +32,7 @@ fn work(world: &World, client: &mut Client) {
 
 fn counters(connection: &Connection) -> [Vec<Vec<String>>; 3] {
     let mut all = ["transitions", "outcomes", "recoveries"].map(|table| rows(connection, table));
-    // Sums of numbers with fractions depend on their order.
+    // Floating-point sums depend on the order, so compare them with 6 decimals.
     let real = |value: &str| value.strip_prefix("Real(")?.strip_suffix(')')?.parse::<f64>().ok();
     for value in all.iter_mut().flatten().flatten() {
         if let Some(number) = real(value) {
@@ -89,7 +89,7 @@ fn pruning_keeps_what_was_learned() {
     }
 }
 
-/// In which steps it is pruned changes nothing.
+/// Pruning in several steps has the same result as pruning once.
 #[test]
 fn pruning_in_steps_ends_where_pruning_at_once_does() {
     let mut world = World::with_clock();
@@ -176,7 +176,7 @@ fn vacuum_gives_space_back() {
     for id in ids {
         client.ok("memory.delete", json!({"id": id}));
     }
-    // The job was asked for by each deletion, and may have been done already.
+    // Each deletion has requested the job, so it may have run already.
     client.ok("job.run", json!({"name": "memory-limits"}));
     let pragma = |name: &str| {
         open(&world).query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, i64>(0)).expect("a number")

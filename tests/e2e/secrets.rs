@@ -22,7 +22,7 @@ fn typed_text_is_in_no_response_log_or_database() {
     }
     keep(format!("{:?}", client.fails("verify.textContains", json!({"text": SECRET}), "ASSERTION_FAILED")));
     keep(format!("{:?}", client.call("act.tap", json!({"by": "text", "value": SECRET})).map_err(|e| e.details)));
-    // A service that quotes the typed text in its error, also without the line end that was typed.
+    // The service quotes the typed text in its error, even without the typed line break.
     world.phone.fault(
         "/api/text",
         afd_phone::fault::Kind::Status { status: 500, body: format!("cannot type {SECRET}"), content_type: None },
@@ -33,7 +33,7 @@ fn typed_text_is_in_no_response_log_or_database() {
         afd_phone::fault::Kind::Status { status: 500, body: format!("cannot type: {SECRET}"), content_type: None },
     );
     keep(format!("{:?}", client.fails("act.text", json!({"text": format!("{SECRET}\n")}), "DEVICE_ERROR")));
-    // Another session that searches for it, and one after a restart.
+    // Another session searches for the text, and one after a restart.
     keep(format!(
         "{:?}",
         world.client_for("other").fails("verify.textContains", json!({"text": SECRET}), "ASSERTION_FAILED")

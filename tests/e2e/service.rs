@@ -1,4 +1,4 @@
-//! The daemon as a service: checks by `afctl doctor`, systemd units, the watchdog, logs, and what is left after it.
+//! The daemon as a service: checks by `afctl doctor`, systemd units, the watchdog, logs, and uninstallation.
 
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
@@ -166,7 +166,7 @@ fn units_are_written_with_the_path_of_the_program_and_removed() {
     let unit = std::fs::read_to_string(home.path().join(".config/systemd/user/afd.service")).expect("reads");
     let program = afd_tests::programs::path("afd");
     assert!(unit.contains(&format!("ExecStart={}\n", program.display())), "{unit}");
-    // What the user changed is neither overwritten nor removed without saying so.
+    // A unit that the user changed is neither overwritten nor removed silently.
     let socket = home.path().join(".config/systemd/user/afd.socket");
     let own = std::fs::read_to_string(&socket).expect("reads") + "# mine\n";
     std::fs::write(&socket, &own).expect("writes");
@@ -196,7 +196,7 @@ fn uninstall_names_what_is_stored_and_deletes_it_only_when_told() {
     let foreign = home.path().join(".local/share/afd/backups/family/photo.jpg");
     std::fs::create_dir_all(foreign.parent().expect("a directory")).expect("creates");
     std::fs::write(&foreign, "a photo").expect("writes");
-    // A checkout whose settings the environment names.
+    // A checkout with a configuration file that `AFD_CONFIG` names.
     let checkout = home.path().join("src/afd");
     std::fs::create_dir_all(&checkout).expect("creates");
     std::fs::write(checkout.join("dev.toml"), "").expect("writes");
@@ -244,7 +244,7 @@ fn token_can_be_in_a_file_or_a_credential() {
     std::fs::write(credentials.join("pixel.token"), format!("{}\n", afd_tests::phone::TOKEN)).expect("writes");
     let settings = format!("[device.pixel]\nurl = \"{}\"\ntoken_file = \"pixel.token\"\n", phone.url());
     std::fs::write(dir.path().join("config.toml"), &settings).expect("writes");
-    // No such file lies beside the settings.
+    // There is no such file next to the settings.
     let mut without = Daemon::start(dir.path());
     let diagnosis = without.connect().call("daemon.doctor", json!({})).expect("answers");
     let settings = finding(&diagnosis, "settings");

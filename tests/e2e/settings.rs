@@ -46,7 +46,7 @@ fn changed_setting_is_saved_and_takes_effect_immediately() {
     assert_eq!(client.ok("config.get", json!({"key": "artifacts.dir"}))["value"], json!(root));
     assert_eq!(client.ok("config.unset", json!({"key": "artifacts.dir"}))["source"], "default");
     assert_eq!(client.ok("config.unset", json!({"key": "artifacts.dir"}))["changed"], false);
-    // A new device, and its token, which is not shown.
+    // Add a new device, whose token is not shown.
     let second = TestPhone::start();
     client.ok("config.set", json!({"key": "device.second.url", "value": second.url()}));
     let token = client.ok("config.set", json!({"key": "device.second.token", "value": TOKEN}));

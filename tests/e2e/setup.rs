@@ -1,4 +1,4 @@
-//! `afctl setup`, on settings as people have them.
+//! `afctl setup` on realistic settings files.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
-/// Program, its file, what is in it, and a part of what is in it after the setup.
+/// Program, its settings file, the content of the file, and a part of the content after the setup.
 const FILES: &[(&str, &str, &str, &str)] = &[
     ("codex", ".codex/config.toml", "mcp_servers = { foo = { command = \"y\" } }\n", "foo = { command = \"y\" }"),
     (
@@ -159,7 +159,7 @@ fn undo_removes_what_setup_made_and_nothing_else() {
     assert!(project.join(".mcp.json").is_file() && project.join(".claude/skills/afd/SKILL.md").is_file());
     assert!(place.setup(&["claude-code", "--undo"]).status.success());
     assert_eq!(std::fs::read_dir(&project).expect("reads").count(), 0, "files and directories are gone");
-    // A file that has changed since loses the entry only.
+    // In a file that was changed since the setup, `--undo` removes only the entry.
     let file = project.join(".cursor/mcp.json");
     place.write(&file, "{\n  \"mcpServers\": {}\n}\n");
     assert!(place.setup(&["cursor"]).status.success());
@@ -169,7 +169,7 @@ fn undo_removes_what_setup_made_and_nothing_else() {
     assert!(place.setup(&["cursor", "--undo"]).status.success());
     let left = std::fs::read_to_string(&file).expect("reads");
     assert!(left.contains("theme") && left.contains("mcpServers") && !left.contains("afd"), "{left}");
-    // An entry that somebody else wrote stays.
+    // An entry that setup did not write is kept.
     let own = "{\"mcpServers\": {\"afd\": {\"command\": \"mine\"}}}";
     place.write(&file, own);
     let refused = place.setup(&["cursor", "--undo"]);

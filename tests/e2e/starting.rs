@@ -103,7 +103,7 @@ fn database_of_af_is_not_used_as_the_daemons_own() {
     assert_eq!(stopped["status"], "ok");
 }
 
-/// Regression test: with the database named, the first command after a kill failed in half of the cases.
+/// Regression: with the database given, the first command after a kill failed in half of the cases.
 #[test]
 fn no_safe_call_is_lost_when_the_daemon_is_killed_again_and_again() {
     let home = temporary_home();
@@ -152,11 +152,11 @@ fn daemon_is_found_by_its_memory() {
     };
     assert_eq!(run(&["memory", "save", "--topic", "t", "--content", "c"], None).1, 0);
     let pid = run(&["status"], None).0["data"]["pid"].clone();
-    // As from cron or ssh, where the directory for sockets is another one.
+    // As from cron or ssh, with a different runtime directory.
     let (found, code) = run(&["memory", "search"], Some(&elsewhere));
     assert_eq!((found["data"]["notes"].as_array().map(Vec::len), code), (Some(1), 0), "{found}");
     assert_eq!(run(&["status"], Some(&elsewhere)).0["data"]["pid"], pid);
-    // A socket that is named is meant.
+    // An explicit socket is used as given.
     let named = elsewhere.join("named.sock");
     let (refused, code) = run(&["--socket", named.to_str().expect("text"), "status"], Some(&elsewhere));
     assert_eq!(code, 3, "{refused}");

@@ -81,8 +81,8 @@ fn observations_and_device_states_are_published() {
     assert_eq!(next("device")["state"], "unreachable");
 }
 
-/// Regression: a verification was numbered after it had read the screen, so that an act in between seemed to be what it
-/// judged.
+/// Regression: a verification got its sequence number after it had read the screen, so that it seemed to judge the
+/// screen after a concurrent action.
 #[test]
 fn verify_has_the_sequence_number_of_the_screen_it_judged() {
     let world = World::new();

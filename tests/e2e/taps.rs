@@ -1,8 +1,8 @@
-//! Taps by label, alias and text on random screens: none lands on anything but the element that the answer names.
+//! Taps by label, alias and text on random screens: no tap hits an element other than the one that the result names.
 //!
-//! A screen has rows, buttons that overlap, parts that lie off the screen, equal labels, bars of the system, and at
-//! times a dialog, a banner, a keyboard, or an overlay that stands first in the tree. What is drawn above what is up to
-//! the phone, whose own log tells what was hit. `AFD_TAPS` sets the number of taps, by default 200.
+//! A screen has rows, overlapping buttons, parts outside the screen, equal labels and system bars, and sometimes a
+//! dialog, a banner, a keyboard, or an overlay that is first in the tree. The phone decides which element is drawn on
+//! top, and its log shows which element was hit. `AFD_TAPS` sets the number of taps, by default 200.
 
 use afd_phone::layout::Rng;
 use afd_phone::scene::{Node, Rect, Scene, Window};
@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 
 const WIDTH: i32 = 1080;
 const HEIGHT: i32 = 2400;
-/// Taps on one screen.
+/// Maximum number of taps per screen.
 const TAPS_PER_SCREEN: usize = 25;
-/// Words of labels: few, so that labels are equal or contain each other.
+/// Words for labels. There are only a few, so that labels are equal or contain each other.
 const WORDS: [&str; 14] = [
     "Home",
     "Save",
@@ -31,7 +31,7 @@ const WORDS: [&str; 14] = [
     "More",
 ];
 
-/// Builds random screens in which every node has an id of its own.
+/// Builds random screens in which every node has a unique id.
 struct Screens {
     rng: Rng,
     next: usize,
@@ -67,7 +67,8 @@ impl Screens {
         Node { text: Some(self.word()), clickable: true, disabled, ..self.node("Button", bounds) }
     }
 
-    /// Returns a row that takes taps, with a title, perhaps a detail, and perhaps a switch that takes taps itself.
+    /// Returns a clickable row with a title, optionally a detail text, and optionally a switch that is itself
+    /// clickable.
     fn row(&mut self, top: i32) -> Node {
         let bounds = Rect::new(0, top, WIDTH, top + 180);
         let mut children = vec![self.text(Rect::new(60, top + 20, 500, top + 80))];
@@ -180,7 +181,7 @@ impl Screens {
     }
 }
 
-/// Returns the values by which elements of a screen could be tapped: aliases, labels and texts.
+/// Returns values with which elements of a screen can be tapped: aliases, labels and texts.
 fn values(client: &mut Client, scene: &Scene) -> Vec<Value> {
     let refs = client.ok("observe.refs", json!({"full": true, "hints": false}));
     let rows = refs["rows"].as_array().cloned().unwrap_or_default();
@@ -191,7 +192,7 @@ fn values(client: &mut Client, scene: &Scene) -> Vec<Value> {
     [named("ref"), named("label")].concat().into_iter().chain(texts).collect()
 }
 
-/// Returns whether a node or one inside of it has this id.
+/// Returns whether a node or one of its descendants has this id.
 fn contains(node: &Node, id: Option<&str>) -> bool {
     node.res_id.as_deref() == id || node.children.iter().any(|c| contains(c, id))
 }
@@ -224,7 +225,7 @@ fn no_tap_lands_on_anything_but_what_the_answer_names() {
                     sent += 1;
                     let input = world.phone.lock().inputs.last().cloned().expect("an input");
                     let named = done["target"]["resId"].as_str();
-                    // A text that takes no taps is touched where it is drawn.
+                    // A text that is not clickable is tapped where it is drawn.
                     let unmarked = done["unmarked"] == true && named == input.drawn_id.as_deref();
                     // What takes no taps itself, as a list, is where the tap lands all the same.
                     let node =

@@ -1,4 +1,4 @@
-//! Scores of page identification on recordings: a small synthetic one, and those in the directory that `AFD_UI_TRACES`
+//! Scores page identification on recordings: a small synthetic one, and those in the directory that `AFD_UI_TRACES`
 //! names.
 
 use std::path::Path;
@@ -80,8 +80,7 @@ fn recordings_of_real_apps_reach_the_required_scores() {
     assert!(mean.robust >= 0.9, "{mean:?}");
 }
 
-/// Pages with few ids, in the order in which the screens were written; `held` was never looked at while the rules were
-/// made.
+/// Pages with few ids, in the order in the files. The screens in `held` were not used to develop the rules.
 #[test]
 fn pages_with_few_ids_are_told_apart() {
     for (half, most_split) in [("tuned", 0.055), ("held", 0.08)] {

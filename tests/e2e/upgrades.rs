@@ -1,4 +1,4 @@
-//! Databases of earlier schemas, frozen when they were current, are upgraded and keep what they have.
+//! Databases of earlier schemas, frozen when they were current, are upgraded without losing data.
 
 use std::io::Read;
 
@@ -6,7 +6,7 @@ use afd_tests::docs::repository;
 use afd_tests::{Daemon, World, screens, wait};
 use serde_json::{Value, json};
 
-/// Contents of the frozen databases; each has as much of it as its schema can hold.
+/// Contents of the frozen databases, as far as their schemas can store them.
 const EVENTS: usize = 19;
 const SESSIONS: usize = 3;
 const TRANSITIONS: usize = 3;
@@ -15,7 +15,7 @@ fn count(result: &Value, key: &str) -> usize {
     result[key].as_array().map_or(0, Vec::len)
 }
 
-/// Takes back what schemas 18 to 12 added.
+/// SQL that reverts the changes of schemas 18 to 12.
 pub const BACK_TO_11: &str =
     "DROP INDEX messages_live; DROP TRIGGER events_counted; DROP TRIGGER events_uncounted; DROP TRIGGER events_counted_again; DROP TRIGGER observations_counted;
     DROP TRIGGER observations_uncounted; DROP TRIGGER observations_counted_again; DROP TABLE session_pages; DROP TABLE session_totals; DROP TABLE import_choices; DROP TABLE imports; DROP TABLE outboxes; DROP TABLE former_origins; DROP TRIGGER notes_recalled; DROP TRIGGER notes_recalled_again; DROP TRIGGER notes_forgotten; DROP TRIGGER
@@ -35,7 +35,7 @@ pub const BACK_TO_11: &str =
     DROP TABLE baseline_outcomes; DROP TABLE baseline_recoveries; DROP TABLE folds; DROP INDEX events_folded;
     DROP INDEX observations_folded; ALTER TABLE events DROP COLUMN folded; ALTER TABLE observations DROP COLUMN folded;";
 
-/// Starts a daemon on a copy of the database of a schema.
+/// Starts a daemon on a copy of the frozen database of a schema.
 fn upgraded(schema: u32) -> World {
     with_database(&format!("tests/fixtures/schemas/{schema}.db.gz"))
 }
@@ -175,8 +175,8 @@ fn acts_of_schema_6_that_did_nothing_are_told_as_such() {
     }
     client.ok("memory.stats", json!({}));
     world.daemon.stop();
-    // As an upgrade to schema 6 left it: the content of the page before the act is unknown, and its outcome was taken
-    // for a change.
+    // The state after an upgrade to schema 6: the content of the page before the action is unknown, and its outcome was
+    // mistaken for a change.
     let connection = rusqlite::Connection::open(world.dir().join("memory.db")).expect("opens");
     let changed = connection
         .execute(
@@ -239,7 +239,7 @@ fn pages_with_few_ids_keep_their_states_and_outcomes() {
         assert!(outcome.ends_with("3/3"), "{page}");
         show("add_recipe");
         assert_eq!(client.ok("observe.page", json!({}))["page"]["state"], "s_e23101", "so is the form");
-        // A page that was one state with others before takes no state that another page has.
+        // A page that used to share a state with others does not take over the state of another page.
         show("settings_cooking");
         let settings = client.ok("observe.page", json!({}))["page"]["state"].clone();
         assert!(settings != "s_702dfe" && settings != "s_e23101", "{settings}");

@@ -88,7 +88,7 @@ fn observation_works_after_adb_was_killed() {
     assert_eq!(adb.forwards().len(), 1);
     assert!(adb.forwards()[0].starts_with(&format!("{serial} tcp:{local}")));
     assert_eq!(state(&mut client), "ready");
-    // Also if the server is not running, and for an action.
+    // The same applies if the server is not running, and to an action.
     adb.kill_server();
     client.ok("act.back", json!({}));
     assert_eq!(world.phone.hits("back").len(), 1);

@@ -1,4 +1,4 @@
-//! Waiting for conditions, and scrolling to a target.
+//! Waiting for conditions, and scrolling to an element.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;

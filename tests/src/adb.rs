@@ -1,4 +1,4 @@
-//! The real `adb`, with a private server.
+//! Runs the real `adb` with a private server.
 
 use std::net::TcpListener;
 use std::process::Command;
@@ -44,7 +44,7 @@ impl Adb {
         self.run(&["forward", "--list"]).lines().filter(|l| !l.trim().is_empty()).map(str::to_owned).collect()
     }
 
-    /// Stops the server and waits until nothing listens on its port: then its connections are closed, too.
+    /// Stops the server and waits until nothing listens on its port. Its connections are then closed, too.
     pub fn kill_server(&self) {
         self.run(&["kill-server"]);
         crate::wait::until("the adb server to end", || {

@@ -1,7 +1,7 @@
-//! Scores of contexts: how many of the facts that a turn needs are in the messages that are sent for it.
+//! Scores contexts: how many of the facts that a turn needs are in the messages sent for it.
 //!
-//! The conversations stand in `tests/conversations`: `tuned` was looked at while the rules were made, `held` was not.
-//! Both were written by people who had not seen the rules. A fact counts as kept if all its words stand within `NEAR`
+//! The conversations are in `tests/conversations`. Those in `tuned` were used to develop the rules, those in `held`
+//! were not. The authors of both had not seen the rules. A fact counts as kept if all its words occur within `NEAR`
 //! characters of each other.
 
 use std::path::Path;
@@ -14,33 +14,33 @@ use crate::Client;
 
 /// Budgets at which contexts are scored, tokens.
 pub const BUDGETS: [i64; 3] = [2_000, 4_000, 8_000];
-/// Distance within which the words of a fact stand together, characters.
+/// Maximum distance between the words of a fact, characters.
 const NEAR: usize = 400;
-/// Tokens that a tool result is cut to by the third baseline.
+/// Number of tokens to which the third baseline truncates tool results.
 const CUT: i64 = 100;
 
-/// A recorded conversation with what its later turns need.
+/// A recorded conversation, with the facts that its later turns need.
 #[derive(Debug, Deserialize)]
 pub struct Conversation {
     /// Name of the file.
     pub id: String,
     /// Language of the user.
     pub language: String,
-    /// Messages in the form of `conversation.append`.
+    /// Messages in the format of `conversation.append`.
     pub messages: Vec<Value>,
     /// Facts that later turns need.
     pub facts: Vec<Fact>,
-    /// Messages of the user that need some of them.
+    /// User messages that need some of these facts.
     pub asks: Vec<Ask>,
 }
 
-/// A fact that was said once.
+/// A fact that occurs once in a conversation.
 #[derive(Debug, Deserialize)]
 pub struct Fact {
     id: String,
     kind: String,
     by: String,
-    /// Words that must all be there; of a list, one.
+    /// Words that must all occur; of a nested list, at least one.
     need: Vec<Value>,
 }
 
@@ -52,7 +52,7 @@ pub struct Ask {
     needs: Vec<String>,
 }
 
-/// Reads the conversations of a half: `tuned` or `held`.
+/// Reads the conversations of one set: `tuned` or `held`.
 ///
 /// # Panics
 /// If a file cannot be read.
@@ -72,7 +72,7 @@ fn folded(text: &str) -> String {
 }
 
 impl Fact {
-    /// Returns whether a folded text holds the fact.
+    /// Returns whether a folded text contains the fact.
     fn is_in(&self, text: &str) -> bool {
         let options = |need: &Value| -> Vec<String> {
             match need {
@@ -90,7 +90,7 @@ impl Fact {
     }
 }
 
-/// Returns the text of messages as it is sent, tool calls included.
+/// Returns the text of messages as sent, including tool calls.
 pub fn text_of(messages: &[Value]) -> String {
     let one = |m: &Value| {
         let content = m["content"].as_str().unwrap_or_default();
@@ -105,7 +105,8 @@ fn tokens(message: &Value, counter: &Counter) -> i64 {
     4 + counter.count(&text_of(std::slice::from_ref(message)))
 }
 
-/// A way of choosing messages without a memory.
+/// Returns the text of the newest messages that fit the budget, as a baseline without a memory. `wanted` selects and
+/// may shorten messages.
 fn newest(messages: &[Value], budget: i64, counter: &Counter, wanted: impl Fn(&Value) -> Option<Value>) -> String {
     let mut kept: Vec<Value> = Vec::new();
     let mut spent = 0;
@@ -120,7 +121,7 @@ fn newest(messages: &[Value], budget: i64, counter: &Counter, wanted: impl Fn(&V
     text_of(&kept)
 }
 
-/// Names of what is compared, in the order of the scores.
+/// Names of the compared methods, in the order of the scores.
 pub const WAYS: [&str; 4] = ["context", "newest messages", "newest of the user", "newest, tool results cut"];
 
 /// Score at one budget.
@@ -128,11 +129,11 @@ pub const WAYS: [&str; 4] = ["context", "newest messages", "newest of the user",
 pub struct Score {
     /// Number of facts that were needed.
     pub needed: usize,
-    /// Number of them that each of `WAYS` kept.
+    /// Number of these facts that each of `WAYS` kept.
     pub kept: [usize; 4],
-    /// The same by kind of fact, and by who said it, for the context alone: name, needed, kept.
+    /// Counts for the context alone, by kind of fact and by speaker: name, needed, kept.
     pub groups: Vec<(String, usize, usize)>,
-    /// Smallest share of the budget that a context used, where the conversation did not fit, per cent.
+    /// Smallest share of the budget that a context used, per cent. Counts only conversations that exceed the budget.
     pub least_used: i64,
     /// Facts that were missing.
     pub missing: Vec<String>,
@@ -148,7 +149,7 @@ impl Score {
         self.groups[at].2 += usize::from(kept);
     }
 
-    /// Adds another score.
+    /// Adds the counts of another score.
     pub fn add(&mut self, other: &Score) {
         self.needed += other.needed;
         (0..4).for_each(|i| self.kept[i] += other.kept[i]);
@@ -227,23 +228,23 @@ fn cut_result(message: &Value, counter: &Counter) -> Value {
     cut
 }
 
-/// How much of a prompt repeats from one call to the next, where the conversation did not fit any more.
+/// How much of a prompt repeats from one call to the next, if the conversation exceeds the budget.
 #[derive(Debug, Clone, Default)]
 pub struct Repeats {
-    /// Number of calls after another one.
+    /// Number of calls that have a previous call.
     pub calls: usize,
-    /// Calls before which `stableMessages` was right: that number of messages was the same again.
+    /// Number of these calls for which the previous `stableMessages` was right: that number of messages was unchanged.
     pub right: usize,
-    /// Tokens of the messages that were called stable, and of all messages.
+    /// Tokens of the messages that were reported as stable, and of all messages.
     pub claimed: (i64, i64),
-    /// Of each call, which share of its tokens is a byte prefix of the call before, per cent.
+    /// For each call, the share of its tokens in the common byte prefix with the previous call, per cent.
     pub shares: Vec<i64>,
-    /// The same for the newest messages that fit.
+    /// The same for the baseline of the newest messages.
     pub newest: Vec<i64>,
 }
 
 impl Repeats {
-    /// Adds those of another conversation.
+    /// Adds the figures of another conversation.
     pub fn add(&mut self, other: &Repeats) {
         self.calls += other.calls;
         self.right += other.right;
@@ -259,21 +260,21 @@ impl Repeats {
     }
 }
 
-/// Returns which share of the tokens of a text is a byte prefix of the one before, per cent.
+/// Returns the share of the tokens of a text in its common byte prefix with the previous text, per cent.
 fn repeated(before: &str, text: &str, counter: &Counter) -> i64 {
     let same = before.bytes().zip(text.bytes()).take_while(|(a, b)| a == b).count();
     let same = (0..=same).rev().find(|i| text.is_char_boundary(*i)).unwrap_or(0);
     counter.count(&text[..same]) * 100 / counter.count(text).max(1)
 }
 
-/// Replays a conversation with a context before each answer.
+/// Replays a conversation, and requests a context before each answer.
 pub fn repeats(client: &mut Client, conversation: &Conversation, budget: i64) -> Repeats {
     let counter = Tokenizers::default().counter("o200k_base");
     let lines = |messages: &[Value]| messages.iter().map(|m| format!("{m}\n")).collect::<String>();
     let mut before: Option<(Vec<Value>, usize, String)> = None;
     let (mut found, mut recorded) = (Repeats::default(), 0);
     for (i, message) in conversation.messages.iter().enumerate() {
-        // A conversation that is much smaller is sent whole.
+        // A conversation that is much smaller than the budget is sent as a whole.
         if message["role"] == "assistant" && recorded > budget * 8 / 10 {
             let context = client.ok("conversation.context", json!({"budget": budget}));
             let sent = context["messages"].as_array().expect("messages").clone();

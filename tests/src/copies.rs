@@ -1,4 +1,4 @@
-//! Many records from few: exported ones with other uids, times and names.
+//! Multiplies exported records: writes copies with other uids, times and names.
 
 use std::io::Write as _;
 use std::ops::Range;
@@ -6,11 +6,11 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-/// Apps that copies are spread over.
+/// Number of apps among which the copies are distributed.
 const APPS: usize = 12;
 
-/// Returns a text with other uids, which were made `back` milliseconds before, as their first 48 bits say; those of the
-/// phone and of the memory that recorded it stay.
+/// Replaces the uids in a text. The time in their first 48 bits is moved back by `back` milliseconds. The uids in
+/// `kept`, those of the phone and of the memory, are not changed.
 fn with_other_uids(text: &str, copy: usize, back: i64, kept: &[String]) -> String {
     let is_uid = |part: &[u8]| {
         part.iter()
@@ -37,7 +37,7 @@ fn with_other_uids(text: &str, copy: usize, back: i64, kept: &[String]) -> Strin
     String::from_utf8(bytes).expect("only digits were changed")
 }
 
-/// Adds to the times of a record.
+/// Adds `by` milliseconds to the times in a record.
 fn shift(value: &mut Value, by: i64) {
     match value {
         Value::Object(fields) => fields.values_mut().for_each(|value| shift(value, by)),
@@ -51,8 +51,8 @@ fn shift(value: &mut Value, by: i64) {
     }
 }
 
-/// Returns exported records as other ones: the copy has other uids, times `back` milliseconds before, sequence numbers
-/// of its own as the phone had them one after another, another name of the session, and mostly another app.
+/// Returns a copy of exported records with other uids, times `back` milliseconds earlier, consecutive sequence numbers,
+/// another session name, and for most copies another app.
 fn another(lines: &[String], (app, session): (&str, &str), copy: usize, back: i64) -> Vec<String> {
     let seq = |record: &Value| record["seq"].as_i64();
     let hour = lines
@@ -79,11 +79,12 @@ fn another(lines: &[String], (app, session): (&str, &str), copy: usize, back: i6
     lines.iter().map(told).collect()
 }
 
-/// Writes a file of `memory.export` with copies of the records of another one. `back` returns how many milliseconds
-/// before a copy was recorded; `names` are those of its app and its session. Returns the number of records.
+/// Writes a file in the format of `memory.export` with copies of exported records. `back` returns by how many
+/// milliseconds the times of a copy are moved back; `names` are the app and the session of the original. Returns the
+/// number of records.
 ///
 /// # Panics
-/// When the file cannot be written.
+/// If the file cannot be written.
 pub fn multiply(
     exported: &[String],
     names: (&str, &str),

@@ -1,4 +1,4 @@
-//! A real daemon: a child process, or a thread of this one.
+//! A real daemon: a child process, or hosted in this process.
 
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
@@ -18,13 +18,13 @@ pub struct Daemon {
 }
 
 enum Life {
-    /// With a process of its own.
+    /// The daemon runs in its own process.
     Process(Child),
-    /// In this process, which is cheaper; `None` once it has been stopped.
+    /// The daemon runs in this process, which is cheaper; `None` after it has been stopped.
     Hosted(Option<Hosted>),
 }
 
-/// Receives the next datagram. Retries when interrupted, as happens when this process is stopped and continued.
+/// Receives the next datagram. Retries if interrupted, which happens when this process is stopped and continued.
 fn receive(socket: &UnixDatagram) -> std::io::Result<String> {
     let mut buffer = [0; 4096];
     loop {
@@ -46,7 +46,7 @@ pub fn command(dir: &Path) -> Command {
     command_with(dir, &dir.join("config.toml"))
 }
 
-/// Like [`command`], with another configuration file than that of the directory.
+/// Like [`command`], with a configuration file other than the one in the directory.
 fn command_with(dir: &Path, config: &Path) -> Command {
     let mut command = Command::new(programs::path("afd"));
     let log = std::fs::OpenOptions::new().create(true).append(true).open(dir.join("afd.log")).expect("opens the log");
@@ -89,7 +89,7 @@ impl Daemon {
         Self { dir: dir.to_owned(), life: Life::Hosted(Some(hosted)) }
     }
 
-    /// Starts a daemon for which a disk of `kib` KiB is mounted on a directory.
+    /// Starts a daemon that sees a disk of `kib` KiB mounted on a directory.
     pub fn start_with_disk(dir: &Path, disk: &Path, kib: u32) -> Self {
         Self::start_in_namespace(dir, &format!("mount -t tmpfs -o size={kib}k tmpfs {}", disk.display()))
     }
@@ -102,7 +102,7 @@ impl Daemon {
         Self::try_in_namespace(dir, &format!("mount --bind {} /etc/resolv.conf", resolver.display()))
     }
 
-    /// Starts a daemon for which directories are read-only.
+    /// Starts a daemon that sees these directories as read-only.
     pub fn start_with_read_only(dir: &Path, read_only: &[PathBuf]) -> Self {
         Self::try_start_with_read_only(dir, read_only).unwrap_or_else(|why| panic!("the daemon did not start: {why}"))
     }
@@ -113,7 +113,7 @@ impl Daemon {
         Self::try_in_namespace(dir, &read_only.iter().map(mount).collect::<Vec<_>>().join(" && "))
     }
 
-    /// Starts a daemon that may open this many descriptors.
+    /// Starts a daemon that may open this number of file descriptors.
     ///
     /// # Errors
     /// The message that the daemon sent instead of being ready.
@@ -128,7 +128,7 @@ impl Daemon {
         Self::spawn(dir, limited)
     }
 
-    /// Starts a daemon whose standard error is what a shell's redirection makes of it, for example `2>&-`.
+    /// Starts a daemon whose standard error is redirected by the shell, for example with `2>&-`.
     pub fn start_with_stderr(dir: &Path, redirection: &str) -> Self {
         let afd = command(dir);
         let mut redirected = Command::new("sh");
@@ -241,7 +241,7 @@ impl Daemon {
         self.child_mut().wait().expect("waits")
     }
 
-    /// Stops the daemon in good order, as SIGTERM does, and waits until it is gone.
+    /// Shuts the daemon down like SIGTERM, and waits until it has exited.
     pub fn stop(&mut self) {
         match &mut self.life {
             Life::Process(child) => {
@@ -252,13 +252,13 @@ impl Daemon {
         }
     }
 
-    /// Returns what it has logged.
+    /// Returns its log.
     pub fn log(&self) -> String {
         self.child();
         std::fs::read_to_string(self.dir.join("afd.log")).unwrap_or_default()
     }
 
-    /// Ends the daemon without warning (`kill -9` where it has a process) and waits until it is gone.
+    /// Kills the daemon (with `kill -9` if it has its own process), and waits until it has exited.
     pub fn kill(&mut self) {
         match &mut self.life {
             Life::Process(child) => {

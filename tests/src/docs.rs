@@ -1,4 +1,4 @@
-//! Pages that are generated from the contract, and comparing them with what is in the repository.
+//! Generates pages from the contract, and compares them with those in the repository.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -29,10 +29,10 @@ pub fn assert_page(path: &str, text: &str) {
     );
 }
 
-/// Returns the text of a page whose part between two markers is replaced.
+/// Returns the text of a page with the section between two markers replaced.
 ///
 /// # Panics
-/// If the markers are not there.
+/// If a marker is missing.
 pub fn with_section(page: &str, name: &str, section: &str) -> String {
     let (begin, end) = (format!("<!-- {name}: generated -->\n"), format!("<!-- {name}: end -->"));
     let (head, rest) = page.split_once(&begin).unwrap_or_else(|| panic!("no marker {begin}"));
@@ -82,7 +82,7 @@ fn items(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Returns a description on one line, as a cell of a table.
+/// Returns a description on one line, for a table cell.
 fn cell(schema: &Value) -> String {
     schema["description"].as_str().unwrap_or_default().replace('\n', " ").replace('|', "\\|")
 }
@@ -132,7 +132,7 @@ fn cell_of(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// Returns what a parameter accepts, and what it is by default.
+/// Returns the limits and the default of a parameter.
 fn limits_of(schema: &Value) -> Vec<String> {
     let range = |from: &str, to: &str, what: &str| {
         let (from, to) = (&schema[from], &schema[to]);
@@ -153,7 +153,7 @@ fn limits_of(schema: &Value) -> Vec<String> {
     ranges.into_iter().chain([default]).flatten().collect()
 }
 
-/// Returns a type in words, with links to the types below.
+/// Describes a type, with links to the types further down the page.
 fn type_of(schema: &Value) -> String {
     if let Some(name) = schema["$ref"].as_str().and_then(|r| r.rsplit('/').next()) {
         return format!("[{name}](#{})", name.to_lowercase());

@@ -1,4 +1,4 @@
-//! A fake language model endpoint: a real HTTP server on loopback that gives prepared replies.
+//! A fake language model endpoint: a real HTTP server on loopback that returns prepared replies.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 pub enum Reply {
     /// A completion with this text, in the format of the API that the request path belongs to.
     Text(String),
-    /// An embedding of each text of the request, with this number of components: texts that share words are near each
-    /// other.
+    /// An embedding of each text of the request, with this number of dimensions. Texts that share words have similar
+    /// embeddings.
     Embeddings(usize),
     /// A status with an empty JSON object.
     Status(u16),
@@ -51,7 +51,7 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Starts an endpoint that gives these replies in order and then repeats the last one.
+    /// Starts an endpoint that returns these replies in order and then repeats the last one.
     pub fn start(replies: Vec<Reply>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("an address").port();
@@ -80,7 +80,7 @@ impl Endpoint {
         self.shared.requests.lock().expect("not poisoned").clone()
     }
 
-    /// Replaces the replies that are still to be given.
+    /// Replaces the remaining replies.
     pub fn set_replies(&self, replies: Vec<Reply>) {
         *self.shared.replies.lock().expect("not poisoned") = replies;
     }

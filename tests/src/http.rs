@@ -1,4 +1,4 @@
-//! A minimal HTTP/1.1 client over any stream, for tests of what really goes over the wire.
+//! A minimal HTTP/1.1 client over any stream, for tests of the actual bytes on the wire.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -16,7 +16,7 @@ pub struct Response {
 }
 
 impl Response {
-    /// Returns the value of a header; its name is matched without regard to case.
+    /// Returns the value of a header; the name is case-insensitive.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, v)| v.as_str())
     }
@@ -45,10 +45,10 @@ pub fn exchange(
         "{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{extra}content-length: {}\r\n\r\n{body}",
         body.len()
     );
-    // Who is refused by the first line may be answered and closed before the rest is written.
+    // The server may refuse the request after its first line, and close the connection before the rest is written.
     let _ = stream.write_all(request.as_bytes());
     let mut bytes = Vec::new();
-    // A connection that is reset after the response has still delivered it.
+    // A reset after the response does not matter.
     let _ = stream.read_to_end(&mut bytes);
     Response::parse(&bytes)
 }

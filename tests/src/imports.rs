@@ -1,7 +1,8 @@
-//! Which files of a crate import which others, read from their syntax trees with `syn`.
+//! Determines which files of a crate import which others, from their syntax trees (parsed with `syn`).
 //!
-//! An import leads to the file that defines what is imported, through all `use` declarations on the way. What a module
-//! only hands on (`pub use`) is none of its imports. Tests are left out. What stands in the braces of a macro counts as well: names that it defines, and paths.
+//! An import is followed through all `use` declarations to the file that defines the item. Re-exports (`pub use`) do
+//! not count as imports of the re-exporting module. Tests are ignored. The contents of macro calls count, too: the
+//! names that they define, and paths.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -12,23 +13,23 @@ use syn::visit::{self, Visit};
 /// A module, by its path from the root of the crate.
 pub type Module = Vec<String>;
 
-/// How many declarations an import is followed through.
+/// Maximum number of declarations through which an import is followed.
 const MAX_STEPS: usize = 16;
 
-/// What a file has.
+/// Definitions and imports of a file.
 #[derive(Default)]
 struct File {
     defines: BTreeSet<String>,
-    /// Names that `use` declarations bring in, and what they stand for; `*` for all names of a module.
+    /// Names that `use` declarations import, and the paths that they refer to; `*` for all names of a module.
     uses: Vec<(String, Vec<String>)>,
-    /// Paths that are used here, those of private `use` declarations included.
+    /// Paths used in the file, including those of private `use` declarations.
     paths: Vec<Vec<String>>,
 }
 
-/// Returns the files of a crate and those that each imports.
+/// Returns the files of a crate, each with the files that it imports.
 ///
 /// # Panics
-/// When a file cannot be read or is no Rust.
+/// If a file cannot be read or is not valid Rust.
 pub fn of(src: &Path) -> BTreeMap<Module, BTreeSet<Module>> {
     let mut files = BTreeMap::new();
     read(src, &[], &mut files);
@@ -119,7 +120,7 @@ fn is_test(attribute: &syn::Attribute) -> bool {
         && list.tokens.to_string().split(|c: char| !c.is_alphanumeric()).any(|w| w == "test")
 }
 
-/// Collects the names that the words of a macro may define: those before braces, and those after `struct` and `enum`.
+/// Collects the names that the tokens of a macro may define: identifiers before braces or `=`.
 fn named_in(tokens: TokenStream, names: &mut BTreeSet<String>) {
     let mut last = None;
     for token in tokens {
@@ -173,7 +174,7 @@ impl Visit<'_> for Paths<'_> {
     }
 }
 
-/// Collects the paths in the words of a macro.
+/// Collects the paths in the tokens of a macro.
 fn paths_in(tokens: TokenStream, out: &mut Vec<Vec<String>>) {
     let (mut path, mut colons): (Vec<String>, usize) = (Vec::new(), 0);
     for token in tokens {
@@ -198,7 +199,7 @@ fn paths_in(tokens: TokenStream, out: &mut Vec<Vec<String>>) {
     out.extend(Some(path).filter(|p| p.len() > 1));
 }
 
-/// Returns the file that defines what a path in a module stands for; `None` for other crates.
+/// Returns the file that defines the item at a path in a module; `None` if the path leads to another crate.
 fn definition(
     files: &BTreeMap<Module, File>,
     modules: &BTreeSet<Module>,
@@ -238,7 +239,7 @@ fn definition(
     through.or(Some(at))
 }
 
-/// Returns groups of files that import each other, directly or through others of the group.
+/// Returns the import cycles: groups of files that import each other, directly or through others of the group.
 pub fn circles(imports: &BTreeMap<Module, BTreeSet<Module>>) -> Vec<Vec<String>> {
     let reachable = |from: &Module| {
         let (mut seen, mut open) = (BTreeSet::new(), vec![from.clone()]);

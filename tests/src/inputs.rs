@@ -1,7 +1,7 @@
-//! What comes from outside, given to the code that reads it: used by a test with small changes to good inputs, and by
-//! the fuzz targets.
+//! Passes external input to the code that parses it. Used by the fuzz targets and by a test that makes small changes to
+//! valid input.
 //!
-//! Each function returns normally whatever it is given; a panic is a fault.
+//! Each function must return normally for any input; a panic is a bug.
 
 use std::sync::LazyLock;
 
@@ -12,10 +12,10 @@ use afd_store::Store;
 /// Maximum size of a message in [`frame`], bytes.
 const MAX_FRAME: usize = 4096;
 
-/// A function that reads an input.
+/// A function that parses an input.
 pub type Reader = fn(&[u8]);
 
-/// The readers, each with the name of its directory of seeds.
+/// The readers, each with the name of its seed directory.
 pub const READERS: [(&str, Reader); 6] = [
     ("frame", frame),
     ("request", request),
@@ -54,7 +54,7 @@ fn decode(framing: Framing, bytes: &[u8], size: usize) -> Vec<Result<Vec<u8>, St
     found
 }
 
-/// Decodes parameters of methods.
+/// Decodes the parameters of several methods.
 pub fn request(bytes: &[u8]) {
     let _ = serde_json::from_slice::<afd_proto::act::TapParams>(bytes);
     let _ = serde_json::from_slice::<afd_proto::conversation::AppendParams>(bytes);
@@ -63,7 +63,7 @@ pub fn request(bytes: &[u8]) {
     let _ = serde_json::from_slice::<afd_proto::memory::Event>(bytes);
 }
 
-/// Reads a screen of a phone and everything that is made of one.
+/// Parses a screen of a phone, and computes everything that is derived from it.
 pub fn screen(bytes: &[u8]) {
     let Ok(snapshot) = afd_device::autofish::parse_screen(&String::from_utf8_lossy(bytes)) else { return };
     let all = refs::all(&snapshot);
@@ -75,7 +75,7 @@ pub fn screen(bytes: &[u8]) {
     }
 }
 
-/// Reads settings.
+/// Parses settings.
 pub fn settings(bytes: &[u8]) {
     let _ = afd_base::config::parse(&String::from_utf8_lossy(bytes));
 }
@@ -91,7 +91,7 @@ static MEMORY: LazyLock<(tempfile::TempDir, tokio::runtime::Runtime, Store)> = L
     (dir, runtime, store)
 });
 
-/// Takes in the records of an exported memory, and takes them back.
+/// Imports the records of an exported memory in a dry run.
 pub fn records(bytes: &[u8]) {
     let (_, runtime, store) = &*MEMORY;
     let bytes = bytes.to_vec();
@@ -100,7 +100,7 @@ pub fn records(bytes: &[u8]) {
     done.expect("a file of somebody else is no failure of the database");
 }
 
-/// Reads what a detector printed.
+/// Parses the output of a detector.
 pub fn detections(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let _ = (afd_experience::visual::detector::lines(&text), afd_experience::visual::detector::tsv(&text));

@@ -1,9 +1,9 @@
-//! Learns the states of one app as the daemon does, without a database.
+//! Learns the states of one app in the same way as the daemon, without a database.
 
 use afd_experience::visual::identity::{Identity, Verdict};
 use afd_screen::page::structure::Structure;
 
-/// What is known of the pages of an app.
+/// Learned states of an app.
 #[derive(Default)]
 pub struct Learner {
     identity: Identity,

@@ -1,5 +1,5 @@
-//! Harness of the end-to-end tests and benches: a [`World`] with a real daemon, the real database, and practice phones
-//! over real HTTP, all in a temporary directory and on loopback.
+//! Test harness of the end-to-end tests and benchmarks: a [`World`] with a real daemon, a real database, and practice
+//! phones over real HTTP, all in a temporary directory and on loopback.
 
 pub mod adb;
 pub mod clients;
@@ -30,7 +30,7 @@ pub use afd_link::connection::{CallError, Connection};
 pub use daemon::Daemon;
 pub use phone::TestPhone;
 
-/// A test environment: a temporary directory with a daemon and a phone, which the daemon knows as `pixel`.
+/// A test environment: a temporary directory with a daemon, and a phone that the daemon knows as `pixel`.
 pub struct World {
     /// The phone.
     pub phone: TestPhone,
@@ -45,8 +45,8 @@ impl World {
         Self::with(TestPhone::start(), "")
     }
 
-    /// Starts a daemon for this phone. The settings follow the phone's `[device.pixel]` table and may begin with more
-    /// of its keys.
+    /// Starts a daemon for this phone. The settings are appended to the phone's `[device.pixel]` table, so they may
+    /// begin with more keys of that table.
     pub fn with(phone: TestPhone, settings: &str) -> Self {
         let settings = with_phone(&phone, settings);
         Self::bare(phone, &settings)
@@ -57,18 +57,18 @@ impl World {
         Self::start(phone, settings, Daemon::host)
     }
 
-    /// Like [`World::new`], with a process for the daemon, see [`World::with_process`].
+    /// Like [`World::new`], with a daemon in its own process; see [`World::with_process`].
     pub fn process() -> Self {
         Self::with_process(TestPhone::start(), "")
     }
 
-    /// Like [`World::with`], for tests that look at the daemon's process: its signals, its log, its memory, or its end.
+    /// Like [`World::with`], with a daemon in its own process, for tests of its signals, log, memory usage or exit.
     pub fn with_process(phone: TestPhone, settings: &str) -> Self {
         let settings = with_phone(&phone, settings);
         Self::start(phone, &settings, Daemon::start)
     }
 
-    /// Starts a daemon with exactly these settings in this way.
+    /// Starts a daemon with exactly these settings, using the function `start`.
     pub fn start(phone: TestPhone, settings: &str, start: impl FnOnce(&Path) -> Daemon) -> Self {
         let dir = tempfile::Builder::new().prefix("afd-").tempdir().expect("a temporary directory");
         std::fs::write(dir.path().join("config.toml"), settings).expect("writes the settings");
@@ -76,8 +76,8 @@ impl World {
         Self { phone, daemon, dir }
     }
 
-    /// Starts a daemon whose database, artifacts and backups are on a disk of `kib` KiB of their own, and returns the
-    /// path at which this process sees that disk.
+    /// Starts a daemon whose database, artifacts and backups are on a separate disk of `kib` KiB. Returns the path at
+    /// which this process sees that disk.
     pub fn on_disk(settings: &str, kib: u32) -> (Self, PathBuf) {
         let phone = TestPhone::start();
         let dir = tempfile::Builder::new().prefix("afd-").tempdir().expect("a temporary directory");
@@ -92,12 +92,12 @@ impl World {
         (Self { phone, daemon, dir }, seen)
     }
 
-    /// Like [`World::new`], with a daemon whose clock [`World::advance`] advances. Needs debug assertions.
+    /// Like [`World::new`], with a clock that [`World::advance`] controls. Requires debug assertions.
     pub fn with_clock() -> Self {
         Self::with_clock_and("")
     }
 
-    /// Like [`World::with_clock`], with more settings.
+    /// Like [`World::with_clock`], with additional settings.
     pub fn with_clock_and(settings: &str) -> Self {
         let phone = TestPhone::start();
         let settings = with_phone(&phone, settings);
@@ -143,10 +143,10 @@ impl Default for World {
     }
 }
 
-/// Puts the table of a phone before other settings.
+/// Returns settings that begin with the table of the phone.
 fn with_phone(phone: &TestPhone, settings: &str) -> String {
     let device = format!("[device.pixel]\nurl = \"{}\"\ntoken = \"{}\"\n", phone.url(), phone::TOKEN);
-    // Without adb, so that no test leaves an adb server behind; tests of USB bring their own.
+    // Disable adb, so that no test leaves an adb server running; the USB tests use their own.
     format!("{device}{settings}\n[adb]\npath = \"/nonexistent/adb\"\n")
 }
 
@@ -172,7 +172,7 @@ pub struct CallFailure {
     pub details: Value,
 }
 
-/// Checks that an error is one that the method's row in the contract has, and returns its code.
+/// Checks that the contract of the method lists an error, and returns its code.
 fn documented<'a>(info: Option<&MethodInfo>, code: &'a Value) -> &'a Value {
     if let (Some(info), Some(code)) = (info, code.as_str()) {
         assert!(
@@ -212,8 +212,8 @@ impl Client {
         })
     }
 
-    /// Calls a method that must succeed, and returns its result. A context must obey the rules of the providers, see
-    /// `provider_rules`.
+    /// Calls a method that must succeed, and returns its result. Contexts are checked against the rules of the
+    /// providers, see `provider_rules`.
     pub fn ok(&mut self, method: &str, params: Value) -> Value {
         let result = match self.call(method, params.clone()) {
             Ok(result) => result,

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 /// Bearer token of test phones.
 pub const TOKEN: &str = "test-token-1234";
 
-/// A phone that is being served; dropping it stops it.
+/// A running phone; dropping it stops it.
 pub struct TestPhone {
     running: Option<Running>,
     runtime: tokio::runtime::Runtime,
@@ -28,7 +28,7 @@ impl TestPhone {
         Self::with(|setup| setup.clock = Arc::new(Clock::manual()))
     }
 
-    /// Starts a phone with a changed setup.
+    /// Starts a phone with a modified setup.
     pub fn with(change: impl FnOnce(&mut Setup)) -> Self {
         let mut setup = Setup::new(TOKEN);
         change(&mut setup);
@@ -127,7 +127,7 @@ impl TestPhone {
 impl Drop for TestPhone {
     fn drop(&mut self) {
         let running = self.running.take();
-        // Dropped in the context of the runtime, so that its tasks can end.
+        // The phone must be dropped in the context of the runtime, so that its tasks can end.
         let _inside = self.runtime.enter();
         drop(running);
     }

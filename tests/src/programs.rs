@@ -10,7 +10,7 @@ pub fn path(name: &str) -> PathBuf {
     DIR.get_or_init(build).join(name)
 }
 
-/// Builds the programs, which is quick if nothing changed, and returns their directory.
+/// Builds the programs and returns their directory. This is quick if nothing has changed.
 fn build() -> PathBuf {
     let exe = std::env::current_exe().expect("the path of this test");
     let dir = exe
@@ -20,10 +20,10 @@ fn build() -> PathBuf {
         .to_owned();
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(["build", "--quiet", "--workspace", "--bins"]).current_dir(env!("CARGO_MANIFEST_DIR"));
-    // With --tests, cargo selects the features that the libraries were just built with; without it, it would build them
-    // all again.
+    // With `--tests`, cargo selects the same features as in the current build; otherwise it would rebuild all
+    // libraries.
     command.arg(if dir.ends_with("release") { "--release" } else { "--tests" });
-    // Cargo tells a test of which package it is, and crates like ring are built again when that changes.
+    // Cargo sets variables with the package of the test. Crates such as ring would be rebuilt because of them.
     let of_test = |name: &str| ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|start| name.starts_with(start));
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(of_test)) {
         command.env_remove(name);

@@ -1,5 +1,5 @@
-//! Rules by which providers refuse a list of messages, as their references of chat completions and of messages state
-//! them.
+//! Rules that a list of messages must satisfy, from the API references of OpenAI (chat completions) and Anthropic
+//! (messages).
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use crate::Client;
 
-/// Checks a context by the rules of its format. A context of our own format is requested in those of the providers too.
+/// Checks a context against the rules of its format. For a context in the native format, also requests it in the
+/// formats of the providers.
 ///
 /// # Panics
 /// If a provider would refuse it.
@@ -25,8 +26,8 @@ pub(crate) fn check(client: &mut Client, params: &Value, context: &Value) {
     }
 }
 
-/// Checks a context of OpenAI's form. Rules of the reference of chat completions: `tool_call_id` names a call of the
-/// last assistant message with calls, ids have at most 40 characters, a message of a tool holds text only, and
+/// Checks a context in the OpenAI format. Rules from the chat completions reference: `tool_call_id` refers to a call of
+/// the last assistant message with calls, ids have at most 40 characters, tool messages contain only text, and
 /// `messages` is not empty.
 fn openai(context: &Value) {
     let messages = context["messages"].as_array().expect("messages");
@@ -50,9 +51,9 @@ fn openai(context: &Value) {
     assert!(open.is_empty(), "{open:?}");
 }
 
-/// Checks a context of Anthropic's form. Rules of the reference of messages: the first message is of the user, roles
-/// alternate, text blocks are not blank, ids match `^[a-zA-Z0-9_-]+$`, and the message after one with calls begins with
-/// the results of all of them.
+/// Checks a context in the Anthropic format. Rules from the messages reference: the first message has the role `user`,
+/// roles alternate, text blocks are not blank, ids match `^[a-zA-Z0-9_-]+$`, and the message after one with calls
+/// begins with the results of all of them.
 fn anthropic(context: &Value) {
     let messages = context["messages"].as_array().expect("messages");
     assert!(messages.first().is_some_and(|m| m["role"] == "user"), "{context}");

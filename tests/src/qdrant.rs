@@ -1,5 +1,5 @@
-//! A Qdrant for tests: the one at `AFD_TEST_QDRANT_URL`, behind a gate that can be shut as if it were away.
-//! `tests/qdrant/serve.py` is one.
+//! A Qdrant server for tests: the one at `AFD_TEST_QDRANT_URL`, behind a proxy that can simulate an outage.
+//! `tests/qdrant/serve.py` is a suitable server.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::http;
 
-/// A prefix of collections of a Qdrant; those that begin with it are deleted in the end.
+/// A collection prefix on the Qdrant server. Dropping it deletes the collections with this prefix.
 pub struct TestQdrant {
     url: String,
     prefix: String,
@@ -19,10 +19,10 @@ pub struct TestQdrant {
 }
 
 impl TestQdrant {
-    /// Returns a prefix that nobody else uses.
+    /// Returns a unique prefix.
     ///
     /// # Panics
-    /// If `AFD_TEST_QDRANT_URL` names no Qdrant.
+    /// If `AFD_TEST_QDRANT_URL` is not set.
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -31,7 +31,7 @@ impl TestQdrant {
         Self { gate: Gate::start(url.trim_start_matches("http://")), url, prefix }
     }
 
-    /// Returns the settings of a daemon that uses it, as lines of the table `recall`.
+    /// Returns the settings of a daemon that uses this prefix, as lines of the table `recall`.
     pub fn settings(&self) -> String {
         format!(
             "qdrant_url = \"http://127.0.0.1:{}\"\nqdrant_collection = \"{}\"\nqdrant_retry_ms = 20\n",
@@ -39,12 +39,12 @@ impl TestQdrant {
         )
     }
 
-    /// Returns the URL at which daemons reach it.
+    /// Returns the URL of the server for daemons, which leads through the proxy.
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.gate.port)
     }
 
-    /// Ends all connections, and accepts no more until [`TestQdrant::open`].
+    /// Simulates an outage: closes all connections, and accepts no new ones until [`TestQdrant::open`].
     pub fn shut(&self) {
         self.gate.shared.open.store(false, Ordering::SeqCst);
         for stream in self.gate.shared.streams.lock().expect("streams").drain(..) {
@@ -57,14 +57,14 @@ impl TestQdrant {
         self.gate.shared.open.store(true, Ordering::SeqCst);
     }
 
-    /// Calls it, past the gate, and returns status and body.
+    /// Calls the server directly, without the proxy, and returns status and body.
     pub fn call(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
         let response =
             http::request(&self.url, method, path, &[("content-type", "application/json")], &body.to_string());
         (response.status, serde_json::from_str(&response.body).unwrap_or(Value::Null))
     }
 
-    /// Returns its collections.
+    /// Returns the names of its collections.
     pub fn collections(&self) -> Vec<String> {
         let (_, all) = self.call("GET", "/collections", &Value::Null);
         let names = all["result"]["collections"].as_array().expect("collections").iter();
@@ -107,7 +107,7 @@ struct Shared {
     streams: Mutex<Vec<TcpStream>>,
 }
 
-/// Passes connections on to an address, while it is open.
+/// A proxy that forwards connections to an address while it is open.
 struct Gate {
     port: u16,
     shared: Arc<Shared>,
@@ -141,7 +141,7 @@ impl Gate {
     }
 }
 
-/// Passes on what comes from one side to the other, until one of them ends.
+/// Forwards data from one connection to another until one of them ends.
 fn pass(shared: &Shared, from: &TcpStream, to: &TcpStream) {
     let (mut from, mut to) = (from.try_clone().expect("a clone"), to.try_clone().expect("a clone"));
     shared.streams.lock().expect("streams").push(from.try_clone().expect("a clone"));
@@ -162,7 +162,7 @@ impl Drop for Gate {
         for stream in self.shared.streams.lock().expect("streams").drain(..) {
             let _ = stream.shutdown(Shutdown::Both);
         }
-        // Wakes the thread that accepts.
+        // Wake the thread that accepts connections.
         let _ = TcpStream::connect(("127.0.0.1", self.port));
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();

@@ -1,8 +1,7 @@
-//! Screens of apps whose pages have few resource ids, and how well the daemon tells their pages apart.
+//! Scores how well the daemon distinguishes the pages of apps with few resource ids.
 //!
-//! Each app is a file of lines: the first names the app, each other line is a screen with the true name of its page.
-//! The screens were written by people who had not seen the rules. Those in `tuned` were looked at while the rules were
-//! made, those in `held` never.
+//! Each app is a file with one screen per line, labelled with the true name of its page. The authors of the screens had
+//! not seen the rules. Those in `tuned` were used to develop the rules, those in `held` were not.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -45,7 +44,7 @@ pub struct RawWindow {
     root: RawNode,
 }
 
-/// A screen: package and activity on top, size, windows from the topmost one.
+/// A screen: foreground package and activity, size, windows from the topmost one down.
 #[derive(Debug, Clone, Deserialize)]
 pub struct RawScreen {
     app: String,
@@ -59,7 +58,7 @@ pub struct RawScreen {
 pub struct Labelled {
     /// True name of the page.
     pub page: String,
-    /// What is particular about this look at it.
+    /// What is special about this screen of the page.
     pub what: String,
     /// The screen.
     pub screen: RawScreen,
@@ -89,7 +88,7 @@ impl RawNode {
 }
 
 impl RawScreen {
-    /// Returns the screen as the practice phone has it, with the activity on top.
+    /// Returns the screen as a scene of the practice phone, and the foreground activity.
     pub fn scene(&self) -> (Scene, String) {
         let windows = self.windows.iter().map(|w| Window {
             id: w.id,
@@ -120,10 +119,10 @@ impl RawScreen {
     }
 }
 
-/// Reads the apps of a directory, by name: lines of screens.
+/// Reads the apps in a directory; returns the screens of each, by name of the app.
 ///
 /// # Panics
-/// When a file cannot be read.
+/// If a file cannot be read.
 pub fn read(dir: &Path) -> BTreeMap<String, Vec<Labelled>> {
     let files = std::fs::read_dir(dir)
         .unwrap_or_else(|e| panic!("{}: {e}", dir.display()))
@@ -138,31 +137,31 @@ pub fn read(dir: &Path) -> BTreeMap<String, Vec<Labelled>> {
     files.filter(|p| p.extension().is_some_and(|e| e == "jsonl")).map(app).collect()
 }
 
-/// Numbers of pairs of screens, and of those that were told wrongly.
+/// Numbers of pairs of screens, and of those that were classified incorrectly.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Pairs {
-    /// Pairs of different pages.
+    /// Pairs of screens of different pages.
     pub different: usize,
-    /// Those of them that are one state.
+    /// Those of them with the same state.
     pub merged: usize,
-    /// Pairs of one page.
+    /// Pairs of screens of the same page.
     pub same: usize,
-    /// Those of them that are two states.
+    /// Those of them with different states.
     pub split: usize,
 }
 
 impl Pairs {
-    /// Returns the share of different pages that are one state.
+    /// Returns the share of pairs of different pages that have the same state.
     pub fn merged_share(self) -> f64 {
         self.merged as f64 / self.different.max(1) as f64
     }
 
-    /// Returns the share of equal pages that are two states.
+    /// Returns the share of pairs of the same page that have different states.
     pub fn split_share(self) -> f64 {
         self.split as f64 / self.same.max(1) as f64
     }
 
-    /// Returns both added up.
+    /// Returns the sum of both.
     pub fn plus(self, other: Self) -> Self {
         Self {
             different: self.different + other.different,
@@ -173,8 +172,8 @@ impl Pairs {
     }
 }
 
-/// Learns the screens of an app in this order, or shuffled by a seed other than 0, and compares the states that they
-/// become with their pages. Also returns which pages were told wrongly.
+/// Learns the screens of an app in the given order, or shuffled by a seed other than 0, and compares their states with
+/// their pages. Also returns the number of errors by pages.
 pub fn score(screens: &[Labelled], seed: u64) -> (Pairs, BTreeMap<String, usize>) {
     let mut order: Vec<usize> = (0..screens.len()).collect();
     let mut rng = Rng::new(seed);

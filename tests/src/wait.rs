@@ -24,7 +24,7 @@ pub fn until_for<T>(what: &str, within: Duration, mut poll: impl FnMut() -> Opti
             return value;
         }
         assert!(Instant::now() < deadline, "timed out waiting for {what}");
-        // Spinning would take one of two cores from what is waited for.
+        // A busy loop would take CPU time from the daemon that is waited for.
         std::thread::sleep(PAUSE);
     }
 }

@@ -1,5 +1,5 @@
-//! Output for language models: the outline of a page, what came of an action, errors with what to do next. Nothing is
-//! told twice, and what a screen says is quoted on its line.
+//! Output for language models: the outline of a page, the result of an action, errors with a hint for the next step.
+//! Nothing is printed twice, and text from a screen is quoted on a single line.
 
 use std::fmt::Write as _;
 
@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 use crate::outcome::Outcome;
 use crate::safe;
 
-/// Adds what an agent wants by default: outlines of pages, and with an action what changed.
+/// Adds the default parameters for agents: outlines for observations, and a diff after each action.
 pub fn add_defaults(method: &str, params: &mut Map<String, Value>) {
     match method {
-        // Who wants files, all rows or certain columns wants those.
+        // Calls that ask for files, all rows or certain columns keep the row format.
         "observe.page" | "observe.screen" | "observe.refs" if !wants_rows(params) => {
             params.entry("format").or_insert_with(|| json!("outline"));
         }
@@ -32,7 +32,7 @@ pub fn text(outcome: &Outcome) -> String {
     match &outcome.result {
         Ok(data) => {
             let mut data: Value = serde_json::from_str(data.get()).unwrap_or_default();
-            // The digest of a session and its prompt are lines that afd made.
+            // afd itself wrote the lines of a session's digest and of its resumption prompt.
             let made = ["summary", "resumptionPrompt"].map(|key| (key, data[key].as_str().map(safe::block)));
             unmark(&mut data);
             one_line_each(&mut data);
@@ -51,14 +51,14 @@ pub fn text(outcome: &Outcome) -> String {
                 if let Some(id) = word("resId") {
                     let _ = write!(text, " {id}");
                 }
-                // Equal elements have nothing but their place.
+                // Only the position tells identical elements apart.
                 if let (Some(x), Some(y)) = (candidate["selector"]["x"].as_f64(), candidate["selector"]["y"].as_f64()) {
                     let _ = write!(text, " at x {x}, y {y}");
                 }
             }
             for known in failure.details["remembered"].as_array().into_iter().flatten() {
                 let word = |key: &str| known[key].as_str().map(safe::line).unwrap_or_default();
-                // Quoted, as it is data that somebody or something said.
+                // Quoted, because the text is data from a user, an agent or a page.
                 let _ = write!(
                     text,
                     "\nremembered {} (by {}): \"{}\"",
@@ -78,8 +78,8 @@ pub fn text(outcome: &Outcome) -> String {
     }
 }
 
-/// Removes the brackets around matches from quotations: an agent copies what it reads. Brackets that the whole text has
-/// stay.
+/// Removes the brackets around matches from snippets, because an agent copies what it reads. Keeps the snippet
+/// unchanged if the full text contains brackets itself.
 fn unmark(value: &mut Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(unmark),
@@ -97,8 +97,8 @@ fn unmark(value: &mut Value) {
     }
 }
 
-/// Escapes the line breaks of all texts: what a person, a page or a tool wrote must not begin a line that could be
-/// taken for one of afd's. Outlines and graphs are made of such lines; the output of a command is what was asked for.
+/// Escapes the line breaks in all texts, because a text from a user, a page or a tool must not start a line that looks
+/// like output of afd. Outlines, graphs and the output of shell commands keep their line breaks.
 fn one_line_each(value: &mut Value) {
     match value {
         Value::String(text) => *text = safe::line(text),
@@ -124,7 +124,7 @@ fn result(outcome: &Outcome, data: &Value) -> String {
     if data["look"].is_object() {
         return act(outcome, data);
     }
-    // The steps are in the text.
+    // The text contains the steps.
     if let (("visual", "path"), Some(text)) = ((outcome.category.as_str(), outcome.op.as_str()), data["text"].as_str())
     {
         return text.to_owned();
@@ -134,11 +134,11 @@ fn result(outcome: &Outcome, data: &Value) -> String {
     }
     let text = outcome.render.and_then(|render| render(data)).unwrap_or_else(|| data.to_string());
     let text = anstream::adapter::strip_str(&text).to_string();
-    // What was waited for is on the screen now; the page is read by a look.
+    // After a wait, only the condition is printed. The agent reads the page with an observation.
     if outcome.op == "wait" { text.lines().next().unwrap_or_default().to_owned() } else { text }
 }
 
-/// Returns what was acted on and what came of it in one line, and the page below.
+/// Returns one line with the target of an action and its result, followed by the page.
 fn act(outcome: &Outcome, data: &Value) -> String {
     let look = &data["look"];
     let changed = match (look["changed"].as_bool(), look["note"].as_str()) {
@@ -161,8 +161,8 @@ fn act(outcome: &Outcome, data: &Value) -> String {
     text
 }
 
-/// Returns whether it tells something new what an action led to before: not what any page does at Back or a scroll, and
-/// not what has just happened again.
+/// Returns whether the previous outcome of an action is worth printing. It is not for actions without a target and for
+/// `scroll-to`, nor if the same has just happened again.
 fn is_news(outcome: &Outcome, data: &Value) -> bool {
     let look = &data["look"];
     let expected = look["expected"].as_str().unwrap_or_default();
@@ -174,7 +174,7 @@ fn is_news(outcome: &Outcome, data: &Value) -> bool {
     data["target"].is_object() && outcome.op != "scroll-to" && !again
 }
 
-/// Returns the verb, with the element that was acted on: `tapped row "Display"`.
+/// Returns the verb in the past tense and the target, for example `tapped row "Display"`.
 fn acted_on(outcome: &Outcome, data: &Value) -> String {
     let past = match outcome.op.as_str() {
         "tap" => "tapped",

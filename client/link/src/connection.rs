@@ -130,8 +130,8 @@ impl Wait {
 }
 
 impl Connection {
-    /// Connects. Before the first byte is sent, this checks that directory and listener belong to the caller or root: a
-    /// token must not reach another user who created the socket first.
+    /// Connects to a socket. Before the first byte is sent, checks that the directory and the listening process belong
+    /// to the caller or root, because a token must not reach another user who created the socket first.
     ///
     /// # Errors
     /// `NotFound` or `ConnectionRefused` if no daemon is listening, `PermissionDenied` if the socket belongs to another
@@ -165,8 +165,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Sets the interval of liveness probes while waiting for a response: a call may take long, but a daemon that
-    /// responds to nothing is not worth waiting for.
+    /// Sets the interval of liveness probes while waiting for a response. A call may take long, but a daemon that does
+    /// not even answer a probe has failed.
     pub fn set_probe(&mut self, every: Duration) {
         self.probe = Some(every);
     }
@@ -176,12 +176,12 @@ impl Connection {
         self.interrupted = Some(flag);
     }
 
-    /// Sets what is called with the progress of the calls that report any, such as waits.
+    /// Sets the callback for progress. Only long calls, such as waits, report progress.
     pub fn set_progress(&mut self, progress: OnProgress) {
         self.progress = Some(progress);
     }
 
-    /// Returns the stream, and what has been read of it that belongs to no response yet.
+    /// Returns the stream, and the bytes that were read from it but not processed yet.
     pub fn into_stream(self) -> (UnixStream, Vec<u8>) {
         let rest = self.stream.buffer().to_vec();
         (self.stream.into_inner(), rest)
@@ -215,8 +215,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Called when a read or write made no progress for one interval. Fails if the wait was interrupted, has timed out
-    /// or is futile.
+    /// Checks a read or write that made no progress for one interval. Fails if the call was interrupted, if it has
+    /// timed out, or if the daemon does not respond.
     fn check_wait(&self, wait: &mut Wait) -> io::Result<()> {
         if self.interrupted.as_ref().is_some_and(|flag| flag.load(Ordering::SeqCst)) {
             return Err(io::Error::other(Interrupted));
@@ -237,13 +237,13 @@ impl Connection {
             other.set_timeout(Some(self.probe.map_or(PROBE_TIMEOUT, |every| PROBE_TIMEOUT.min(every * 10))))?;
             match other.call_as::<DaemonVersion>(&NoParams {}) {
                 Err(CallError::Io(error)) => Err(error),
-                // Any response shows that it is alive.
+                // Any response shows that the daemon is alive.
                 _ => Ok(()),
             }
         });
         match probed {
             Err(error) if error.kind() == io::ErrorKind::TimedOut => Err(io::Error::other(Unresponsive)),
-            // A daemon that is shutting down accepts no connections but still answers this one.
+            // A daemon that is shutting down accepts no new connections but still answers on this one.
             _ => Ok(()),
         }
     }
@@ -262,7 +262,7 @@ impl Connection {
                         progress(step);
                     }
                 }
-                // The daemon answers a message that it could not read without an id.
+                // The response to a message that the daemon could not parse has no id.
                 (None, params) if message.id == Some(id) || message.id.is_none() => {
                     break Response { params, ..message };
                 }
@@ -295,7 +295,7 @@ impl Connection {
     /// Calls a method and returns its typed result.
     ///
     /// # Errors
-    /// The daemon's error, or a connection error; the latter also if the result does not have the type of the method.
+    /// The daemon's error, or a connection error. A result of an unexpected type is a connection error, too.
     pub fn call_as<M: Method>(&mut self, params: &M::Params) -> Result<M::Result, CallError> {
         let result = self.call_raw(M::INFO.name, params)?;
         Ok(serde_json::from_str(result.get()).map_err(io::Error::other)?)

@@ -12,15 +12,15 @@ use serde_json::{Value, json};
 use crate::connection::{CallError, Connection, Interrupted, Unresponsive};
 use crate::options::Global;
 use crate::outcome::{FAILED, Failure, INTERRUPTED, NO_DAEMON};
-use crate::{own_settings, spawn};
+use crate::{own_settings, platform, spawn};
 
 fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// Returns the socket path from the options, else the default. If nothing is there, and neither options nor environment
-/// name a socket, it is the one of the daemon that uses the memory: a login session, cron and ssh have different
-/// directories for sockets.
+/// Returns the socket path from the options, else the default path. If neither options nor environment name a socket
+/// and the default path does not exist, returns the socket of the daemon that uses the database, because a login
+/// session, cron and ssh have different runtime directories.
 pub fn socket(global: &Global) -> PathBuf {
     if let Some(named) = &global.socket {
         return absolute(named);
@@ -41,15 +41,16 @@ const PROBE_INTERVAL: Duration = Duration::from_secs(10);
 const MAX_ATTEMPTS: u32 = 10;
 /// Pause before the second attempt; it doubles up to [`MAX_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_millis(20);
-/// Maximum pause between attempts: a daemon that is killed again and again needs a moment to start.
+/// Maximum pause between attempts. A daemon that is killed repeatedly needs a moment to start.
 const MAX_PAUSE: Duration = Duration::from_millis(100);
-/// Maximum time for a daemon to stop: draining its calls and finishing its writes.
+/// Maximum time for a daemon to drain its calls, finish its writes and exit.
 const STOP_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long a daemon may take to answer that it will stop.
+/// Maximum time for a daemon to acknowledge a shutdown.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long a locked socket may be missing: a daemon that starts makes it, and one that leaves gives up its lock.
+/// Maximum time to wait for the missing socket of a daemon that holds the lock. A starting daemon creates the socket,
+/// and an exiting daemon releases the lock.
 const ORPHAN_WAIT: Duration = Duration::from_secs(5);
-/// Interval at which a stopping daemon is polled.
+/// Polling interval while waiting for a daemon to start or stop.
 const STOP_POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// What a connection is for.
@@ -61,12 +62,12 @@ pub enum Purpose {
     RunningOnly,
 }
 
-/// Waits before an attempt is repeated, which was the `attempts`th.
+/// Waits before the next attempt, after `attempts` failed ones.
 fn pause(attempts: u32) {
     std::thread::sleep(FIRST_PAUSE.saturating_mul(1 << attempts.saturating_sub(1).min(8)).min(MAX_PAUSE));
 }
 
-/// Connects, starting the daemon if necessary and allowed; tries again if the daemon exits meanwhile.
+/// Connects, starting the daemon if necessary and allowed. Retries if the daemon exits while its database is checked.
 pub fn connect(global: &Global, purpose: Purpose) -> Result<Connection, Failure> {
     let mut attempts = 0;
     loop {
@@ -114,7 +115,7 @@ fn open(global: &Global, purpose: Purpose) -> Result<Connection, Failure> {
     Ok(connection)
 }
 
-/// Returns how a daemon is started for these options.
+/// Returns the start options of a daemon for these command-line options.
 fn options(global: &Global) -> spawn::Start {
     let config =
         global.config.clone().or_else(|| std::env::var_os("AF_CONFIG").filter(|v| !v.is_empty()).map(PathBuf::from));
@@ -137,26 +138,26 @@ fn start(global: &Global) -> Result<Connection, Failure> {
     })
 }
 
-/// Returns the lock of the running daemon that serves a socket: the one beside the socket, or, where that was removed
-/// with its directory, the one beside the database.
+/// Returns the path whose lock file the daemon of a socket holds: the socket, or, if the lock next to it was removed
+/// with its directory, the database. `None` if no daemon holds it.
 fn held_lock(global: &Global, socket: &Path) -> Option<PathBuf> {
     if spawn::is_locked(socket) {
         return Some(socket.to_owned());
     }
-    // The lock lies beside the file, not beside a link to it.
+    // The lock file is next to the database itself, not next to a link to it.
     let database = own_settings::database(global).canonicalize().ok()?;
     (spawn::socket_of(&database).as_deref() == Some(socket)).then_some(database)
 }
 
-/// Returns the running daemon by the lock that it holds, and its process id.
+/// Returns the path whose lock file the running daemon holds, and its process id.
 pub fn holder(global: &Global) -> Option<(PathBuf, Option<u32>)> {
     let lock = held_lock(global, &socket(global))?;
     let pid = spawn::daemon_pid(&lock);
     Some((lock, pid))
 }
 
-/// Waits until a running daemon has a socket: a daemon that starts or stops has none for a moment, and recreates one
-/// that was removed. Returns whether the socket exists.
+/// Waits until the socket of a running daemon exists. A daemon that starts or stops has no socket for a moment, and a
+/// running daemon recreates a removed one. Returns whether the socket exists.
 fn is_made_again(global: &Global, socket: &Path) -> bool {
     let waited = std::time::Instant::now();
     while waited.elapsed() < ORPHAN_WAIT && !socket.exists() && held_lock(global, socket).is_some() {
@@ -200,7 +201,7 @@ fn unresponsive_hint(socket: &Path) -> String {
 /// Whether a call may be retried if the daemon exits before it responds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retry {
-    /// Retrying is safe: the call only reads, or carries a request key.
+    /// Retrying is safe: the call only reads, or has a request key.
     Safe,
     /// A retry might execute the call twice.
     Never,
@@ -265,11 +266,11 @@ fn is_older(version: &str, than: &str) -> bool {
     parts(version) < parts(than)
 }
 
-/// Waits until the daemon with process id `pid`, which was asked to stop, gives up a lock. Returns whether it did in
-/// time.
+/// Waits until the stopping daemon with process id `pid` releases a lock. Returns false if it still holds the lock
+/// after `within`.
 fn is_released(lock: &Path, pid: Option<u32>, within: Duration) -> bool {
     let deadline = std::time::Instant::now() + within;
-    // Another daemon may have been started in the meantime.
+    // Another daemon may have taken the lock in the meantime.
     while spawn::is_locked(lock) && spawn::daemon_pid(lock) == pid {
         if std::time::Instant::now() >= deadline {
             return false;
@@ -279,10 +280,10 @@ fn is_released(lock: &Path, pid: Option<u32>, within: Duration) -> bool {
     true
 }
 
-/// Waits until the daemon with process id `pid`, which was asked to stop and holds a lock, has exited.
+/// Waits until the stopping daemon with process id `pid` has exited, which releases its lock.
 ///
 /// # Errors
-/// `TIMEOUT` if it takes too long.
+/// `TIMEOUT` if it takes longer than `STOP_TIMEOUT`.
 pub fn wait_for_exit(lock: &Path, pid: Option<u32>) -> Result<(), Failure> {
     if is_released(lock, pid, STOP_TIMEOUT) {
         return Ok(());
@@ -291,16 +292,10 @@ pub fn wait_for_exit(lock: &Path, pid: Option<u32>) -> Result<(), Failure> {
         .with_hint("its log says what it is waiting for; `afctl status` shows whether it is still running"))
 }
 
-/// Returns whether a process runs the program of the daemon.
-fn is_daemon(pid: u32) -> bool {
-    let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-    name.trim_end() == "afd"
-}
-
-/// Stops the daemon, if one is running, after its calls in flight; returns whether one was. Sends signals to a daemon
-/// that has no socket or does not answer.
+/// Stops the daemon after its calls in flight; returns whether a daemon was running. If the daemon has no socket or
+/// does not answer, sends SIGTERM, then SIGKILL.
 pub fn stop(global: &Global) -> Result<bool, Failure> {
-    // Once: what the lock of the database says of the socket ends with the daemon.
+    // Resolve the socket once, because the lock of the database names it only while the daemon is running.
     let socket = socket(global);
     let Some((lock, pid)) = holder(global) else { return stop_by_call(global, &socket) };
     let asked = Connection::open(&socket).and_then(|mut connection| {
@@ -311,9 +306,10 @@ pub fn stop(global: &Global) -> Result<bool, Failure> {
         return wait_for_exit(&lock, pid).map(|()| true);
     }
     for signal in [rustix::process::Signal::TERM, rustix::process::Signal::KILL] {
-        // The number may be that of another process, as where the lock is shared with a container.
-        let process =
-            pid.filter(|pid| is_daemon(*pid)).and_then(|pid| rustix::process::Pid::from_raw(i32::try_from(pid).ok()?));
+        // The id may belong to another process, for example if a container shares the lock file.
+        let process = pid
+            .filter(|pid| platform::is_daemon(*pid))
+            .and_then(|pid| rustix::process::Pid::from_raw(i32::try_from(pid).ok()?));
         if is_released(&lock, pid, Duration::ZERO)
             || process.is_none_or(|process| rustix::process::kill_process(process, signal).is_err())
         {
@@ -326,7 +322,7 @@ pub fn stop(global: &Global) -> Result<bool, Failure> {
     wait_for_exit(&lock, pid).map(|()| true)
 }
 
-/// Stops a daemon that listens on the socket without holding its lock. Returns whether there was one.
+/// Stops a daemon that listens on the socket without holding its lock. Returns whether one was running.
 fn stop_by_call(global: &Global, socket: &Path) -> Result<bool, Failure> {
     let mut connection = match Connection::open(socket) {
         Ok(connection) => connection,
@@ -337,13 +333,12 @@ fn stop_by_call(global: &Global, socket: &Path) -> Result<bool, Failure> {
     Ok(true)
 }
 
-/// Takes the lock under which commands start a daemon, until the returned file is dropped.
+/// Acquires the lock under which commands start a daemon. Dropping the returned file releases it.
 pub fn start_lock(global: &Global) -> Result<std::fs::File, Failure> {
     spawn::start_lock(&socket(global)).map_err(|e| Failure::new("NO_DAEMON", e.message, NO_DAEMON))
 }
 
-/// Runs the daemon's program with an option that makes it do one thing and exit, and returns what it prints: one JSON
-/// text.
+/// Runs the daemon's program with an option that makes it perform one task and exit. Returns the JSON that it prints.
 pub fn run_once(global: &Global, option: &str) -> Result<Value, Failure> {
     let output = spawn::command(&options(global)).arg(option).stdin(std::process::Stdio::null()).output();
     let output = output.map_err(|e| Failure::new("NO_DAEMON", format!("cannot start afd: {e}"), NO_DAEMON))?;
@@ -356,11 +351,11 @@ pub fn run_once(global: &Global, option: &str) -> Result<Value, Failure> {
         .map_err(|e| Failure::new("INTERNAL", format!("afd printed something unexpected: {e}"), FAILED))
 }
 
-/// Why the database of a daemon was not found to be the wanted one.
+/// Error of [`check_database`].
 enum Unchecked {
-    /// The daemon could not be asked.
+    /// The call to the daemon failed.
     Call(CallError),
-    /// It uses another one.
+    /// The daemon uses another database.
     Failed(Failure),
 }
 

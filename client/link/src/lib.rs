@@ -1,10 +1,11 @@
-//! What the command line and the bridge for MCP clients share: a blocking connection to the daemon, and how results read.
+//! Code shared by the command line and the MCP bridge: a blocking connection to the daemon, and the rendering of
+//! results.
 //!
-//! * [`options`] are those of every command, [`bridge`] those of the bridge.
+//! * [`options`] defines the options of every command, [`bridge`] those of the bridge.
 //! * [`connection`] sends calls, [`dial`] connects to the daemon, [`spawn`] starts it if none is running, and [`trust`]
 //!   checks that its socket belongs to the caller.
-//! * [`outcome`] is the result of a command; [`human`] and [`agent`] write it as text, and [`safe`] escapes what could
-//!   control a terminal.
+//! * [`outcome`] is the result of a command; [`human`] and [`agent`] render it as text, and [`safe`] escapes characters
+//!   that could control a terminal.
 
 pub mod agent;
 pub mod bridge;
@@ -15,6 +16,7 @@ pub mod human;
 pub mod options;
 pub mod outcome;
 pub mod own_settings;
+mod platform;
 pub mod request_key;
 pub mod safe;
 pub mod spawn;

@@ -25,7 +25,8 @@ pub struct Global {
     /// Output format; auto means human on a terminal and json in a pipe
     #[arg(long, short = 'o', global = true, hide_short_help = true, env = "AF_OUTPUT", value_parser = FormatParser, default_value = "auto")]
     pub output: Format,
-    /// Client-side timeout for the response, milliseconds; for commands that wait on the device, the time they may take
+    /// Client-side timeout for the response in milliseconds; for commands that wait on the device, the maximum time
+    /// they may take
     #[arg(long, global = true, hide_short_help = true, value_name = "MS")]
     pub timeout_ms: Option<u64>,
     /// Fail with exit code 3 instead of starting the daemon
@@ -43,7 +44,7 @@ pub struct Global {
     /// Accepted for compatibility with af, only `auto`; the proxy is set per device as device.NAME.proxy
     #[arg(long, global = true, hide = true, value_parser = proxy)]
     pub proxy: Option<String>,
-    /// Accepted for compatibility with af, without effect: sent actions are always recorded so that none is sent twice
+    /// Accepted for compatibility with af, without effect: actions are always recorded, so that none is sent twice
     #[arg(long, global = true, hide = true, alias = "no-trace")]
     pub no_memory: bool,
 }
@@ -93,7 +94,7 @@ pub enum Format {
     Auto,
     /// Tables and colours
     Human,
-    /// Short text for language models: outlines of pages, one call for a step
+    /// Short text for language models: outlines of pages, and what each action changed
     Agent,
     /// One line of JSON
     Json,
@@ -119,20 +120,20 @@ pub struct Address {
 }
 
 impl Address {
-    /// Options always count; environment variables count only if no option names a device.
+    /// Reads the address. Options take precedence; environment variables count only if no option names a device.
     pub fn of(global: &Global, matches: &ArgMatches) -> Self {
         let typed = |id: &str| is_typed(matches, id);
         let given = |id: &str, value: &Option<String>| {
             value.clone().filter(|v| !v.is_empty() && (typed(id) || global.device.is_none()))
         };
         let url = given("url", &global.url);
-        // A token from the environment belongs to the URL beside it, not to whatever device is configured.
+        // A token from the environment belongs to the URL given with it, not to a configured device.
         let token = given("token", &global.token).filter(|_| url.is_some() || typed("token"));
         Self { url, token }
     }
 }
 
-/// Returns whether an option was given on the command line, and not by the environment.
+/// Returns whether an option was given on the command line rather than in the environment.
 pub fn is_typed(matches: &ArgMatches, id: &str) -> bool {
     let innermost =
         std::iter::successors(Some(matches), |m| m.subcommand().map(|(_, sub)| sub)).last().unwrap_or(matches);
@@ -145,7 +146,7 @@ pub fn typed_config(global: &Global) -> Option<&std::path::PathBuf> {
     global.config.as_ref().filter(|path| std::env::var_os("AFD_CONFIG").is_none_or(|v| v != path.as_os_str()))
 }
 
-/// Returns the database that `AF_DB` names.
+/// Returns the database path in `AF_DB`, if it is set.
 pub fn af_database() -> Option<PathBuf> {
     std::env::var_os("AF_DB").filter(|v| !v.is_empty()).map(Into::into)
 }

@@ -73,7 +73,7 @@ impl Failure {
         let fallback = if number == -32601 { "UNSUPPORTED" } else { "INVALID_PARAMS" };
         let code = data.get("code").and_then(Value::as_str).unwrap_or(fallback).to_owned();
         if ErrorCode::from_name(&code).is_none() {
-            // Substituted by a known code, so that the rest can be decoded.
+            // Replace it with a known code, so that the rest can be decoded.
             data["code"] = ErrorCode::Internal.name().into();
         }
         let Ok(data) = serde_json::from_value::<ErrorData>(data) else { return Self::new(&code, message, FAILED) };

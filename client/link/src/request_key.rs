@@ -1,4 +1,4 @@
-//! Keys by which calls are executed once.
+//! Request keys, which make sure that a call is executed only once.
 
 /// Returns a unique request key: 128 random bits, taken from the seeds of standard library hash tables, with time and
 /// process id.

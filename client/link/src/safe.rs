@@ -3,11 +3,11 @@
 
 use serde_json::Value;
 
-/// Returns whether a character is not shown but controls the terminal, line breaks or the direction of text.
+/// Returns whether a character is invisible, or controls the terminal, line breaks or the direction of text.
 fn controls_terminal(c: char) -> bool {
-    // Arabic letter mark, left-to-right and right-to-left marks, embeddings and overrides, isolates; line and paragraph
-    // separators. What is not shown at all, such as zero-width characters and tags, can hide a text from people. (A
-    // joiner is part of emoji.)
+    // Arabic letter mark, left-to-right and right-to-left marks, embeddings, overrides and isolates; line and paragraph
+    // separators. Invisible characters, such as zero-width characters and tags, can hide text from people. The
+    // zero-width joiner is allowed, because it is part of emoji.
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200b}' | '\u{200c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}')
         || matches!(c, '\u{feff}' | '\u{e0000}'..='\u{e007f}')
@@ -29,16 +29,16 @@ pub fn block(text: &str) -> String {
     escaped(text, |c| c == '\n' || c == '\t')
 }
 
-/// What lines of advice by afd begin with.
+/// Prefixes of the lines in which afd gives advice.
 const ADVICE: [&str; 2] = ["hint:", "known:"];
 
-/// Returns a text that may quote a phone, a page or a note: control characters are escaped, and no line looks like one
-/// of afd's own.
+/// Returns a text that may quote a phone, a page or a note. Escapes control characters, and marks lines that look like
+/// advice from afd.
 pub fn foreign(text: &str) -> String {
     marked(&block(text))
 }
 
-/// Marks the lines of a text that begin like advice by afd: it is a phone, a page or a note that says so.
+/// Marks lines that begin like advice from afd but come from a phone, a page or a note.
 fn marked(text: &str) -> String {
     let is_advice = |line: &str| {
         let start: String = line.trim_start().chars().take(8).collect::<String>().to_lowercase();
@@ -48,7 +48,7 @@ fn marked(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Escapes all strings of a value, including keys, in place, so that none looks like a line of afd's own.
+/// Escapes all strings of a value in place, including keys, as [`foreign`] and [`line`] do.
 pub fn value(value: &mut Value) {
     match value {
         Value::String(text) => *text = foreign(text),

@@ -1,7 +1,7 @@
 //! Starts the daemon when none is running.
 //!
-//! The daemon reports its state to this program as it would to systemd (`NOTIFY_SOCKET`), so that a failed start comes
-//! with its reason.
+//! The daemon reports its state to this program in the same way as to systemd (`NOTIFY_SOCKET`), so that this program
+//! can report why a start failed.
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::io;
@@ -17,7 +17,7 @@ use crate::trust;
 
 /// Maximum time for a start, including migrations of a large database.
 const START_TIMEOUT: Duration = Duration::from_secs(30);
-/// Refuses to follow a symbolic link in place of the lock file: another user may have created it.
+/// Flag of `open` that refuses a symbolic link in place of the lock file, because another user may have created it.
 const NO_FOLLOW: i32 = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
 
 /// Options for starting the daemon.
@@ -55,10 +55,10 @@ pub fn is_not_listening(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused)
 }
 
-/// Starts the daemon and connects to it. If several callers do so at once, one starts it and all use it.
+/// Starts the daemon and connects to it. If several callers do so at once, one of them starts it and all connect to it.
 ///
 /// # Errors
-/// The daemon's own error message if it did not start; also if an enabled systemd unit is responsible for starting it.
+/// The daemon's own error message if it did not start, or an error if an enabled systemd unit manages it.
 pub fn start(start: &Start) -> Result<Connection, NoDaemon> {
     match enabled_unit().filter(|_| !start.private) {
         Some(unit) => Err(NoDaemon {
@@ -69,7 +69,7 @@ pub fn start(start: &Start) -> Result<Connection, NoDaemon> {
     }
 }
 
-/// Returns a hint that tells how to start the daemon.
+/// Returns a hint on how to start the daemon.
 pub fn start_hint(private: bool) -> String {
     match enabled_unit().filter(|_| !private) {
         Some(_) => "`afctl daemon restart` lets systemd start it, and `afctl doctor` tells why it stopped".to_owned(),
@@ -114,7 +114,7 @@ fn directory_of(socket: &Path) -> &Path {
 pub fn start_lock(socket: &Path) -> Result<std::fs::File, NoDaemon> {
     let dir = directory_of(socket);
     let fail = |what: &str, e: io::Error| NoDaemon::new(format!("{what}: {e}"));
-    // Checked before anything is written there.
+    // Check the directory before anything is written to it.
     trust::check_directory(socket).map_err(|e| fail("the socket's directory is not trusted", e))?;
     DirBuilder::new()
         .recursive(true)
@@ -173,7 +173,8 @@ pub fn enabled_unit() -> Option<&'static str> {
         .map(|(unit, _)| unit)
 }
 
-/// Returns the path of a program of this project: next to this one, else its name, to be found in `PATH`.
+/// Returns the path of a program of this project next to this program; if it is not there, returns its name, which is
+/// looked up in `PATH`.
 pub fn program(name: &str) -> PathBuf {
     let beside = std::env::current_exe().ok().and_then(|exe| Some(exe.parent()?.join(name))).filter(|p| p.is_file());
     beside.unwrap_or_else(|| PathBuf::from(name))
@@ -208,7 +209,7 @@ pub fn command(start: &Start) -> Command {
     for name in PER_CALL {
         command.env_remove(name);
     }
-    // The daemon names where its database comes from.
+    // Pass it in the variable, because the daemon reports where its database setting comes from.
     if let Some(db) = database.filter(|_| by_flag.is_none()) {
         command.env("AF_DB", db);
     }
@@ -216,7 +217,7 @@ pub fn command(start: &Start) -> Command {
     command
 }
 
-/// Returns the log file of a daemon that is started here.
+/// Returns the log file of a daemon with these start options.
 pub fn log_file(start: &Start) -> PathBuf {
     start.log.clone().unwrap_or_else(|| afd_proto::paths::state_dir().join("afd.log"))
 }

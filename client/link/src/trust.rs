@@ -5,7 +5,9 @@ use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
-/// User id of root, which is trusted: it can do anything anyway, and may listen for socket-activated services.
+use crate::platform;
+
+/// User id of root. Root is trusted, because it can do anything anyway and may listen for socket-activated services.
 const ROOT: u32 = 0;
 
 fn own_uid() -> u32 {
@@ -45,8 +47,7 @@ pub fn check_directory(socket: &Path) -> io::Result<()> {
 /// # Errors
 /// `PermissionDenied` if it runs as another user.
 pub fn check_peer(stream: &UnixStream, socket: &Path) -> io::Result<()> {
-    let peer = rustix::net::sockopt::socket_peercred(stream)?;
-    let uid = peer.uid.as_raw();
+    let uid = platform::peer(stream)?;
     if uid != own_uid() && uid != ROOT {
         return Err(denied(format!("user {uid} listens at {}", socket.display())));
     }

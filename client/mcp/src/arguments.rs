@@ -1,18 +1,18 @@
-//! Arguments of tools as models write them: names and words in any case, booleans and lists as text, numbers as
-//! text, and names of keys where their numbers belong.
+//! Normalises tool arguments as models write them: names and enumeration values in any case, booleans, numbers and
+//! lists as text, and key names in place of key codes.
 
 use afd_proto::keys::{self, KeyName};
 use serde_json::{Map, Value, json};
 
-/// An argument that cannot be taken: the text says which, and what was expected.
+/// Error message for an argument that is not accepted: names it and the expected ones.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Refused(pub String);
 
-/// Returns the arguments of a call with the names and types of an input schema. What is not understood is left as it
-/// is: the daemon refuses it by name.
+/// Converts the arguments of a call to the names and types of an input schema. Leaves invalid values unchanged: the
+/// daemon then refuses the argument by name.
 ///
 /// # Errors
-/// If the tool has no argument of a name, or if one is given twice.
+/// If the tool has no argument with a given name, or if an argument is given twice.
 pub fn plain(
     tool: &str,
     schema: &Map<String, Value>,
@@ -43,8 +43,7 @@ pub fn plain(
     Ok(out)
 }
 
-/// Returns the key that an argument names: models write names of their own, such as `KEYCODE_BACK`, and put them where
-/// the number belongs.
+/// Returns the key that an argument names. Models write names such as `KEYCODE_BACK`, even in place of the key code.
 fn key_of(argument: &str, value: &Value) -> Option<KeyName> {
     ["key", "keyCode"].contains(&argument).then(|| keys::named(value.as_str()?)).flatten()
 }
@@ -68,7 +67,7 @@ pub fn described(name: &str, property: &Value) -> String {
     }
 }
 
-/// Returns a value as its property wants it; `None` if it stands for nothing.
+/// Converts a value to the type of its property; `None` if the argument should be omitted.
 fn converted(property: &Value, value: Value, required: bool) -> Option<Value> {
     let kind = property["type"].as_str().unwrap_or_default();
     let text = match &value {
@@ -91,7 +90,7 @@ fn converted(property: &Value, value: Value, required: bool) -> Option<Value> {
     }
 }
 
-/// Returns the word of an enumeration that a text is, in any case.
+/// Returns the enumeration value that equals a text, ignoring case, underscores and dashes.
 fn in_case(property: &Value, text: &str) -> Option<Value> {
     property["enum"]
         .as_array()?
@@ -100,8 +99,8 @@ fn in_case(property: &Value, text: &str) -> Option<Value> {
         .cloned()
 }
 
-/// Returns the items of a list that was sent as text: as JSON, else one per line, or words of an enumeration between
-/// commas.
+/// Parses a list that was sent as text: a JSON array, else enumeration values separated by commas, or other items one
+/// per line.
 fn list(items: &Value, text: &str) -> Value {
     if let Ok(Value::Array(list)) = serde_json::from_str(text) {
         return Value::Array(list);

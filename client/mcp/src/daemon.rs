@@ -18,13 +18,13 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 
-/// The daemon, as the options of the command line name it.
+/// The daemon that the options of the command line select.
 pub struct Daemon {
     global: Global,
     address: Address,
 }
 
-/// Connection on which the leases of a client are taken: they end with it.
+/// Connection on which a client takes its leases. The leases end with the connection.
 #[derive(Default)]
 pub struct LeaseConnection(Arc<Mutex<Option<Connection>>>);
 
@@ -33,12 +33,12 @@ impl Daemon {
         Self { global, address }
     }
 
-    /// Returns the session of the command line, if it names one.
+    /// Returns the session given on the command line, if any.
     pub fn session(&self) -> Option<&str> {
         self.global.session.as_deref().filter(|s| !s.is_empty())
     }
 
-    /// Returns the device of the command line, if it names one.
+    /// Returns the device given on the command line, if any.
     pub fn device(&self) -> Option<&str> {
         self.global.device.as_deref()
     }
@@ -48,7 +48,7 @@ impl Daemon {
         dial::connect(&self.global, Purpose::RunningOnly)
     }
 
-    /// Returns whether the memory has records of a session; false if the daemon does not answer.
+    /// Returns whether the daemon knows a session; false if it cannot be reached.
     pub fn knows_session(&self, name: &str) -> bool {
         dial::connect(&self.global, Purpose::Call)
             .is_ok_and(|mut connection| connection.call_raw(SessionShow::INFO.name, &json!({"session": name})).is_ok())
@@ -80,7 +80,7 @@ impl Daemon {
         }
     }
 
-    /// Calls a method, which is cancelled with the request of the client and reports its progress to it.
+    /// Calls a method. Cancels the call if the client cancels its request, and reports progress to the client.
     pub async fn call(
         self: &Arc<Self>,
         info: &'static MethodInfo,
@@ -104,7 +104,7 @@ impl Daemon {
                 connection.set_interrupt(flag.clone());
                 if wanted {
                     let steps = steps.clone();
-                    // Nobody listens any more once the request has ended.
+                    // Sending fails once the request has ended; that can be ignored.
                     connection.set_progress(Box::new(move |step| drop(steps.send(step))));
                 }
             };
@@ -135,7 +135,7 @@ impl Daemon {
         }
     }
 
-    /// Calls a method on the connection that keeps the leases of a client.
+    /// Calls a method on the connection that holds the leases of a client.
     fn call_on(
         &self,
         leases: &Mutex<Option<Connection>>,
@@ -145,7 +145,7 @@ impl Daemon {
         let mut slot =
             leases.lock().map_err(|_| Failure::new("INTERNAL", "an earlier call for a lease was aborted", FAILED))?;
         let mut last = None;
-        // The connection may be that of a daemon that has ended.
+        // The existing connection may belong to a daemon that has exited, so try twice.
         for _ in 0..2 {
             let mut connection = match slot.take() {
                 Some(connection) => connection,

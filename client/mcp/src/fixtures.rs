@@ -1,18 +1,18 @@
-//! What the public conformance suite of MCP expects of a server under test: tools, resources and prompts of fixed
-//! content. They are offered beside those of the product if the variable [`VARIABLE`] is set, and touch no device and
-//! no memory.
+//! Tools, resources and prompts with fixed content that the public MCP conformance suite expects of a server under
+//! test. They are offered in addition to the regular ones if the variable [`VARIABLE`] is set, and they access neither
+//! devices nor the memory.
 
 use rmcp::model::{CallToolResult, GetPromptResult, ProgressNotificationParam, ReadResourceResult, Tool};
 use rmcp::service::{RequestContext, RoleServer};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-/// Variable of the environment that offers the fixtures.
+/// Environment variable that enables the fixtures.
 pub const VARIABLE: &str = "AFMCP_FIXTURES";
 
 /// A picture of one pixel.
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
-/// A sound without a sample.
+/// A sound without samples.
 const WAV: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQAAAAA=";
 
 /// Returns whether the fixtures are offered.
@@ -52,7 +52,7 @@ pub fn tools() -> Vec<Tool> {
     names.into_iter().map(|name| Tool::new(name, "A fixture of the conformance suite.", schema.clone())).collect()
 }
 
-/// Calls a tool; `None` if it is no fixture.
+/// Calls a tool; `None` if it is not a fixture.
 pub async fn call(name: &str, context: &RequestContext<RoleServer>) -> Option<CallToolResult> {
     let content = content_of(name)?;
     if let Some(token) = context.meta.get_progress_token().filter(|_| name == "test_tool_with_progress") {
@@ -65,7 +65,7 @@ pub async fn call(name: &str, context: &RequestContext<RoleServer>) -> Option<Ca
     parsed(json!({"content": content, "isError": name == "test_error_handling"}))
 }
 
-/// Reads a resource; `None` if it is no fixture.
+/// Reads a resource; `None` if it is not a fixture.
 pub fn read(uri: &str) -> Option<ReadResourceResult> {
     let id = || uri.strip_prefix("test://template/")?.strip_suffix("/data");
     let content = match uri {
@@ -80,7 +80,7 @@ pub fn read(uri: &str) -> Option<ReadResourceResult> {
     parsed(json!({"contents": [content]}))
 }
 
-/// Returns a prompt; `None` if it is no fixture.
+/// Returns a prompt; `None` if it is not a fixture.
 pub fn prompt(name: &str, arguments: &Map<String, Value>) -> Option<GetPromptResult> {
     let given = |name: &str| arguments.get(name).and_then(Value::as_str).unwrap_or_default();
     let text = |text: String| json!({"role": "user", "content": {"type": "text", "text": text}});
@@ -101,7 +101,7 @@ pub fn prompt(name: &str, arguments: &Map<String, Value>) -> Option<GetPromptRes
     parsed(json!({"messages": messages}))
 }
 
-/// Returns a value of the protocol's library.
+/// Converts JSON to a type of the protocol library.
 fn parsed<T: DeserializeOwned>(value: Value) -> Option<T> {
     serde_json::from_value(value).ok()
 }

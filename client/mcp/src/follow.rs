@@ -1,4 +1,4 @@
-//! Resources that a client follows: the daemon's notifications tell which of them have changed.
+//! Resource subscriptions of a client. Notifications from the daemon show which resources have changed.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -15,11 +15,11 @@ use tokio::task::JoinHandle;
 use crate::daemon::Daemon;
 use crate::resources;
 
-/// Pause before the daemon is looked for again; it doubles up to [`MAX_PAUSE`].
+/// Pause before the first reconnection attempt; it doubles up to [`MAX_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const MAX_PAUSE: Duration = Duration::from_secs(30);
 
-/// What a client follows.
+/// The resources that a client has subscribed to.
 pub struct Following {
     daemon: Arc<Daemon>,
     session: String,
@@ -30,13 +30,13 @@ pub struct Following {
 #[derive(Default)]
 struct State {
     followed: Mutex<BTreeSet<String>>,
-    /// Those that have changed and that the client was not told of yet.
+    /// Changed resources of which the client has not been notified yet.
     changed: Mutex<BTreeSet<String>>,
     more: Notify,
 }
 
 impl State {
-    /// Notes that those of the followed resources have changed.
+    /// Marks the subscribed resources for which `affected` returns true as changed.
     fn note(&self, affected: impl Fn(&str) -> bool) {
         if let (Ok(followed), Ok(mut changed)) = (self.followed.lock(), self.changed.lock()) {
             changed.extend(followed.iter().filter(|uri| affected(uri)).cloned());
@@ -58,7 +58,7 @@ impl Following {
         Self { daemon, session, state: Arc::default(), task: Mutex::default() }
     }
 
-    /// Waits for the next followed resource that has changed; several changes of one are told as one.
+    /// Waits for the next changed resource and returns its URI. Several changes of one resource are reported once.
     pub async fn changed(&self) -> String {
         loop {
             let next = self.state.changed.lock().ok().and_then(|mut changed| changed.pop_first());
@@ -69,7 +69,7 @@ impl Following {
         }
     }
 
-    /// Follows a resource. The daemon is listened to from the first one on.
+    /// Subscribes to a resource. The first subscription starts the task that listens to the daemon.
     pub fn add(&self, uri: &str) {
         if let Ok(mut followed) = self.state.followed.lock() {
             followed.insert(uri.to_owned());
@@ -81,7 +81,7 @@ impl Following {
         }
     }
 
-    /// Stops following a resource; the connection to the daemon ends with the last one.
+    /// Unsubscribes from a resource. The last one closes the connection to the daemon.
     pub fn remove(&self, uri: &str) {
         let Ok(mut followed) = self.state.followed.lock() else { return };
         followed.remove(uri);
@@ -93,7 +93,8 @@ impl Following {
     }
 }
 
-/// Listens to the daemon for ever; one that has ended is looked for again, but not started.
+/// Listens to the daemon until the task is aborted. If the daemon exits, reconnects once it is running again, but never
+/// starts it.
 async fn listen(daemon: Arc<Daemon>, session: String, state: Arc<State>) {
     let mut pause = FIRST_PAUSE;
     let mut missed = false;
@@ -110,7 +111,7 @@ async fn listen(daemon: Arc<Daemon>, session: String, state: Arc<State>) {
                     Ok(message) => {
                         state.note(|uri| resources::is_affected(uri, &message.message, daemon.device(), &session))
                     }
-                    // A newer daemon tells something that this program does not know.
+                    // A message of an unknown type from a newer daemon may concern any resource.
                     Err(_) if message["params"].is_object() => state.note(|_| true),
                     Err(_) => {}
                 }
@@ -123,7 +124,7 @@ async fn listen(daemon: Arc<Daemon>, session: String, state: Arc<State>) {
 
 type Lines = tokio::io::Lines<BufReader<tokio::io::Chain<std::io::Cursor<Vec<u8>>, UnixStream>>>;
 
-/// Subscribes at the daemon; `None` if none is running. Must run inside the Tokio runtime.
+/// Subscribes to the events of the daemon; `None` if no daemon is running. Must run inside the Tokio runtime.
 fn subscribe(daemon: &Daemon) -> Option<Lines> {
     let mut connection = daemon.connect_running().ok()?;
     connection.call_raw(EventsSubscribe::INFO.name, &json!({})).ok()?;

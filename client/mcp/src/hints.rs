@@ -1,5 +1,5 @@
-//! Hints as an MCP client can follow them: they name tools and their arguments. The daemon's hints name commands and
-//! methods; where there is no tool for one of them, that part of a hint is left out.
+//! Translates hints of the daemon for MCP clients. The daemon's hints name commands and methods; the translated ones
+//! name tools and their arguments. A part of a hint for which there is no tool is left out.
 
 use afd_link::outcome::Failure;
 use afd_proto::MethodInfo;
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::arguments;
 
-/// What the daemon says in the words of the command line, and what that is with tools.
+/// Phrases in hints of the daemon, and their replacements that name tools.
 const PHRASES: &[(&str, &str)] = &[
     ("observe the page (`afctl look`)", "call af_look"),
     ("observe again and use one of the new refs", "call af_look and use one of the new aliases"),
@@ -23,12 +23,12 @@ const PHRASES: &[(&str, &str)] = &[
     ("`afctl look`", "af_look"),
 ];
 
-/// Words that name what an MCP client does not have.
+/// Words that refer to things that an MCP client does not have.
 const FOREIGN: &[&str] =
     &["`", "afctl", "rpc.", "observe.", "act.", "--", "AF_", "configuration", "settings", "setting ", "JSON-RPC"];
 
-/// Makes the hint of a failure one that names tools; where the arguments of a call were wrong, it lists those that the
-/// tool takes.
+/// Replaces the hint of a failure with one that names tools. If the arguments of the call were invalid, the hint lists
+/// the arguments of the tool.
 pub fn for_tools(
     failure: &mut Failure,
     tool: &Tool,
@@ -44,7 +44,7 @@ pub fn for_tools(
     failure.hint = failure.hint.take().and_then(|hint| in_tools(&hint, tools));
 }
 
-/// Returns a hint in terms of tools; `None` if nothing of it can be done with them.
+/// Translates a hint to tools; `None` if no part of it can be translated.
 fn in_tools(hint: &str, tools: &[(&'static Tool, &'static MethodInfo)]) -> Option<String> {
     let mut text = without_asides(hint);
     for (said, with_tools) in PHRASES {
@@ -62,7 +62,7 @@ fn in_tools(hint: &str, tools: &[(&'static Tool, &'static MethodInfo)]) -> Optio
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// Removes what stands in parentheses for users of the command line.
+/// Removes remarks in parentheses that are meant for users of the command line.
 fn without_asides(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;

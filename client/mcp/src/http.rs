@@ -1,5 +1,5 @@
-//! Streamable HTTP on 127.0.0.1: a token is required, and the `Host` and `Origin` of a request must be of this machine,
-//! so that no web page can reach it. Clients of a protocol version without sessions are served request by request.
+//! Streamable HTTP on 127.0.0.1. A token is required. The `Host` and `Origin` headers must name this machine, so that
+//! no web page can access the bridge. Clients of a protocol version without sessions are served request by request.
 
 use std::convert::Infallible;
 use std::io::{Read, Write};
@@ -27,23 +27,23 @@ use crate::input;
 use crate::server::Bridge;
 use crate::uses::Uses;
 
-/// Maximum number of connections of clients that sent the token; more are refused.
+/// Maximum number of connections of clients that sent the token; further ones are refused.
 const MAX_CLIENTS: usize = 64;
-/// Maximum number of connections at a time; more are closed at once. Those without the token end with their first
-/// answer.
+/// Maximum number of simultaneous connections; further ones are closed at once. A connection without the token is
+/// closed after its first response.
 const MAX_CONNECTIONS: usize = 1_024;
 /// Maximum time until the body of a request has arrived, and its maximum length in bytes.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 const MAX_BODY: usize = 8 * 1024 * 1024;
 /// Maximum time until the head of a request has arrived.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
-/// Pause between two searches for clients that have gone away.
+/// Interval at which sessions of clients that have gone away are ended.
 const SWEEP: Duration = Duration::from_secs(15);
-/// Flag of `open` on Linux that makes it return at once for a named pipe.
+/// `O_NONBLOCK` on Linux: `open` does not wait for the other end of a named pipe.
 const O_NONBLOCK: i32 = 0o4000;
 /// Maximum length of a token file, bytes.
 const MAX_TOKEN: u64 = 4096;
-/// Header with the session of a client.
+/// Header with the session id of a client.
 const SESSION_HEADER: &str = "mcp-session-id";
 /// Path at which clients are served.
 const PATH: &str = "/mcp";
@@ -68,12 +68,12 @@ pub async fn serve(
     let address = listener.local_addr().map_err(|e| e.to_string())?;
     eprintln!("serving MCP at http://{address}{PATH} with the token in {}", file.display());
     let mut manager = LocalSessionManager::default();
-    // A client may be silent for as long as its stream of events is open: see `uses`.
+    // A client may be silent as long as its event stream is open, see `uses`.
     manager.session_config.keep_alive = None;
     let manager = Arc::new(manager);
     let shared_leases = Arc::new(LeaseConnection::default());
     let bridge = move || Ok(Bridge::new(daemon.clone(), toolsets.clone(), shared_leases.clone()));
-    // No beats on a stream without events: on this machine a client that has gone away closes its connection.
+    // No keep-alive messages on a stream: on the same machine, a client that goes away closes its connection.
     let config = StreamableHttpServerConfig::default()
         .with_sse_keep_alive(None)
         .with_allowed_hosts([format!("127.0.0.1:{}", address.port()), format!("localhost:{}", address.port())])
@@ -92,7 +92,7 @@ pub async fn serve(
     });
     let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     loop {
-        // A connection that broke before it was accepted is not the end.
+        // A connection that failed before it was accepted does not end the server.
         let Ok((stream, _)) = listener.accept().await else { continue };
         let Ok(slot) = slots.clone().try_acquire_owned() else { continue };
         let serving = serving.clone();
@@ -107,18 +107,18 @@ pub async fn serve(
     }
 }
 
-/// Ends the sessions of clients that have gone away, for ever.
+/// Ends the sessions of clients that have gone away, in an endless loop.
 async fn end_idle(manager: Arc<LocalSessionManager>, uses: Uses) {
     loop {
         tokio::time::sleep(SWEEP).await;
         for session in uses.take_idle(Instant::now()) {
-            // It may have ended by itself.
+            // The session may have ended already.
             let _ = manager.close_session(&session.into()).await;
         }
     }
 }
 
-/// What all connections share.
+/// State shared by all connections.
 struct Serving {
     service: StreamableHttpService<Bridge, LocalSessionManager>,
     token: Arc<str>,
@@ -127,7 +127,7 @@ struct Serving {
 }
 
 type Answer = Response<BoxBody<Bytes, Infallible>>;
-/// The place that a connection takes among the clients, once it has sent the token.
+/// The slot that a connection occupies after it has sent the token.
 type Place = Arc<OnceLock<OwnedSemaphorePermit>>;
 
 async fn answer(serving: Arc<Serving>, place: Place, request: Request<Incoming>) -> Result<Answer, Infallible> {
@@ -156,11 +156,11 @@ async fn answer(serving: Arc<Serving>, place: Place, request: Request<Incoming>)
         Err(refused) => return Ok(refused),
     };
     let mut response = serving.service.handle(request).await;
-    // The session has ended by now: "accepted" would promise that it will.
+    // The session has ended already, so "no content" is more accurate than "accepted".
     if ends && response.status() == StatusCode::ACCEPTED {
         *response.status_mut() = StatusCode::NO_CONTENT;
     }
-    // A new session, or a stream of the one that was named: it is in use until the response has ended.
+    // A session is in use until its response, which may be an event stream, has ended.
     let begun = header(response.headers(), SESSION_HEADER).map(|session| serving.uses.begin(&session, Instant::now()));
     let using = begun.or(using);
     Ok(response.map(|body| {
@@ -179,7 +179,7 @@ fn header(headers: &hyper::HeaderMap, name: &str) -> Option<String> {
 /// Reads the body of a request and checks the message in it.
 ///
 /// # Errors
-/// The response for the client, if the body is too slow or too long, or no message.
+/// The response for the client if the body is too slow or too long, or is not a valid message.
 async fn with_body(request: Request<Incoming>) -> Result<Request<Full<Bytes>>, Answer> {
     let (parts, body) = request.into_parts();
     let read = tokio::time::timeout(BODY_TIMEOUT, Limited::new(body, MAX_BODY).collect()).await;
@@ -197,7 +197,7 @@ async fn with_body(request: Request<Incoming>) -> Result<Request<Full<Bytes>>, A
         }
     }
     let mut request = Request::from_parts(parts, Full::new(bytes));
-    // The message may have another length now.
+    // The length of the message may have changed.
     request.headers_mut().remove(CONTENT_LENGTH);
     Ok(request)
 }
@@ -224,7 +224,7 @@ fn refusal(status: StatusCode, text: &'static str) -> Answer {
     response
 }
 
-/// Compares the token of a request with the expected one, without telling by the time it takes how much of it is right.
+/// Compares the token of a request with the expected one in constant time.
 fn is_authorised(request: &Request<Incoming>, token: &str) -> bool {
     let given = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok());
     let Some((scheme, given)) = given.and_then(|value| value.split_once(' ')) else { return false };
@@ -239,9 +239,9 @@ fn default_token_file() -> Option<PathBuf> {
     Some(state.join("afd").join("mcp-token"))
 }
 
-/// Returns the token in a file; a file that does not exist is created with a new one, readable by its owner only.
+/// Returns the token in a file. If the file does not exist, creates it with a new token, readable by its owner only.
 fn token(file: &Path) -> std::io::Result<String> {
-    // Something that is not a file could make the start wait for ever.
+    // Opening a named pipe could block forever.
     match std::fs::OpenOptions::new().read(true).custom_flags(O_NONBLOCK).open(file) {
         Ok(open) => {
             if open.metadata()?.permissions().mode() & 0o077 != 0 {

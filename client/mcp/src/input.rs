@@ -1,18 +1,18 @@
-//! Messages as clients send them, before they are read: half characters are replaced, and what is no message gets an
-//! answer that says why.
+//! Checks the messages of clients before the protocol library reads them. Lone surrogates are replaced, and an invalid
+//! message is answered with an error that gives the reason.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
-/// JSON-RPC's code for text that is not JSON.
+/// JSON-RPC error code for text that is not JSON.
 const NOT_JSON: i64 = -32700;
-/// Its code for JSON that is no request.
+/// JSON-RPC error code for JSON that is not a valid request.
 const NO_REQUEST: i64 = -32600;
-/// Its code for parameters of a wrong type.
+/// JSON-RPC error code for parameters of a wrong type.
 const WRONG_PARAMS: i64 = -32602;
 
-/// What is looked at of a message; the rest may be nested at any depth.
+/// The members of a message that are checked. The others may be nested to any depth.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Envelope {
@@ -25,24 +25,24 @@ struct Envelope {
 /// A message that can be passed on.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Its text, valid JSON.
+    /// Text of the message, valid JSON.
     pub text: String,
-    /// Its method; `None` for a response or a batch.
+    /// Method; `None` for a response or a batch.
     pub method: Option<String>,
-    /// Whether it is a request, which gets an answer.
+    /// Whether it is a request, which expects a response.
     pub is_request: bool,
-    /// Its id as JSON, if it has one.
+    /// Id; null if it has none.
     pub id: Value,
 }
 
 /// Reads a message.
 ///
 /// # Errors
-/// The answer for the client, as JSON, if it is none.
+/// The error response for the client, as JSON, if the message is invalid.
 pub fn read(bytes: &[u8]) -> Result<Message, Value> {
     let text = whole_characters(&String::from_utf8_lossy(bytes));
     if let Err(error) = serde_json::from_str::<Value>(&text) {
-        // Deep JSON is skipped over without being kept, so its id can still be told.
+        // Deeply nested members are skipped without being stored, so the id can still be read.
         let envelope: Envelope = serde_json::from_str(&text).unwrap_or_default();
         let why = error.to_string();
         return Err(if why.starts_with("recursion limit") {
@@ -78,12 +78,12 @@ pub fn read(bytes: &[u8]) -> Result<Message, Value> {
     Ok(Message { text, is_request: method.is_some() && !id.is_null(), method, id })
 }
 
-/// Returns an error as an answer.
+/// Returns an error response.
 pub fn answer(id: &Value, code: i64, message: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
 }
 
-/// Returns the answer to a request that comes before `initialize`.
+/// Returns the error response to a request that was sent before `initialize`.
 pub fn too_early(message: &Message) -> Value {
     let method = message.method.as_deref().unwrap_or_default();
     answer(
@@ -104,7 +104,8 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// Replaces each half of a character, as `\ud83d` alone is, by U+FFFD: a client may cut a text within an emoji.
+/// Replaces lone surrogates, such as `\ud83d` without its second half, with U+FFFD. A client may have cut a text within
+/// an emoji.
 fn whole_characters(text: &str) -> String {
     if !text.contains("\\u") {
         return text.to_owned();
@@ -122,7 +123,7 @@ fn whole_characters(text: &str) -> String {
                 continue;
             }
             Some(_) => 6,
-            // An escape of two characters, or what is no JSON.
+            // An escape of two characters, or invalid JSON.
             None => rest.char_indices().nth(2).map_or(rest.len(), |(end, _)| end),
         };
         out.push_str(&rest[..end]);

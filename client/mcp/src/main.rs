@@ -1,12 +1,12 @@
 //! `afmcp`: lets clients of the Model Context Protocol use afd, over standard input and output or over HTTP on
 //! 127.0.0.1. `afctl mcp` executes it.
 //!
-//! It is thin: [`schema`] makes the tools from the marked rows of the method table, [`server`] answers the client,
-//! [`daemon`] forwards calls to the daemon, which it starts when needed and finds again after a restart. [`resources`]
-//! and [`prompts`] offer what the daemon remembers, [`follow`] tells which of it has changed, and [`names`] gives each
-//! client a session. [`stdio`] serves one client and [`http`] several; [`input`] checks their messages, [`arguments`]
-//! reads what models write, and [`hints`] says in tools what to do next. [`fixtures`] is what the public conformance
-//! suite expects.
+//! The bridge contains little logic. [`schema`] derives the tools from the marked rows of the method table, [`server`]
+//! answers the client, and [`daemon`] forwards calls to the daemon, which it starts if necessary and to which it
+//! reconnects after a restart. [`resources`] and [`prompts`] give access to the memory, [`follow`] notifies the client
+//! of changed resources, and [`names`] assigns a session to each client. [`stdio`] serves one client and [`http`]
+//! several. [`input`] checks messages, [`arguments`] normalises tool arguments, and [`hints`] translates hints to
+//! tools. [`fixtures`] contains what the public conformance suite expects.
 
 mod arguments;
 mod daemon;
@@ -36,7 +36,7 @@ use rmcp::ServiceExt;
 use daemon::Daemon;
 use server::Bridge;
 
-/// Maximum time until the last answers have been written.
+/// Maximum time to write the last responses.
 const LAST_ANSWERS: Duration = Duration::from_secs(1);
 
 fn main() -> ExitCode {
@@ -73,13 +73,13 @@ fn main() -> ExitCode {
                     Ok(service) => service.waiting().await.map(|_| ()).map_err(|e| e.to_string()),
                     Err(error) => Err(error.to_string()),
                 };
-                // What was answered last is still on its way.
+                // The last responses may not have been written yet.
                 let _ = tokio::time::timeout(LAST_ANSWERS, writing).await;
                 served
             }
         }
     });
-    // Calls that are still waiting end with the process: the daemon cancels them.
+    // The daemon cancels calls that are still waiting when this process exits.
     runtime.shutdown_background();
     match served {
         Ok(()) => ExitCode::SUCCESS,

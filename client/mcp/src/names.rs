@@ -1,15 +1,15 @@
-//! Names of sessions: clients that are connected at the same time have one each, also those of other processes. A name
-//! is taken by a lock on a file, which ends with the process, however that ends.
+//! Session names. Clients that are connected at the same time get different names, even across processes. A name is
+//! reserved by a lock on a file, which the operating system releases when the process ends.
 
 use std::fs::{File, TryLockError};
 use std::path::Path;
 
 use afd_link::fnv;
 
-/// Maximum number of clients of one name.
+/// Maximum number of simultaneous clients that get numbered variants of one name.
 const MAX_CLIENTS: usize = 100;
 
-/// Name of a session, taken as long as this exists.
+/// Name of a session; it is reserved until this value is dropped.
 #[derive(Debug)]
 pub struct Name {
     name: String,
@@ -17,7 +17,7 @@ pub struct Name {
 }
 
 impl Name {
-    /// Returns a name that somebody chose; it may be shared.
+    /// Returns a name without reserving it; clients may share it.
     pub fn given(name: &str) -> Self {
         Self { name: name.to_owned(), _lock: None }
     }
@@ -27,16 +27,16 @@ impl Name {
     }
 }
 
-/// Returns the name of the session of a client in a directory: the program, the last part of the path for people to
-/// read, and a hash of the whole path, so that two directories never share what each keeps to itself.
+/// Returns the session name of a client in a directory. It consists of the name of the client, the last part of the
+/// path for readability, and a hash of the whole path, so that different directories do not share private data.
 pub fn of(client: &str, directory: Option<&Path>) -> String {
     let hash = directory.map(|d| format!("{:08x}", fnv::hash(d.as_os_str().as_encoded_bytes()) >> 32));
     joined(&["mcp".into(), plain(client), last_part(directory), hash.unwrap_or_default()])
 }
 
-/// Takes the name of a client in a directory, or the first that is free of it with a number behind. Where no lock can
-/// be had, clients share it. A session that was named after the last part of the path alone goes on under its old name,
-/// with the first directory that comes: `known` returns whether there is such a session.
+/// Reserves the session name of a client in a directory, with a number appended if the name is taken. If no lock can be
+/// acquired, clients share the name. Earlier versions used only the last part of the path; if `known` returns true for
+/// such a name, the first directory that asks keeps using it.
 pub fn free(client: &str, directory: Option<&Path>, known: impl Fn(&str) -> bool) -> Name {
     let name = of(client, directory);
     let locks = afd_proto::paths::state_dir().join("mcp-sessions");
@@ -57,7 +57,7 @@ pub fn free(client: &str, directory: Option<&Path>, known: impl Fn(&str) -> bool
 }
 
 /// Returns the name that earlier versions gave to a client in a directory, if it belongs to this directory. The first
-/// directory that asks for a session of that name gets it for good: a file says which it was.
+/// directory that asks for an existing session of that name owns the name from then on; a file records the owner.
 fn adopted(locks: &Path, client: &str, directory: &Path, known: impl Fn(&str) -> bool) -> Option<String> {
     let ascii = |text: &str| -> String {
         text.chars()
@@ -66,7 +66,7 @@ fn adopted(locks: &Path, client: &str, directory: &Path, known: impl Fn(&str) ->
             .collect()
     };
     let last = directory.file_name()?.to_string_lossy().into_owned();
-    // Names of other scripts were all alike.
+    // Earlier versions replaced other characters with dashes, so such names were not distinct.
     if !last.chars().any(|c| c.is_ascii_alphanumeric()) || !last.is_ascii() {
         return None;
     }
@@ -86,7 +86,8 @@ fn adopted(locks: &Path, client: &str, directory: &Path, known: impl Fn(&str) ->
 /// Maximum length of a part of a name, characters.
 const MAX_PART: usize = 40;
 
-/// Returns a text with what is no letter or digit of any script as dashes.
+/// Replaces characters other than letters and digits of any script, `-`, `_` and `.` with dashes. Truncates the result
+/// to [`MAX_PART`].
 fn plain(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' })

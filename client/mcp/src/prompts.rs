@@ -1,4 +1,4 @@
-//! Prompts that a person can choose in a client.
+//! Prompts that users can select in a client.
 
 use rmcp::ErrorData;
 use rmcp::model::{GetPromptResult, Prompt, PromptArgument, PromptMessage, Role};
@@ -12,7 +12,7 @@ struct Entry {
     text: &'static str,
 }
 
-/// Prompt that goes on with a session.
+/// Name of the prompt that resumes a session.
 pub const RESUME: &str = "resume";
 const SESSION: &str = "Name of the session, as afd://sessions lists it; by default that of this client";
 
@@ -45,7 +45,7 @@ const PROMPTS: &[Entry] = &[
         title: "Report",
         about: "Report what was done and found in a session",
         arguments: &[("session", SESSION, false)],
-        text: "Write a report of the session for its owner, from its record below: what was to be done, what \
+        text: "Write a report of the session for its owner, from its record below: what the goal was, what \
                was done, which results are certain because a check passed, which bugs were found with their steps, and what remains. \
                Claim nothing that the record does not show.",
     },
@@ -63,7 +63,7 @@ pub fn list() -> Vec<Prompt> {
     PROMPTS.iter().map(prompt).collect()
 }
 
-/// Returns a prompt with its arguments. Whether it wants the record of the session is told beside it.
+/// Returns a prompt with its arguments filled in, and whether the record of the session must be appended.
 ///
 /// # Errors
 /// If there is no such prompt, or if a required argument is missing.
@@ -73,7 +73,7 @@ pub fn get(name: &str, arguments: &Map<String, Value>) -> Result<(GetPromptResul
     let entry = PROMPTS.iter().find(|p| p.name == name).ok_or_else(unknown)?;
     let mut text = entry.text.to_owned();
     for (argument, about, required) in entry.arguments {
-        // On one line, so that it cannot pass for a part of the prompt.
+        // Put the value on one line, so that it cannot pass for a part of the prompt.
         let value = arguments
             .get(*argument)
             .and_then(Value::as_str)

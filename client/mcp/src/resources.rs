@@ -1,4 +1,4 @@
-//! Resources: what the daemon knows, by address. What a screen or a person wrote is quoted data in all of them.
+//! Resources: the data of the daemon, by URI. Text from screens and users is quoted in all of them.
 
 use afd_proto::artifact::ArtifactGet;
 use afd_proto::events::Message;
@@ -10,34 +10,34 @@ use afd_proto::{Method, MethodInfo};
 use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::{Map, Value, json};
 
-/// The newest page that was observed; with `/DEVICE` on that device.
+/// The last observed page; with `/DEVICE`, on that device.
 const SCREEN: &str = "afd://screen";
-/// All notes; with `/APP` those about an app.
+/// All notes; with `/APP`, those about an app.
 const NOTES: &str = "afd://notes";
 /// The client's own session.
 pub const SESSION: &str = "afd://session";
-/// All sessions; with `/NAME` one of them.
+/// All sessions; with `/NAME`, one of them.
 const SESSIONS: &str = "afd://sessions";
-/// With `/APP` the states of an app and the ways between them.
+/// With `/APP`, the states of an app and the transitions between them.
 const GRAPH: &str = "afd://graph";
-/// All stored files; with `/ID` the content of one.
+/// All artifacts; with `/ID`, the content of one.
 const ARTIFACTS: &str = "afd://artifacts";
 
-/// Returns the address of a session.
+/// Returns the URI of a session.
 pub fn of_session(name: &str) -> String {
     format!("{SESSIONS}/{}", percent_encoding::utf8_percent_encode(name, percent_encoding::NON_ALPHANUMERIC))
 }
 
-/// Maximum length of an address, bytes.
+/// Maximum length of a URI, bytes.
 const MAX_URI: usize = 1000;
 
-/// How a resource is read.
+/// The call that reads a resource.
 pub struct Source {
     /// Method that is called.
     pub info: MethodInfo,
     /// Parameters of the call.
     pub params: Map<String, Value>,
-    /// Type of the text.
+    /// MIME type of the text.
     pub mime_type: &'static str,
 }
 
@@ -79,7 +79,7 @@ pub fn templates() -> Vec<ResourceTemplate> {
     ]
 }
 
-/// Returns how a resource is read; `None` if there is no such resource.
+/// Returns the call that reads a resource; `None` if there is no such resource.
 pub fn source(uri: &str) -> Option<Source> {
     let of = |info: MethodInfo, params: Value| {
         let params = params.as_object().cloned().unwrap_or_default();
@@ -120,8 +120,8 @@ pub fn source(uri: &str) -> Option<Source> {
     of(ArtifactGet::INFO, json!({"id": id, "content": true}))
 }
 
-/// Returns whether a message of the daemon means that a resource has changed. `device` is the device of the command
-/// line, `session` the client's own.
+/// Returns whether a message of the daemon means that a resource has changed. `device` is the device given on the
+/// command line, `session` is the client's own.
 pub fn is_affected(uri: &str, message: &Message, device: Option<&str>, session: &str) -> bool {
     let is = |base: &str| uri == base || uri.strip_prefix(base).is_some_and(|rest| rest.starts_with('/'));
     let of_session =

@@ -1,5 +1,5 @@
-//! Input schemas of tools, made from the schemas of the method table: only the parameters that a tool takes, without
-//! references and without unions of null, as models read them.
+//! Input schemas of tools, derived from the schemas of the method table. They contain only the parameters that a tool
+//! takes, and neither references nor unions with null, because models read those badly.
 
 use afd_proto::schema::{resolved, tidy_all};
 use afd_proto::tool::Tool;
@@ -38,15 +38,15 @@ pub fn of(tool: &Tool, info: &MethodInfo) -> Map<String, Value> {
     }
 }
 
-/// Returns the schema of a parameter with what it refers to in its place.
+/// Returns the schema of a parameter with its references resolved.
 fn plain(schema: &Value, definitions: &Map<String, Value>) -> Value {
     let mut out = schema.as_object().cloned().unwrap_or_default();
     for (key, value) in resolved(schema, definitions).as_object().into_iter().flatten() {
         out.entry(key.clone()).or_insert_with(|| value.clone());
     }
     ["allOf", "$ref", "title"].iter().for_each(|key| drop(out.remove(*key)));
-    // Each word costs tokens in every request: what the description says is not told twice, and words of a list speak
-    // for themselves.
+    // Each word costs tokens in every request. So the default is omitted if the description gives it, and enumeration
+    // values in lists have no description.
     if out.get("description").and_then(Value::as_str).is_some_and(|text| text.contains("by default")) {
         out.remove("default");
     }

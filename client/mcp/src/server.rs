@@ -36,7 +36,7 @@ const MAX_RECORDED: u32 = 30;
 /// Maximum number of bugs whose details and steps the session record includes.
 const MAX_BUGS: usize = 10;
 
-/// One client's connection.
+/// The bridge of one client.
 pub struct Bridge {
     daemon: Arc<Daemon>,
     toolsets: Vec<Toolset>,
@@ -44,14 +44,14 @@ pub struct Bridge {
     fixtures: bool,
     directory: Option<PathBuf>,
     session: OnceLock<Name>,
-    /// Session that the client went on with.
+    /// Session that the client has resumed.
     resumed: Mutex<Option<String>>,
-    /// Connection for the leases of clients without a session of the protocol, of which each request is a connection of
-    /// its own: they end by their time, or with this program.
+    /// Connection for the leases of clients without a protocol session. Each request of such a client is a connection
+    /// of its own, so these leases end when they expire or when this program exits.
     shared_leases: Arc<LeaseConnection>,
     leases: LeaseConnection,
     following: OnceLock<Arc<Following>>,
-    /// Task that tells the client which of its resources have changed.
+    /// Task that notifies the client of changed resources.
     telling: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -80,9 +80,9 @@ impl Bridge {
         }
     }
 
-    /// Returns the session: the one that the client resumed, the one of the command line, else one per client and
-    /// directory. Clients that are connected at the same time have one each, except those without a session of the
-    /// protocol.
+    /// Returns the session: the one that the client resumed, else the one given on the command line, else one per
+    /// client and directory. Clients that are connected at the same time have different sessions, except those without
+    /// a protocol session.
     fn session(&self, context: &RequestContext<RoleServer>) -> String {
         if let Some(resumed) = self.resumed.lock().ok().and_then(|resumed| resumed.clone()) {
             return resumed;
@@ -102,7 +102,7 @@ impl Bridge {
         if is_stateless(context) { &self.shared_leases } else { &self.leases }
     }
 
-    /// Makes another session that of this client.
+    /// Switches this client to another session.
     fn resume(&self, session: &str) {
         if let Ok(mut resumed) = self.resumed.lock() {
             *resumed = Some(session.to_owned());
@@ -132,9 +132,9 @@ impl Bridge {
         let outcome = self.call(info, source.params, context).await;
         let data: Value = match &outcome.result {
             Ok(data) => serde_json::from_str(data.get()).unwrap_or_default(),
-            // Nothing was recorded for this session yet.
+            // Nothing has been recorded for this session yet.
             Err(failure) if failure.code == "NOT_FOUND" && uri == resources::SESSION => {
-                return Ok(ResourceContents::text("nothing is recorded of this session yet", uri)
+                return Ok(ResourceContents::text("nothing has been recorded for this session yet", uri)
                     .with_mime_type(source.mime_type));
             }
             Err(failure) if failure.code == "NOT_FOUND" => {
@@ -153,19 +153,19 @@ impl Bridge {
         }
         let text = ["outline", "graph", "text"].iter().find_map(|key| data[*key].as_str()).map(str::to_owned);
         let text = text.unwrap_or_else(|| agent::text(&outcome));
-        // What was observed may no longer be there.
+        // The observed page may be outdated.
         let text = match (data["seenBy"].as_str(), data["outdated"].as_bool()) {
             (Some(session), Some(true)) => {
-                format!("seen by session {session:?} before the last action; look again\n{text}")
+                format!("seen by session {session:?} before the last action: outdated, look again\n{text}")
             }
-            (Some(session), _) => format!("seen by session {session:?}, the phone was not acted on since\n{text}"),
+            (Some(session), _) => format!("seen by session {session:?}; no action was sent to the phone since\n{text}"),
             _ => text,
         };
         let text = if is_session { text + &self.record(named.as_ref(), context).await } else { text };
         Ok(ResourceContents::text(text, uri).with_mime_type(source.mime_type))
     }
 
-    /// Returns the text of a report that was written.
+    /// Returns the text of the report that a call has written.
     async fn report(&self, written: &Outcome, context: &RequestContext<RoleServer>) -> Option<ContentBlock> {
         let written: Value = serde_json::from_str(written.result.as_ref().ok()?.get()).ok()?;
         let params = json!({"id": written["artifactId"].as_i64()?, "content": true});
@@ -174,8 +174,8 @@ impl Bridge {
         file["text"].as_str().map(|text| ContentBlock::text(safe::block(text)))
     }
 
-    /// Returns the record of a session beyond its digest: its latest actions and checks, its bugs with their steps, its
-    /// results.
+    /// Returns the record of a session in addition to its digest: its latest actions and checks, its bugs with their
+    /// steps, and its test results.
     async fn record(&self, session: Option<&Value>, context: &RequestContext<RoleServer>) -> String {
         let session = session.cloned().unwrap_or_else(|| json!(self.session(context)));
         let with = |more: (&str, Value)| {
@@ -198,26 +198,26 @@ impl Bridge {
         text
     }
 
-    /// Returns what the client follows.
+    /// Returns the resource subscriptions of the client.
     fn following(&self, context: &RequestContext<RoleServer>) -> &Arc<Following> {
         self.following.get_or_init(|| Arc::new(Following::new(self.daemon.clone(), self.session(context))))
     }
 
-    /// Checks that a resource can be followed.
+    /// Checks that a resource can be subscribed to.
     fn check_followed(uri: &str) -> Result<(), ErrorData> {
         let unknown = || ErrorData::resource_not_found(format!("no such resource: {uri:?}"), Some(json!({"uri": uri})));
         resources::source(uri).map(|_| ()).ok_or_else(unknown)
     }
 }
 
-/// Returns whether a request came over HTTP without a session of the protocol.
+/// Returns whether a request came over HTTP without a protocol session.
 fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
     let parts = context.extensions.get::<hyper::http::request::Parts>();
     parts.is_some_and(|parts| parts.method == hyper::Method::POST && !parts.headers.contains_key("mcp-session-id"))
 }
 
-/// Returns the content for a model: text, and a picture if the result has one. There is no structured content, as some
-/// clients show their model nothing else if there is.
+/// Returns the content for a model: text, and a picture if the result has one. There is no structured content, because
+/// some clients pass only that to the model if it is present.
 fn content(outcome: &Outcome) -> Vec<ContentBlock> {
     let mut content = vec![ContentBlock::text(agent::text(outcome))];
     let data: Value =

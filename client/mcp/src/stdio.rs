@@ -1,5 +1,5 @@
-//! Standard input and output: one message per line. Lines are checked before the protocol's library reads them, as it
-//! answers neither what it cannot read nor what comes too early.
+//! Standard input and output, one message per line. Lines are checked before the protocol library reads them, because
+//! the library does not answer messages that are invalid or come too early.
 
 use std::sync::Arc;
 
@@ -19,8 +19,8 @@ const EARLY: &[&str] = &["ping", "server/discover"];
 /// Key in `_meta` of requests by clients that do not initialize.
 const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 
-/// Returns what the library reads from and writes to, and the task that passes on what it writes; that task ends with
-/// the library.
+/// Returns the streams that the library reads from and writes to, and the task that forwards its output. The task ends
+/// when the library closes its stream.
 pub fn transport() -> ((DuplexStream, DuplexStream), JoinHandle<()>) {
     let (lines, input) = tokio::io::duplex(BUFFER);
     let (output, answers) = tokio::io::duplex(BUFFER);
@@ -30,7 +30,7 @@ pub fn transport() -> ((DuplexStream, DuplexStream), JoinHandle<()>) {
     ((input, output), writing)
 }
 
-/// Passes on what the client sends; ends with its stream.
+/// Forwards messages from the client to the library until standard input ends.
 async fn read(mut to: DuplexStream, stdout: Arc<Mutex<Stdout>>) {
     let mut from = BufReader::new(tokio::io::stdin());
     let mut started = false;
@@ -61,7 +61,7 @@ async fn read(mut to: DuplexStream, stdout: Arc<Mutex<Stdout>>) {
         let method = message.method.as_deref().unwrap_or_default();
         started |= method == "initialize" || message.text.contains(VERSION_KEY);
         if !started && !EARLY.contains(&method) {
-            // A notification or a response that comes too early has no answer.
+            // Notifications and responses are never answered, even if they come too early.
             if message.is_request {
                 tell(&stdout, &input::too_early(&message)).await;
             }
@@ -74,7 +74,7 @@ async fn read(mut to: DuplexStream, stdout: Arc<Mutex<Stdout>>) {
     }
 }
 
-/// Reads up to the end of a line; returns whether there is more.
+/// Skips the rest of a line; returns false if the input has ended.
 async fn skip_line(from: &mut BufReader<tokio::io::Stdin>) -> bool {
     loop {
         let (read, done) = match from.fill_buf().await {
@@ -91,7 +91,7 @@ async fn skip_line(from: &mut BufReader<tokio::io::Stdin>) -> bool {
     }
 }
 
-/// Passes on what the library writes, line by line, so that other answers can stand between.
+/// Forwards the output of the library line by line, so that other responses can be written in between.
 async fn write(from: DuplexStream, stdout: Arc<Mutex<Stdout>>) {
     let mut from = BufReader::new(from);
     let mut line = Vec::new();
@@ -106,7 +106,7 @@ async fn write(from: DuplexStream, stdout: Arc<Mutex<Stdout>>) {
 
 async fn tell(stdout: &Mutex<Stdout>, answer: &Value) {
     let mut stdout = stdout.lock().await;
-    // A client that no longer reads has ended.
+    // Ignore errors: a client that no longer reads has exited.
     let _ = stdout.write_all(format!("{answer}\n").as_bytes()).await;
     let _ = stdout.flush().await;
 }

@@ -1,14 +1,14 @@
-//! Which sessions of HTTP clients are in use: one that is silent for some time, without an open response, has gone
-//! away.
+//! Tracks which sessions of HTTP clients are in use. A client that is silent for [`TIMEOUT`] and has no open response
+//! has gone away.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// Time after which a silent client loses its session, and with it its leases.
+/// Time after which a silent client loses its session and its leases.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
-/// The sessions by their ids.
+/// The sessions in use, by id.
 #[derive(Clone, Default)]
 pub struct Uses(Arc<Mutex<HashMap<String, Use>>>);
 
@@ -18,14 +18,14 @@ struct Use {
     last: Instant,
 }
 
-/// A request, or a response that has not ended; a stream of events is one.
+/// An open request or response, for example an event stream. Dropping it marks the end.
 pub struct Open {
     uses: Uses,
     session: String,
 }
 
 impl Uses {
-    /// Notes that a request has come, or that a response is being sent.
+    /// Marks a session as in use while a request is handled or a response is sent.
     pub fn begin(&self, session: &str, now: Instant) -> Open {
         if let Ok(mut uses) = self.0.lock() {
             let known = uses.entry(session.to_owned()).or_insert(Use { open: 0, last: now });

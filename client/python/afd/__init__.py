@@ -1,4 +1,6 @@
-"""Client for the afd daemon: a typed method for each of its methods, over its Unix socket. Needs nothing but Python 3.11.
+"""Client for the afd daemon, with a typed method for each method of the daemon.
+
+It uses the daemon's Unix socket and needs only Python 3.11 or later.
 
     from afd import Afd
 
@@ -7,7 +9,7 @@
         step = phone.act.tap(value="Wi-Fi", then="diff")
         print(step["look"]["observation"]["outline"])
 
-Parameters have Python's names (`max_rows`); results are dictionaries with the names of the wire (`maxRows`).
+Parameters have Python names (`max_rows`). Results are dictionaries with wire names (`maxRows`).
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ __all__ = ["Afd", "AfdError", "NoDaemon"]
 
 
 class AfdError(Exception):
-    """An error that the daemon answered: `code` says what went wrong, `hint` what to do next."""
+    """An error returned by the daemon. `code` identifies the error, `hint` suggests the next step."""
 
     def __init__(self, error: dict[str, Any]) -> None:
         data = error.get("data") or {}
@@ -39,11 +41,11 @@ class AfdError(Exception):
 
 
 class NoDaemon(ConnectionError):
-    """No daemon could be reached, or the connection to it was lost. An action that was sent may have been done."""
+    """No daemon could be reached, or the connection was lost. An action that was sent may have been executed."""
 
 
 def default_socket() -> str:
-    """Returns the path of the socket, as the daemon chooses it."""
+    """Returns the default path of the socket, the same as in the daemon."""
     if path := os.environ.get("AFD_SOCKET"):
         return path
     if runtime := os.environ.get("XDG_RUNTIME_DIR"):
@@ -52,7 +54,7 @@ def default_socket() -> str:
 
 
 class Afd(Api):
-    """A connection to the daemon, which is started if none runs. Calls of several threads wait for each other."""
+    """A connection to the daemon, which is started if it is not running. Calls from several threads are serialised."""
 
     def __init__(
         self,
@@ -63,7 +65,11 @@ class Afd(Api):
         timeout: float | None = None,
         on_progress: Callable[[CallProgress], None] | None = None,
     ) -> None:
-        """Connects. `timeout` is the longest wait for an answer, in seconds; `on_progress` hears of waits and searches."""
+        """Connects.
+        
+        `timeout` is the maximum time to wait for a response, in seconds. `on_progress` is called with the progress of
+        long calls, such as waits and searches.
+        """
         super().__init__(self._typed)
         self._session, self._device, self._path, self._timeout = session, device, path or default_socket(), timeout
         self._on_progress = on_progress
@@ -109,10 +115,11 @@ class Afd(Api):
         return self.call(method, params)
 
     def call(self, method: str, params: dict[str, Any]) -> Any:
-        """Calls a method by its name on the wire.
+        """Calls a method by its wire name.
 
-        Raises AfdError if the daemon refuses, NoDaemon if the connection breaks, TimeoutError if the answer takes too long. The next
-        call connects again; what ends with a connection has ended then.
+        Raises AfdError if the daemon returns an error, NoDaemon if the connection is lost, and TimeoutError if the
+        response takes too long. After a lost connection or a timeout, the next call reconnects. State that was bound
+        to the old connection, such as a lease with `until_disconnect`, is lost.
         """
         with self._lock:
             if self._closed:
@@ -132,7 +139,7 @@ class Afd(Api):
     def events(
         self, *, since: int | None = None, session: str | None = None, device: str | None = None
     ) -> Iterator[MessageWithCursor]:
-        """Returns what happens from now on, or since a cursor, on a connection of its own that ends with the iterator."""
+        """Yields events from now on, or since a cursor. Uses a connection of its own, which ends with the iterator."""
         other = Afd(path=self._path)
         wanted = {"since": since, "session": session, "device": device}
         other.call("events.subscribe", {name: value for name, value in wanted.items() if value is not None})
@@ -155,7 +162,7 @@ class Afd(Api):
         try:
             line = self._lines.readline()
         except TimeoutError:
-            # The answer would be taken for that of the next call.
+            # A late response would be taken for the response to the next call.
             self.close()
             raise
         except (OSError, ValueError) as error:
@@ -168,7 +175,7 @@ class Afd(Api):
         return message
 
     def close(self) -> None:
-        """Closes the connection; what was taken until then, such as a lease with `until_disconnect`, ends."""
+        """Closes the connection and ends everything bound to it, such as a lease with `until_disconnect`."""
         self._closed = True
         self._lines.close()
         self._socket.close()

@@ -19,7 +19,7 @@ Amount: TypeAlias = Literal["small", "medium", "large"]
 # State of the file of an artifact.
 ArtifactStatus: TypeAlias = Literal["present", "missing"]
 
-# Why a backup was made.
+# Reason for a backup.
 BackupReason: TypeAlias = Literal["request", "schedule", "migration", "rescue"]
 
 # Status of a bug.
@@ -46,7 +46,7 @@ DeviceSource: TypeAlias = Literal["config", "runtime", "call"]
 # Last known state of a device.
 DeviceState: TypeAlias = Literal["unknown", "ready", "unreachable", "unauthorized", "failing"]
 
-# How a method uses the `device` parameter.
+# Use of the `device` parameter by a method.
 DeviceUse: TypeAlias = Literal["none", "filter", "observed", "reached"]
 
 # Direction of a scroll.
@@ -58,7 +58,7 @@ Effect: TypeAlias = Literal["read", "act", "admin"]
 # State of an element.
 ElementState: TypeAlias = Literal["on", "off", "enabled", "disabled", "gone"]
 
-# Type of a memory entry.
+# Type of a recall entry.
 EntryType: TypeAlias = Literal["note", "bug", "result", "page", "pattern", "session", "state", "fact", "preference", "procedure", "message"]
 
 # Reason why a call failed.
@@ -79,7 +79,7 @@ GraphFormat: TypeAlias = Literal["dot", "mermaid", "svg"]
 # Kind of a hint.
 HintKind: TypeAlias = Literal["action", "failure", "recovery", "interrupt", "rule", "flaky", "baseline"]
 
-# Which hints are returned: `false` none, `true` those that are worth their tokens, `"all"` all of them.
+# Hints to return: `false` for none, `true` for the most useful ones, `"all"` for all of them.
 HintsWanted: TypeAlias = "bool | AllHints"
 
 # Import result of a setting or row.
@@ -91,10 +91,10 @@ ItemKind: TypeAlias = Literal["component", "state"]
 # A key, by name.
 KeyName: TypeAlias = Literal["home", "back", "up", "down", "left", "right", "volume-up", "volume-down", "power", "tab", "space", "enter", "delete", "forward-delete", "end", "menu", "search", "escape", "recent"]
 
-# What a keyboard did.
+# Change of the on-screen keyboard.
 KeyboardChange: TypeAlias = Literal["opened", "closed"]
 
-# How serious a finding is.
+# Severity of a finding.
 Level: TypeAlias = Literal["ok", "warning", "error"]
 
 # Elements to mark.
@@ -118,13 +118,13 @@ MessageRole: TypeAlias = Literal["system", "user", "assistant", "tool"]
 # A message with the cursor to resume from.
 MessageWithCursor: TypeAlias = "Event | ObservationNotice | dict[str, Any] | Change | dict[str, Any]"
 
-# Form of an observation.
+# Format of an observation.
 ObservationFormat: TypeAlias = Literal["outline", "rows"]
 
 # Kind of call that observed a screen.
 ObservationSource: TypeAlias = Literal["top", "screen", "refs", "page", "wait", "verify", "learn"]
 
-# What came of an action.
+# Kind of outcome of an action.
 OutcomeKind: TypeAlias = Literal["page", "same", "nothing", "failed", "refuted"]
 
 # Part of a page observation.
@@ -133,13 +133,13 @@ Part: TypeAlias = Literal["screen", "refs"]
 # Kind of a pattern.
 PatternKind: TypeAlias = Literal["keyFact", "flakyElement", "validationRule", "visualBaseline", "userPreference", "solution", "procedure"]
 
-# Who sees a learned pattern.
+# Visibility of a learned pattern.
 PatternScope: TypeAlias = Literal["session", "app", "everybody"]
 
 # File format of a picture.
 PictureFormat: TypeAlias = Literal["jpeg", "png"]
 
-# Who sees a saved record: a note, bug, test result or task, or the digest of a session.
+# Visibility of a record: a note, bug, test result or task, or the digest of a session.
 RecordScope: TypeAlias = Literal["app", "session"]
 
 # Format of a report.
@@ -154,10 +154,10 @@ Role: TypeAlias = Literal["button", "field", "switch", "row", "list", "image", "
 # How closely an experience matches the requested place.
 Scope: TypeAlias = Literal["state", "page", "activity", "app"]
 
-# How entries are searched.
+# Search method.
 SearchMode: TypeAlias = Literal["hybrid", "text", "vector"]
 
-# A token or typed text; no answer contains it.
+# A token or typed text; no response contains it.
 Secret: TypeAlias = "str"
 
 # Status of a session.
@@ -172,7 +172,7 @@ Source: TypeAlias = Literal["flag", "env", "file", "default"]
 # Kind of a state.
 StateKind: TypeAlias = Literal["page", "dialog", "detected", "opaque"]
 
-# Type of what `recall.store` stores.
+# Type of an entry that `recall.store` stores.
 StoredType: TypeAlias = Literal["fact", "preference", "procedure"]
 
 # State of a background task.
@@ -184,7 +184,7 @@ TaskStatus: TypeAlias = Literal["pending", "active", "passed", "failed", "skippe
 # Whether the notes contain all words of the query.
 TermMatch: TypeAlias = Literal["all", "any"]
 
-# What an action returns about the page that it led to.
+# Form in which an action returns the page that it led to.
 Then: TypeAlias = Literal["outline", "diff", "page", "none"]
 
 # Condition to wait for.
@@ -195,7 +195,7 @@ Verb: TypeAlias = Literal["tap", "longPress", "doubleTap", "swipe", "drag", "scr
 
 
 class ActResultReply(TypedDict):
-    """A result, with device, session and trace id of the call at the same level."""
+    """A result together with the device, session and trace id of the call, in one JSON object."""
 
     device: str
     durationMs: int
@@ -223,7 +223,7 @@ class Action(TypedDict):
 
 
 class ActiveElement(TypedDict):
-    """An element that can be acted on by its alias."""
+    """An interactive element with its alias."""
 
     ref: str
     target: Target
@@ -523,7 +523,7 @@ class Connection(TypedDict):
 
 
 class ConnectionHint(TypedDict):
-    """Connection hint: what the phone's app reports about its service, in a file that `adb` can read."""
+    """Connection hint: a file in which the phone's app describes its service, and which `adb` can read."""
 
     packageName: str
     servicePort: int
@@ -571,7 +571,7 @@ class ConversationInfo(TypedDict):
 
 
 class Coverage(TypedDict):
-    """Coverage of a session, compared with what the visual memory knows."""
+    """Coverage of the pages and elements in the visual memory by a session."""
 
     app: NotRequired[str]
     coveragePercent: float
@@ -737,7 +737,7 @@ class Element(TypedDict):
 
 
 class EmbeddingModel(TypedDict):
-    """A model that makes embeddings."""
+    """An embedding model."""
 
     dimensions: NotRequired[int]
     embedded: int
@@ -766,7 +766,7 @@ class EntryCount(TypedDict):
 
 
 class Evaluation(TypedDict):
-    """How well a way of searching finds what is expected."""
+    """Quality of the results of one search method."""
 
     mrr: float
     p50Ms: float
@@ -808,7 +808,7 @@ class Event(TypedDict):
 
 
 class Experience(TypedDict):
-    """Result of `memory.experience`; closest matches first, then best ones."""
+    """Result of `memory.experience`: the closest matches first, and the best of equally close matches first."""
 
     recoveries: List[Recovery]
     transitions: List[Transition]
@@ -842,7 +842,7 @@ class Export(TypedDict):
 
 
 class ExportResult(TypedDict):
-    """Result of `session.export`: the document, or where it was saved."""
+    """Result of `session.export`: the document, or the location of the file."""
 
     artifactId: NotRequired[int]
     document: NotRequired[Export]
@@ -889,7 +889,7 @@ class FileRemark(TypedDict):
 
 
 class Finding(TypedDict):
-    """What a check found."""
+    """Result of a check."""
 
     advice: NotRequired[str]
     check: str
@@ -931,7 +931,7 @@ class FoundMessages(TypedDict):
 
 
 class Function(TypedDict):
-    """The `function` or `custom` of a tool call in OpenAI's form."""
+    """The `function` or `custom` field of a tool call in OpenAI's format."""
 
     arguments: NotRequired[Any]
     name: str
@@ -942,7 +942,7 @@ GraphTransition = TypedDict("GraphTransition", {"action": "str", "attempts": "in
 
 
 class HealthReply(TypedDict):
-    """A result, with device, session and trace id of the call at the same level."""
+    """A result together with the device, session and trace id of the call, in one JSON object."""
 
     connection: Connection
     device: str
@@ -970,7 +970,7 @@ class Hint(TypedDict):
 
 
 class ImportCounts(TypedDict):
-    """What became of the records of a type."""
+    """Counts of the records of a type in an import."""
 
     added: int
     leftOut: int
@@ -1060,7 +1060,7 @@ class Jobs(TypedDict):
 
 
 class LastFound(TypedDict):
-    """What the last session about an app found."""
+    """Findings of the last session about an app."""
 
     endedAt: NotRequired[int]
     found: NotRequired[List[str]]
@@ -1070,7 +1070,7 @@ class LastFound(TypedDict):
 
 
 class LastPageReply(TypedDict):
-    """A result, with device, session and trace id of the call at the same level."""
+    """A result together with the device, session and trace id of the call, in one JSON object."""
 
     at: int
     device: str
@@ -1108,7 +1108,7 @@ class LeaseInfo(TypedDict):
 
 
 class LeaseResultReply(TypedDict):
-    """A result, with device, session and trace id of the call at the same level."""
+    """A result together with the device, session and trace id of the call, in one JSON object."""
 
     device: str
     lease: LeaseInfo
@@ -1118,7 +1118,7 @@ class LeaseResultReply(TypedDict):
 
 
 class LeftOpen(TypedDict):
-    """What earlier sessions about an app left open, as far as it belongs to the app."""
+    """Open work of earlier sessions about an app, as far as it is shared with sessions of the app."""
 
     blockers: NotRequired[List[str]]
     bugs: List[str]
@@ -1141,7 +1141,7 @@ class Log(TypedDict):
 
 
 class Look(TypedDict):
-    """What came of an action."""
+    """Outcome of an action."""
 
     changed: bool | None
     expected: NotRequired[str]
@@ -1200,7 +1200,7 @@ class MethodLoad(TypedDict):
 
 
 class MethodSummary(TypedDict):
-    """A row of the method table without its schemas, which `rpc.discover` returns."""
+    """A row of the method table without its schemas; `rpc.discover` returns the schemas."""
 
     effect: Effect
     errors: List[ErrorCode]
@@ -1300,7 +1300,7 @@ class Omission(TypedDict):
 
 
 class Outcome(TypedDict):
-    """One thing that an action led to, and how often."""
+    """An outcome of an action, with its frequency."""
 
     count: int
     dialog: bool
@@ -1314,7 +1314,7 @@ class Outcome(TypedDict):
 
 
 class OverlayReply(TypedDict):
-    """A result, with device, session and trace id of the call at the same level."""
+    """A result together with the device, session and trace id of the call, in one JSON object."""
 
     autoRefresh: bool
     available: bool
@@ -1330,7 +1330,7 @@ class OverlayReply(TypedDict):
 
 
 class PackagesReply(TypedDict):
-    """A result, with device, session and trace id of the call at the same level."""
+    """A result together with the device, session and trace id of the call, in one JSON object."""
 
     device: str
     packages: List[str]
@@ -1380,7 +1380,7 @@ class PageRef(TypedDict):
 
 
 class PageReply(TypedDict):
-    """A result, with device, session and trace id of the call at the same level."""
+    """A result together with the device, session and trace id of the call, in one JSON object."""
 
     app: str | None
     device: str
@@ -1524,7 +1524,7 @@ class Pruned(TypedDict):
 
 
 class QdrantStatus(TypedDict):
-    """How far a Qdrant has got."""
+    """State of the upload to a Qdrant server."""
 
     collection: NotRequired[str]
     error: NotRequired[str]
@@ -1551,7 +1551,7 @@ class RecallDeleted(TypedDict):
 
 
 class RecallEntry(TypedDict):
-    """A memory entry."""
+    """A recall entry."""
 
     app: NotRequired[str]
     at: int
@@ -1657,7 +1657,7 @@ class RecordedMessage(TypedDict):
 
 
 class RecoverResultReply(TypedDict):
-    """A result, with device, session and trace id of the call at the same level."""
+    """A result together with the device, session and trace id of the call, in one JSON object."""
 
     device: str
     durationMs: int
@@ -1707,7 +1707,7 @@ class RefRows(TypedDict):
 
 
 class RefsReply(TypedDict):
-    """A result, with device, session and trace id of the call at the same level."""
+    """A result together with the device, session and trace id of the call, in one JSON object."""
 
     app: str | None
     artifact: NotRequired[SavedArtifact]
@@ -1738,7 +1738,7 @@ class RefsReply(TypedDict):
 
 
 class ReleaseResultReply(TypedDict):
-    """A result, with device, session and trace id of the call at the same level."""
+    """A result together with the device, session and trace id of the call, in one JSON object."""
 
     device: str
     recorded: NotRequired[bool]
@@ -1773,7 +1773,7 @@ class RemoveResult(TypedDict):
 
 
 class RemovedComponent(TypedDict):
-    """A component that was deleted because its text changes by itself."""
+    """A component that was deleted because its text is dynamic."""
 
     component: str
     historyId: NotRequired[int]
@@ -1890,7 +1890,7 @@ class SavedNote(TypedDict):
 
 
 class ScreenReply(TypedDict):
-    """A result, with device, session and trace id of the call at the same level."""
+    """A result together with the device, session and trace id of the call, in one JSON object."""
 
     app: str | None
     artifact: NotRequired[SavedArtifact]
@@ -1933,7 +1933,7 @@ class ScreenRows(TypedDict):
 
 
 class ScreenshotReply(TypedDict):
-    """A result, with device, session and trace id of the call at the same level."""
+    """A result together with the device, session and trace id of the call, in one JSON object."""
 
     annotate: bool
     artifact: SavedArtifact
@@ -1961,7 +1961,7 @@ class ScreenshotReply(TypedDict):
 
 
 class ScrollToResultReply(TypedDict):
-    """A result, with device, session and trace id of the call at the same level."""
+    """A result together with the device, session and trace id of the call, in one JSON object."""
 
     device: str
     durationMs: int
@@ -1978,7 +1978,7 @@ class ScrollToResultReply(TypedDict):
 
 
 class SessionContext(TypedDict):
-    """Result of `memory.context`: what a session observed last."""
+    """Result of `memory.context`: the last observation of a session."""
 
     activity: NotRequired[str]
     app: NotRequired[str]
@@ -2068,7 +2068,7 @@ class Setting(TypedDict):
 
 
 class SettingChange(TypedDict):
-    """Result of changing a setting."""
+    """Result of `config.set` and `config.unset`."""
 
     about: str
     changed: bool
@@ -2105,7 +2105,7 @@ class SharedParams(TypedDict):
 
 
 class ShellResultReply(TypedDict):
-    """A result, with device, session and trace id of the call at the same level."""
+    """A result together with the device, session and trace id of the call, in one JSON object."""
 
     artifact: NotRequired[SavedArtifact]
     device: str
@@ -2145,7 +2145,7 @@ class SimilarNote(TypedDict):
 
 
 class SimilarPatterns(TypedDict):
-    """Two patterns about the same whose vectors are near."""
+    """Two patterns with the same subject and similar vectors."""
 
     id: int
     other: int
@@ -2189,7 +2189,7 @@ class StateRef(TypedDict):
 
 
 class Stated(TypedDict):
-    """How many next steps and blockers were stated by the caller."""
+    """Number of next steps and blockers that the caller stated."""
 
     blockers: int
     nextSteps: int
@@ -2288,7 +2288,7 @@ Target = TypedDict("Target", {"class": "NotRequired[str]", "label": "NotRequired
 
 
 class TargetSelector(TypedDict):
-    """Parameters that name a target to an action such as `act.tap`: `by` and `value`, or `x` and `y` for one of several equal elements."""
+    """Parameters with which an action such as `act.tap` selects a target: `by` and `value`, or `x` and `y` for one of several equal elements."""
 
     by: NotRequired[By]
     value: NotRequired[str]
@@ -2416,7 +2416,7 @@ class ToolCall(TypedDict):
 
 
 class TopReply(TypedDict):
-    """A result, with device, session and trace id of the call at the same level."""
+    """A result together with the device, session and trace id of the call, in one JSON object."""
 
     app: str | None
     device: str
@@ -2459,7 +2459,7 @@ class Transitions(TypedDict):
 
 
 class Trial(TypedDict):
-    """What trying a device found."""
+    """Result of checking whether a device works."""
 
     durationMs: int
     error: NotRequired[ErrorCode]
@@ -2470,7 +2470,7 @@ class Trial(TypedDict):
 
 
 class UpkeepChange(TypedDict):
-    """What upkeep changed, of one kind."""
+    """Changes of one kind in an upkeep run."""
 
     change: str
     count: int
@@ -2479,14 +2479,14 @@ class UpkeepChange(TypedDict):
 
 
 class UpkeepRow(TypedDict):
-    """A row that upkeep changed."""
+    """A row that an upkeep run changed."""
 
     into: NotRequired[str]
     uid: str
 
 
 class UpkeepRun(TypedDict):
-    """A run of upkeep that changed something."""
+    """An upkeep run that changed something."""
 
     at: int
     changes: List[UpkeepChange]
@@ -2527,7 +2527,7 @@ class VerifiedBackup(TypedDict):
 
 
 class VerifyResultReply(TypedDict):
-    """A result, with device, session and trace id of the call at the same level."""
+    """A result together with the device, session and trace id of the call, in one JSON object."""
 
     actual: NotRequired[str]
     device: str
@@ -2571,7 +2571,7 @@ class VisualImportResult(TypedDict):
 
 
 class WaitResultReply(TypedDict):
-    """A result, with device, session and trace id of the call at the same level."""
+    """A result together with the device, session and trace id of the call, in one JSON object."""
 
     app: str | None
     device: str
@@ -2599,7 +2599,7 @@ class WaitResultReply(TypedDict):
 
 
 class Why(TypedDict):
-    """Why an entry was found."""
+    """Explanation of why an entry was found."""
 
     ageFactor: float
     bm25: NotRequired[float]
@@ -2625,7 +2625,7 @@ class WindowRow(TypedDict):
 
 
 class WorkingMemory(TypedDict):
-    """What an agent needs at hand to continue its work."""
+    """Information that an agent needs to continue its work."""
 
     activeElements: List[ActiveElement]
     context: dict[str, str]
@@ -2642,7 +2642,7 @@ class BackupMethods:
         self._call = call
 
     def create(self, *, request_key: str | None = None) -> Backup:
-        """Copies the memory and its artifacts while the daemon goes on, and checks the copy."""
+        """Copies the memory and its artifacts while the daemon is running, and checks the copy."""
         return self._call("backup.create", {"requestKey": request_key}, key=True)
 
     def list(self) -> Backups:
@@ -2650,7 +2650,7 @@ class BackupMethods:
         return self._call("backup.list", {})
 
     def verify(self, *, name: str | None = None) -> VerifiedBackup:
-        """Checks that a backup can be restored: its database, its key and its schema. Lists artifacts of which it has no intact copy."""
+        """Checks that a backup can be restored (database, key, schema), and lists artifacts without an intact copy."""
         return self._call("backup.verify", {"name": name})
 
     def delete(self, *, name: str, request_key: str | None = None) -> DeletedBackup:
@@ -2676,11 +2676,11 @@ class ModelMethods:
         self._call = call
 
     def add(self, *, directory: str, request_key: str | None = None) -> ModelAdded:
-        """Checks a sentence model in a directory and makes embeddings with it from now on."""
+        """Checks a sentence model in a directory, and uses it for embeddings from now on."""
         return self._call("model.add", {"directory": directory, "requestKey": request_key}, key=True)
 
     def remove(self, *, request_key: str | None = None) -> ModelRemoved:
-        """Goes back to the built-in model, and deletes the vectors of others."""
+        """Switches back to the built-in model, and deletes the vectors of all other models."""
         return self._call("model.remove", {"requestKey": request_key}, key=True)
 
 
@@ -2693,15 +2693,15 @@ class RecallMethods:
         return self._call("recall.store", {"text": text, "app": app, "confidence": confidence, "expiresAt": expires_at, "related": related, "scope": scope, "session": session, "site": site, "source": source, "tags": tags, "title": title, "type": type, "requestKey": request_key}, session=True, key=True)
 
     def search(self, *, query: str, app: str | None = None, archived: bool | None = None, expires_until: int | None = None, explain: bool | None = None, limit: int | None = None, mode: SearchMode | None = None, of_session: str | None = None, session: str | None = None, since: int | None = None, site: str | None = None, tag: str | None = None, types: List[EntryType] | None = None, until: int | None = None) -> RecallFound:
-        """Searches everything that is remembered, by words and by meaning."""
+        """Searches the memory by words and by meaning."""
         return self._call("recall.search", {"query": query, "app": app, "archived": archived, "expiresUntil": expires_until, "explain": explain, "limit": limit, "mode": mode, "ofSession": of_session, "session": session, "since": since, "site": site, "tag": tag, "types": types, "until": until}, session=True)
 
     def get(self, *, uid: str, session: str | None = None) -> RecallEntry:
-        """Returns a whole entry."""
+        """Returns an entry with its whole text."""
         return self._call("recall.get", {"uid": uid, "session": session}, session=True)
 
     def used(self, *, uid: str, held: bool | None = None, session: str | None = None, request_key: str | None = None) -> RecallEntry:
-        """Records that an entry was used, and whether it held: its confidence follows."""
+        """Records that an entry was used and whether it held true, and updates its confidence."""
         return self._call("recall.used", {"uid": uid, "held": held, "session": session, "requestKey": request_key}, session=True, key=True)
 
     def delete(self, *, uid: str, session: str | None = None, request_key: str | None = None) -> RecallDeleted:
@@ -2709,19 +2709,19 @@ class RecallMethods:
         return self._call("recall.delete", {"uid": uid, "session": session, "requestKey": request_key}, session=True, key=True)
 
     def context(self, *, app: str | None = None, budget: int | None = None, session: str | None = None, task: str | None = None) -> RecallContext:
-        """Assembles what is known for a task: from the session, and from everything that is remembered."""
+        """Assembles the knowledge about a task from the session and from the memory, within a token budget."""
         return self._call("recall.context", {"app": app, "budget": budget, "session": session, "task": task}, session=True)
 
     def status(self) -> RecallStatus:
-        """Returns what can be recalled, and how far embeddings have got."""
+        """Returns the number of recall entries by type, and the state of the embedding models and of Qdrant."""
         return self._call("recall.status", {})
 
     def upkeep(self, *, dry_run: bool | None = None, request_key: str | None = None) -> RecallUpkeep:
-        """Tidies what can be recalled, and tells which patterns may say the same."""
+        """Merges, expires and archives recall entries, and lists patterns that may have the same meaning."""
         return self._call("recall.upkeep", {"dryRun": dry_run, "requestKey": request_key}, key=True)
 
     def evaluate(self, *, directory: str) -> RecallEvaluated:
-        """Measures how well queries find what is expected."""
+        """Measures how well each search method finds the expected entries."""
         return self._call("recall.evaluate", {"directory": directory})
 
 
@@ -2755,11 +2755,11 @@ class PatternMethods:
         return self._call("pattern.find", {"app": app, "kind": kind, "limit": limit, "minConfidence": min_confidence, "page": page, "session": session, "text": text})
 
     def list(self, *, app: str | None = None, limit: int | None = None, scope: PatternScope | None = None, session: str | None = None) -> Patterns:
-        """Lists all patterns, of whatever scope, newest first."""
+        """Lists patterns of all scopes, newest first."""
         return self._call("pattern.list", {"app": app, "limit": limit, "scope": scope, "session": session})
 
     def promote(self, *, id: int, scope: PatternScope, request_key: str | None = None) -> Pattern:
-        """Gives a pattern a wider or narrower scope."""
+        """Widens or narrows the scope of a pattern."""
         return self._call("pattern.promote", {"id": id, "scope": scope, "requestKey": request_key}, key=True)
 
     def used(self, *, id: int, held: bool | None = None, request_key: str | None = None) -> Pattern:
@@ -2767,7 +2767,7 @@ class PatternMethods:
         return self._call("pattern.used", {"id": id, "held": held, "requestKey": request_key}, key=True)
 
     def merge(self, *, id: int, into: int, request_key: str | None = None) -> Pattern:
-        """Merges a pattern into another one that says the same about the same."""
+        """Merges a pattern into another pattern with the same meaning and the same subject."""
         return self._call("pattern.merge", {"id": id, "into": into, "requestKey": request_key}, key=True)
 
     def delete(self, *, id: int, request_key: str | None = None) -> DeleteResult:
@@ -2788,7 +2788,7 @@ class ConversationMethods:
         return self._call("conversation.list", {"conversation": conversation, "cursor": cursor, "limit": limit, "session": session}, session=True)
 
     def compact(self, *, conversation: str | None = None, keep: int | None = None, learn: PatternScope | None = None, session: str | None = None, request_key: str | None = None) -> CompactResult:
-        """Replaces older messages in the context by a summary; the record keeps them."""
+        """Replaces older messages in the context with a summary; the messages remain recorded."""
         return self._call("conversation.compact", {"conversation": conversation, "keep": keep, "learn": learn, "session": session, "requestKey": request_key}, session=True, key=True)
 
     def summary(self, *, conversation: str | None = None, session: str | None = None) -> Summary:
@@ -2800,11 +2800,11 @@ class ConversationMethods:
         return self._call("conversation.search", {"query": query, "conversation": conversation, "everywhere": everywhere, "limit": limit, "role": role, "session": session, "since": since, "until": until}, session=True)
 
     def delete(self, *, position: int, conversation: str | None = None, session: str | None = None, request_key: str | None = None) -> DeleteMessageResult:
-        """Deletes a recorded message with everything derived from it, such as a secret that slipped in."""
+        """Deletes a recorded message, for example one that contains a secret, with everything derived from it."""
         return self._call("conversation.delete", {"position": position, "conversation": conversation, "session": session, "requestKey": request_key}, session=True, key=True)
 
     def clear(self, *, conversation: str | None = None, forget_context: bool | None = None, session: str | None = None, request_key: str | None = None) -> ClearResult:
-        """Clears the context; the record keeps the messages."""
+        """Clears the context; the messages remain recorded."""
         return self._call("conversation.clear", {"conversation": conversation, "forgetContext": forget_context, "session": session, "requestKey": request_key}, session=True, key=True)
 
     def usage(self, *, conversation: str | None = None, session: str | None = None, text: str | None = None, tokens: int | None = None, tools: List[Any] | None = None) -> Usage:
@@ -2816,7 +2816,7 @@ class ConversationMethods:
         return self._call("conversation.context", {"budget": budget, "conversation": conversation, "format": format, "session": session, "tools": tools}, session=True)
 
     def working(self, *, conversation: str | None = None, session: str | None = None) -> WorkingMemory:
-        """Returns what the agent needs at hand: current task, recent observations, elements with an alias, context keys."""
+        """Returns the working memory of an agent: current task, recent observations, elements with aliases, context keys."""
         return self._call("conversation.working", {"conversation": conversation, "session": session}, session=True)
 
 
@@ -2858,7 +2858,7 @@ class SessionBugMethods:
         return self._call("session.bug.update", {"id": id, "actual": actual, "app": app, "description": description, "expected": expected, "page": page, "scope": scope, "screenshot": screenshot, "session": session, "severity": severity, "steps": steps, "title": title, "requestKey": request_key}, session=True, key=True)
 
     def reopen(self, *, id: int, session: str | None = None, request_key: str | None = None) -> Bug:
-        """Opens a resolved bug again."""
+        """Reopens a resolved bug."""
         return self._call("session.bug.reopen", {"id": id, "session": session, "requestKey": request_key}, session=True, key=True)
 
 
@@ -2911,7 +2911,7 @@ class SessionMethods:
         return self._call("session.end", {"file": file, "session": session, "requestKey": request_key}, session=True, key=True)
 
     def report(self, *, file: str | None = None, format: ReportFormat | None = None, session: str | None = None, request_key: str | None = None) -> ReportResult:
-        """Writes a report of a session for people, with its screenshots."""
+        """Writes a report of a session with its screenshots."""
         return self._call("session.report", {"file": file, "format": format, "session": session, "requestKey": request_key}, session=True, key=True)
 
     def update(self, *, app: str | None = None, goal: str | None = None, name: str | None = None, scope: RecordScope | None = None, session: str | None = None, request_key: str | None = None) -> SessionInfo:
@@ -2919,7 +2919,7 @@ class SessionMethods:
         return self._call("session.update", {"app": app, "goal": goal, "name": name, "scope": scope, "session": session, "requestKey": request_key}, session=True, key=True)
 
     def delete(self, *, findings: bool | None = None, session: str | None = None, request_key: str | None = None) -> Deleted:
-        """Deletes a session with everything that was said in it; its bugs, test results and notes stay unless asked otherwise."""
+        """Deletes a session with its messages and tasks; findings and notes of the app are kept unless `findings` is set."""
         return self._call("session.delete", {"findings": findings, "session": session, "requestKey": request_key}, session=True, key=True)
 
     def import_(self, *, file: str, merge: bool | None = None, name: str | None = None, request_key: str | None = None) -> Imported:
@@ -2935,7 +2935,7 @@ class SessionMethods:
         return self._call("session.coverage", {"app": app, "session": session}, session=True)
 
     def progress(self, *, auto: bool | None = None, blockers: List[str] | None = None, dir: str | None = None, directory: str | None = None, next_steps: List[str] | None = None, session: str | None = None, request_key: str | None = None) -> ProgressResult:
-        """Writes the progress files of a session, optionally updating next steps, blockers and when the files are written."""
+        """Writes the progress files of a session; can update next steps, blockers and automatic writing first."""
         return self._call("session.progress", {"auto": auto, "blockers": blockers, "dir": dir, "directory": directory, "nextSteps": next_steps, "session": session, "requestKey": request_key}, session=True, key=True)
 
     def resume(self, *, file: str | None = None, session: str | None = None, request_key: str | None = None) -> ResumeResult:
@@ -2976,7 +2976,7 @@ class VisualMethods:
         return self._call("visual.delete", {"app": app, "component": component, "device": device, "purge": purge, "session": session, "site": site, "state": state, "requestKey": request_key}, device=True, session=True, key=True)
 
     def history(self, *, app: str | None = None, cursor: int | None = None, device: str | None = None, limit: int | None = None, session: str | None = None, site: str | None = None) -> Changes:
-        """Lists what was forgotten, merged, renamed or deleted, with the reasons."""
+        """Lists the items that were forgotten, merged, renamed or deleted, with the reasons."""
         return self._call("visual.history", {"app": app, "cursor": cursor, "device": device, "limit": limit, "session": session, "site": site}, device=True, session=True)
 
     def undo(self, *, app: str | None = None, device: str | None = None, id: int | None = None, session: str | None = None, site: str | None = None, request_key: str | None = None) -> Change:
@@ -2996,11 +2996,11 @@ class VisualMethods:
         return self._call("visual.graph", {"app": app, "device": device, "format": format, "saveFile": save_file, "session": session, "site": site}, device=True, session=True)
 
     def import_(self, *, dir: str, app: str | None = None, dry_run: bool | None = None, session: str | None = None, request_key: str | None = None) -> VisualImportResult:
-        """Imports a visual memory from the files of another tool, in any of its three format versions, with pictures and sites."""
+        """Imports the files of the original visual-memory tool, in any of its three formats, with pictures and sites."""
         return self._call("visual.import", {"dir": dir, "app": app, "dryRun": dry_run, "session": session, "requestKey": request_key}, session=True, key=True)
 
     def export(self, *, dir: str, app: str | None = None, site: str | None = None, request_key: str | None = None) -> VisualExportResult:
-        """Exports the visual memory as files that the other tool can read."""
+        """Exports the visual memory as files that the original visual-memory tool can read."""
         return self._call("visual.export", {"dir": dir, "app": app, "site": site, "requestKey": request_key}, key=True)
 
     def match(self, *, app: str | None = None, components: List[str] | None = None, device: str | None = None, picture: str | None = None, session: str | None = None, site: str | None = None, state: str | None = None, request_key: str | None = None) -> MatchResult:
@@ -3030,7 +3030,7 @@ class MemoryMethods:
         self._call = call
 
     def save(self, *, content: str, topic: str, app: str | None = None, scope: RecordScope | None = None, session: str | None = None, request_key: str | None = None) -> SavedNote:
-        """Saves a note at the end of the chain of its app and topic, and returns similar ones."""
+        """Saves a note at the end of the chain of its app and topic, and returns similar notes."""
         return self._call("memory.save", {"content": content, "topic": topic, "app": app, "scope": scope, "session": session, "requestKey": request_key}, session=True, key=True)
 
     def search(self, *, app: str | None = None, cursor: int | None = None, limit: int | None = None, query: str | None = None, session: str | None = None, topic: str | None = None) -> Notes:
@@ -3042,11 +3042,11 @@ class MemoryMethods:
         return self._call("memory.delete", {"id": id, "uid": uid, "requestKey": request_key}, key=True)
 
     def experience(self, *, activity: str | None = None, app: str | None = None, device: str | None = None, failure_cause: str | None = None, limit: int | None = None, page_fp: str | None = None, session: str | None = None) -> Experience:
-        """Returns what actions led to and what recovered from failures, first on a page, then in its activity, then in its app."""
+        """Returns the known outcomes of actions and recoveries: first of a page, then of its activity, then of its app."""
         return self._call("memory.experience", {"activity": activity, "app": app, "device": device, "failureCause": failure_cause, "limit": limit, "pageFp": page_fp, "session": session}, device=True, session=True)
 
     def context(self, *, device: str | None = None, session: str | None = None) -> SessionContext:
-        """Returns what a session observed last."""
+        """Returns the last observation of a session."""
         return self._call("memory.context", {"device": device, "session": session}, device=True, session=True)
 
     def log(self, *, app: str | None = None, cursor: int | None = None, device: str | None = None, limit: int | None = None, session: str | None = None, status: EventStatus | None = None) -> Log:
@@ -3058,23 +3058,23 @@ class MemoryMethods:
         return self._call("memory.stats", {"session": session})
 
     def import_af(self, *, config_file: str | None = None, database_file: str | None = None, dry_run: bool | None = None, request_key: str | None = None) -> ImportReport:
-        """Imports settings, notes, transitions, recoveries and artifacts of `af` 0.5; repeating it adds nothing twice."""
+        """Imports settings, notes, transitions, recoveries and artifacts of `af` 0.5; repeating it adds no duplicates."""
         return self._call("memory.importAf", {"configFile": config_file, "databaseFile": database_file, "dryRun": dry_run, "requestKey": request_key}, key=True)
 
     def prune(self, *, older: str, dry_run: bool | None = None, request_key: str | None = None) -> Pruned:
-        """Deletes old events and observations. What was learned from them stays, and so do the totals of sessions."""
+        """Deletes old events and observations; learned experience and the totals of sessions are kept."""
         return self._call("memory.prune", {"older": older, "dryRun": dry_run, "requestKey": request_key}, key=True)
 
     def vacuum(self, *, request_key: str | None = None) -> Vacuumed:
-        """Rewrites the database without the space of what was deleted. Writes wait until it is done."""
+        """Rewrites the database without the space of deleted data; writes wait until it is done."""
         return self._call("memory.vacuum", {"requestKey": request_key}, key=True)
 
     def export(self, *, file: str) -> ExportedMemory:
-        """Writes everything that is known to a file of JSON lines. Artifacts and settings are not in it."""
+        """Writes the whole memory, except artifacts and settings, to a file of JSON lines."""
         return self._call("memory.export", {"file": file})
 
     def import_(self, *, file: str, dry_run: bool | None = None, merge: bool | None = None, request_key: str | None = None) -> ImportedMemory:
-        """Takes in what another memory exported; repeating it changes nothing. Only import files that you trust like your own memory."""
+        """Imports an export of another memory; repeating it changes nothing. Import only files that you trust."""
         return self._call("memory.import", {"file": file, "dryRun": dry_run, "merge": merge, "requestKey": request_key}, key=True)
 
 
@@ -3137,7 +3137,7 @@ class ActMethods:
         return self._call("act.swipe", {"x1": x1, "x2": x2, "y1": y1, "y2": y2, "device": device, "durationMs": duration_ms, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
 
     def drag(self, *, device: str | None = None, duration_ms: int | None = None, partial: bool | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None, to: str | None = None, to_x: float | None = None, to_y: float | None = None, value: str | None = None, x: float | None = None, y: float | None = None) -> ActResultReply:
-        """Drags an element, or from a point, to another element or point."""
+        """Drags from an element or a point to another element or point."""
         return self._call("act.drag", {"device": device, "durationMs": duration_ms, "partial": partial, "requestKey": request_key, "session": session, "then": then, "to": to, "toX": to_x, "toY": to_y, "value": value, "x": x, "y": y}, device=True, session=True, key=True)
 
     def scroll(self, *, direction: Direction, amount: Amount | None = None, device: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
@@ -3157,7 +3157,7 @@ class ActMethods:
         return self._call("act.home", {"device": device, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
 
     def key(self, *, device: str | None = None, key: KeyName | None = None, key_code: int | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
-        """Presses a key, by its name or its number on the device."""
+        """Presses a key, given by its name or by its number on the device."""
         return self._call("act.key", {"device": device, "key": key, "keyCode": key_code, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
 
     def text(self, *, text: Secret, device: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
@@ -3165,7 +3165,7 @@ class ActMethods:
         return self._call("act.text", {"text": text, "device": device, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
 
     def fill(self, *, text: Secret, value: str, by: By | None = None, device: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
-        """Fills a field: taps it, deletes what is in it, types a text, and checks what it shows."""
+        """Fills a field: taps it, deletes its content, types a text, and checks the result."""
         return self._call("act.fill", {"text": text, "value": value, "by": by, "device": device, "requestKey": request_key, "session": session, "then": then}, device=True, session=True, key=True)
 
     def launch(self, *, package: str, device: str | None = None, request_key: str | None = None, session: str | None = None, then: Then | None = None) -> ActResultReply:
@@ -3206,7 +3206,7 @@ class ObserveMethods:
         return self._call("observe.page", {"artifactDir": artifact_dir, "device": device, "format": format, "full": full, "hints": hints, "include": include, "maxRows": max_rows, "saveDir": save_dir, "session": session, "settle": settle, "since": since, "waitMs": wait_ms}, device=True, session=True)
 
     def last(self, *, device: str | None = None, session: str | None = None) -> LastPageReply:
-        """Returns the page that was observed last on the device, by whichever session, without reading the screen."""
+        """Returns the last observed page of the device, whichever session observed it, without reading the screen."""
         return self._call("observe.last", {"device": device, "session": session}, device=True, session=True)
 
     def wait(self, *, device: str | None = None, hints: HintsWanted | None = None, session: str | None = None, text: str | None = None, timeout_ms: int | None = None, until: Until | None = None) -> WaitResultReply:
@@ -3231,7 +3231,7 @@ class ConfigMethods:
         self._call = call
 
     def list(self) -> Settings:
-        """Lists all settings with their values and where these come from."""
+        """Lists all settings with their values and the origins of the values."""
         return self._call("config.list", {})
 
     def get(self, *, key: str) -> Setting:
@@ -3268,7 +3268,7 @@ class DeviceMethods:
         return self._call("device.health", {"device": device, "session": session}, device=True, session=True)
 
     def lease(self, *, ttl_ms: int, device: str | None = None, session: str | None = None, until_disconnect: bool | None = None, request_key: str | None = None) -> LeaseResultReply:
-        """Reserves the device for the session, so that other sessions can observe but not act; repeating the call renews the lease."""
+        """Reserves the device for the session: other sessions can observe but not act. A repeated call renews the lease."""
         return self._call("device.lease", {"ttlMs": ttl_ms, "device": device, "session": session, "untilDisconnect": until_disconnect, "requestKey": request_key}, device=True, session=True, key=True)
 
     def release(self, *, device: str | None = None, session: str | None = None, request_key: str | None = None) -> ReleaseResultReply:
@@ -3289,7 +3289,7 @@ class DaemonMethods:
         self._call = call
 
     def version(self) -> DaemonVersion:
-        """Returns version, protocol version and capabilities."""
+        """Returns the version, the protocol version and the capabilities of the daemon."""
         return self._call("daemon.version", {})
 
     def status(self) -> DaemonStatus:
@@ -3297,7 +3297,7 @@ class DaemonMethods:
         return self._call("daemon.status", {})
 
     def metrics(self) -> Metrics:
-        """Returns figures about the daemon: calls, devices, queues, sizes; also in the text format of Prometheus."""
+        """Returns metrics of calls, devices, queues and sizes, also in the Prometheus text format."""
         return self._call("daemon.metrics", {})
 
     def methods(self) -> MethodList:
@@ -3313,7 +3313,7 @@ class DaemonMethods:
         return self._call("daemon.shutdown", {"requestKey": request_key}, key=True)
 
     def doctor(self) -> Diagnosis:
-        """Checks database, backups, disk, settings, devices, clock and leftovers; reads the screen of each device, changes nothing."""
+        """Checks database, backups, disk, settings, devices, clock and leftover files; reads the screens, changes nothing."""
         return self._call("daemon.doctor", {})
 
 

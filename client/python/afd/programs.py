@@ -1,4 +1,4 @@
-"""Runs the programs of the package. The command `afd` is the command line, afctl, which starts the daemon."""
+"""Runs the programs in the package. The command `afd` runs the command line, afctl, which starts the daemon."""
 
 import os
 import sys
@@ -8,7 +8,7 @@ from pathlib import Path
 def _run(name: str) -> None:
     program = Path(__file__).parent / "bin" / name
     if not program.exists():
-        sys.exit(f"afd: this package has no program {name}; it is the client alone")
+        sys.exit(f"afd: this package does not contain the program {name}, only the client library")
     os.execv(program, [name, *sys.argv[1:]])
 
 

@@ -25,7 +25,7 @@ pub enum Act {
     DoubleTap(Tap),
     /// Swipe from one point to another
     Swipe(Swipe),
-    /// Drag an element, or from a point, to another element or point
+    /// Drag from an element or point to another element or point
     Drag(Drag),
     /// Scroll the screen
     Scroll(Scroll),
@@ -35,12 +35,12 @@ pub enum Act {
     Back(Key),
     /// Press Home
     Home(Key),
-    /// Press a key, by its name or its Android key code
+    /// Press a key by its name or Android key code
     Key(KeyCode),
     /// Type text into the focused field; the text is never stored
     #[command(alias = "type")]
     Text(Text),
-    /// Fill a field: tap it, delete what is in it, type the text, and check what it shows
+    /// Fill a field: tap it, delete its content, type the text, and check the value shown
     Fill(Fill),
     /// Launch an app
     Launch(Package),
@@ -58,7 +58,7 @@ pub struct Key {
     /// Idempotency key: reusing it returns the recorded outcome instead of acting again
     #[arg(long, value_name = "KEY")]
     pub request_key: Option<String>,
-    /// Wait until the page has settled, and return what came of the action
+    /// Wait until the page has settled, then return the resulting page or what changed on it
     #[arg(long, value_enum)]
     pub then: Option<Then>,
 }
@@ -80,13 +80,13 @@ pub struct Tap {
     /// Label, text, description, id, class or alias of the target
     #[arg(long, allow_hyphen_values = true)]
     value: Option<String>,
-    /// Match the whole value and its case
+    /// Match the whole value, case-sensitively
     #[arg(long)]
     exact_match: bool,
-    /// Accept a match inside a word, or in the detail of a row
+    /// Also accept a match inside a word or in the detail text of a row
     #[arg(long, conflicts_with = "exact_match")]
     partial: bool,
-    /// Observation the alias must come from
+    /// Id of the observation that the alias must come from
     #[arg(long, value_name = "ID")]
     observation_id: Option<String>,
     #[command(flatten)]
@@ -124,7 +124,7 @@ pub struct Swipe {
 #[command(group = clap::ArgGroup::new("start").required(true).args(["what", "from_xy"]))]
 #[command(group = clap::ArgGroup::new("end").required(true).args(["onto", "to_xy"]))]
 pub struct Drag {
-    /// Label or alias of what is dragged
+    /// Label or alias of the element to drag
     #[arg(value_name = "TARGET")]
     what: Option<String>,
     /// Label or alias of the element to drag it to
@@ -136,7 +136,7 @@ pub struct Drag {
     /// End point in device pixels
     #[arg(long, value_name = "X,Y", allow_hyphen_values = true, value_parser = point)]
     to_xy: Option<(f64, f64)>,
-    /// Accept a match inside a word, or in the detail of a row
+    /// Also accept a match inside a word or in the detail text of a row
     #[arg(long)]
     partial: bool,
     /// Duration of the drag in milliseconds
@@ -152,7 +152,7 @@ pub struct Scroll {
     /// Direction to scroll; down shows the content below
     #[arg(value_name = "DIRECTION", value_enum, required_unless_present = "direction", conflicts_with = "direction")]
     way: Option<Direction>,
-    /// The same as a flag
+    /// Same as the DIRECTION argument
     #[arg(long, value_enum)]
     direction: Option<Direction>,
     /// Distance
@@ -168,13 +168,13 @@ pub struct ScrollTo {
     /// Part of the text or description to find
     #[arg(value_name = "TEXT", allow_hyphen_values = true, required_unless_present = "text", conflicts_with = "text")]
     what: Option<String>,
-    /// The same as a flag
+    /// Same as the TEXT argument
     #[arg(long, allow_hyphen_values = true)]
     text: Option<String>,
     /// Property to compare [default: text and description]; ref is not allowed
     #[arg(long, value_enum)]
     by: Option<By>,
-    /// Match the whole value and its case, instead of any part of it in any case
+    /// Match the whole value, case-sensitively, instead of any part of it in any case
     #[arg(long)]
     exact_match: bool,
     #[command(flatten)]
@@ -221,7 +221,7 @@ fn extra(text: &str) -> Result<(String, String), Expected> {
 /// Options of `key`.
 #[derive(Debug, Args)]
 pub struct KeyCode {
-    /// Name of a key, for example back or enter, or its Android key code
+    /// Key name, for example back or enter, or Android key code
     #[arg(value_name = "KEY", value_parser = pressed, required_unless_present = "key_code", conflicts_with = "key_code")]
     what: Option<Pressed>,
     /// Android key code, for example 66 for Enter
@@ -237,7 +237,7 @@ pub struct Text {
     /// Text to type
     #[arg(value_name = "TEXT", allow_hyphen_values = true, required_unless_present = "text", conflicts_with = "text")]
     what: Option<String>,
-    /// The same as a flag
+    /// Same as the TEXT argument
     #[arg(long, allow_hyphen_values = true)]
     text: Option<String>,
     #[command(flatten)]
@@ -266,21 +266,21 @@ pub struct Package {
     /// Package name, for example com.android.settings
     #[arg(value_name = "PACKAGE", required_unless_present = "package", conflicts_with = "package")]
     what: Option<String>,
-    /// The same as a flag
+    /// Same as the PACKAGE argument
     #[arg(long)]
     package: Option<String>,
     #[command(flatten)]
     key: Key,
 }
 
-/// A key, by its name or its number on the device.
+/// A key, given by its name or its Android key code.
 #[derive(Debug, Clone, Copy)]
 enum Pressed {
     Named(KeyName),
     Code(i32),
 }
 
-/// Parses the name of a key, or its number.
+/// Parses a key name or an Android key code.
 fn pressed(text: &str) -> Result<Pressed, String> {
     let named = keys::named(text).map(Pressed::Named);
     let pressed = named.or_else(|| text.trim().parse().ok().map(Pressed::Code));

@@ -1,4 +1,4 @@
-//! The `app` commands, which tell how to install the phone's app with `adb`.
+//! The `app` commands, which show how to install and uninstall the phone's app with `adb`.
 
 use clap::{Args, Subcommand};
 
@@ -31,7 +31,7 @@ pub struct Install {
 /// Options of `install` and `uninstall`.
 #[derive(Debug, Args)]
 pub struct Target {
-    /// Serial number of the phone; --device means the same here
+    /// Serial number of the phone; for this command, --device means the same
     #[arg(long, env = "ANDROID_SERIAL", value_name = "SERIAL")]
     serial: Option<String>,
     /// Accepted for compatibility with af; the command never changes anything
@@ -40,7 +40,7 @@ pub struct Target {
 }
 
 impl Group for App {
-    /// Returns a call that is refused with a hint naming the `adb` command.
+    /// Returns a call that always fails, with a hint that names the `adb` command.
     fn call(self, context: &Context) -> Call {
         let (verb, target, command) = match self {
             App::Install(Install { target, version, force }) => {

@@ -16,7 +16,7 @@ pub enum Artifact {
         /// Artifact number
         #[arg(long, value_name = "N", allow_negative_numbers = true)]
         id: i64,
-        /// Include the content if it is small enough
+        /// Include the content; fails if it is larger than limits.inline_bytes
         #[arg(long)]
         content: bool,
     },

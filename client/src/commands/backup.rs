@@ -23,7 +23,7 @@ pub enum Backup {
         /// Name of the backup [default: the newest]
         name: Option<String>,
     },
-    /// Put a backup in the place of the memory; stops the daemon, and keeps what was there
+    /// Replace the memory with a backup; stops the daemon, and keeps the replaced database next to the backups
     Restore {
         /// Name of the backup [default: the newest]
         name: Option<String>,
@@ -38,17 +38,17 @@ pub enum Backup {
 /// Stops the daemon and restores a backup. The next command starts the daemon again.
 fn restore(context: &Context, name: Option<String>) -> Result<Value, Failure> {
     let option = name.as_ref().map_or_else(|| "--restore".to_owned(), |name| format!("--restore={name}"));
-    // A daemon that runs says whether the backup is good before it is stopped.
+    // A running daemon verifies the backup before it is stopped.
     if let Ok(mut connection) = dial::connect(&context.global, Purpose::RunningOnly) {
         let known = connection.call_as::<BackupVerify>(&VerifyParams { name });
         known.map_err(|e| dial::failure(e, &context.global))?;
     }
-    // Commands of others must not start the daemon in between.
+    // Holding this lock keeps other commands from starting the daemon in between.
     let lock = dial::start_lock(&context.global)?;
     dial::stop(&context.global)?;
     let restored = dial::run_once(&context.global, &option);
     drop(lock);
-    restored.map_err(|failure| failure.with_hint("the memory is as it was; `afctl backup list` lists the backups"))
+    restored.map_err(|failure| failure.with_hint("the memory was not changed; `afctl backup list` lists the backups"))
 }
 
 impl Group for Backup {

@@ -30,19 +30,19 @@ pub struct Call {
     pub takes: SharedParams,
     /// Parameters of the method, or the reason they could not be read.
     pub params: Result<Map<String, Value>, Failure>,
-    /// Renders the result for people; without it, its fields are shown.
+    /// Renders the result for people; if `None`, the fields of the result are listed.
     pub render: Option<Render>,
-    /// Field of the result that is printed alone, as JSON.
+    /// Fields of the result that are printed alone, as JSON.
     pub only: Option<&'static [&'static str]>,
     /// Whether to start the daemon if it is not running.
     pub starts_daemon: bool,
     /// Whether `--config` and `AF_DB` refer to files of `af` rather than of the daemon.
     pub about_af: bool,
-    /// What this program does itself, instead of sending the call.
+    /// Work that this program does itself instead of sending a call.
     pub local: Option<Local>,
 }
 
-/// Work of this program itself; returns the data of the envelope.
+/// A command that this program executes itself. Returns the `data` of the envelope.
 pub type Local = Box<dyn FnOnce(&Context) -> Result<Value, Failure>>;
 
 impl Call {
@@ -56,7 +56,7 @@ impl Call {
         Self { render: Some(render::<M>), ..Self::build::<M>(params) }
     }
 
-    /// Returns a call of a method whose result is shown field by field.
+    /// Creates a call of a method whose result is listed field by field.
     pub fn plain<M: Method>(params: M::Params) -> Self {
         Self::build::<M>(Ok(params))
     }
@@ -66,7 +66,7 @@ impl Call {
         let (category, op) = name.split_once('.').unwrap_or((name, ""));
         let params = params.and_then(|params| match serde_json::to_value(params) {
             Ok(Value::Object(map)) => Ok(map),
-            // They may hold a secret, and are not quoted.
+            // The message does not quote the parameters, because they may contain a secret.
             _ => Err(Failure::new("INTERNAL", format!("the parameters of {name} are not an object"), USAGE)),
         });
         let (method, category, op) = (name.to_owned(), kebab(category), kebab(op));
@@ -125,7 +125,7 @@ impl Call {
         self
     }
 
-    /// Prints one field of the result alone, or an object of several, as JSON.
+    /// Sets the fields of the result to print, as JSON: one field alone, or several as an object.
     pub fn only(mut self, fields: Option<&'static [&'static str]>) -> Self {
         self.only = fields;
         self
@@ -177,7 +177,7 @@ pub fn read_list<T: DeserializeOwned>(option: &str, file: &str) -> Result<Vec<T>
     objects.collect()
 }
 
-/// Error of a command-line parser: the form that was expected.
+/// Error of a command-line parser: the expected form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expected(pub(super) &'static str);
 
@@ -218,7 +218,7 @@ pub(super) fn true_if(switch: bool) -> Option<bool> {
     switch.then_some(true)
 }
 
-/// Returns `Some(false)` if the switch, which turns something off, was given, else `None`.
+/// Returns `Some(false)` if a switch that turns something off was given, else `None`.
 pub(super) fn false_if(switch: bool) -> Option<bool> {
     switch.then_some(false)
 }

@@ -17,7 +17,8 @@ pub enum Connect {
 /// Options of `usb`.
 #[derive(Debug, Args)]
 pub struct Usb {
-    /// Serial number of the phone, or host:port; optional if exactly one is attached; --device means the same here
+    /// Serial number or host:port of the phone; optional if exactly one is attached; for this command, --device means
+    /// the same
     #[arg(long, env = "ANDROID_SERIAL", value_name = "SERIAL")]
     serial: Option<String>,
     /// Device name in the configuration

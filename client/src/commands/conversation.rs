@@ -17,10 +17,10 @@ use super::{Call, Group, map, pair, read_list};
 use afd_link::options::Context;
 use afd_link::outcome::{Failure, USAGE};
 
-/// Which conversation of the session is meant.
+/// Selects a conversation of the session.
 #[derive(Debug, Args)]
 pub struct Which {
-    /// Conversation of the session
+    /// Name of the conversation within the session
     #[arg(long, value_name = "NAME")]
     conversation: Option<String>,
 }
@@ -42,17 +42,17 @@ pub enum Conversation {
         #[command(flatten)]
         which: Which,
     },
-    /// Find recorded messages by their words
+    /// Search the recorded messages by words
     Search(Search),
-    /// Delete a message with everything made of it, such as a secret that slipped in
+    /// Delete a message and everything derived from it, for example because it contains a secret
     Delete {
-        /// Position of the message, as `list` and `search` show it
+        /// Position of the message, as shown by `list` and `search`
         position: i64,
         /// Conversation.
         #[command(flatten)]
         which: Which,
     },
-    /// Show how full the context is
+    /// Show how much of the context is used
     Usage {
         /// Check whether this many more tokens would fit
         #[arg(long, value_name = "N")]
@@ -60,7 +60,7 @@ pub enum Conversation {
         /// Check whether this text would fit
         #[arg(long, conflicts_with = "tokens")]
         text: Option<String>,
-        /// File with the tool definitions of the request, a JSON array; their tokens count
+        /// File with the tool definitions of the request, as a JSON array; their tokens are counted, too
         #[arg(long, value_name = "FILE")]
         tools: Option<String>,
         /// Conversation.
@@ -75,11 +75,11 @@ pub enum Conversation {
         /// Message format
         #[arg(long, value_enum)]
         format: Option<Format>,
-        /// Print just the messages, as a JSON array; in Anthropic's form an object with the system part and the
+        /// Print only the messages, as a JSON array; in the Anthropic format, an object with the system prompt and the
         /// messages
         #[arg(long)]
         raw: bool,
-        /// File with the tool definitions of the request, a JSON array; their tokens count
+        /// File with the tool definitions of the request, as a JSON array; their tokens are counted, too
         #[arg(long, value_name = "FILE")]
         tools: Option<String>,
         /// Conversation.
@@ -91,7 +91,7 @@ pub enum Conversation {
         /// Number of newest messages to keep
         #[arg(long, value_name = "N")]
         keep: Option<u32>,
-        /// Who sees what is learned from the compacted messages
+        /// Visibility of what is learned from the compacted messages
         #[arg(long, value_enum, value_name = "SCOPE")]
         learn: Option<PatternScope>,
         /// Conversation.
@@ -124,13 +124,13 @@ pub enum Conversation {
 /// Options of `search`.
 #[derive(Debug, Args)]
 pub struct Search {
-    /// Words to find
+    /// Words to search for
     #[arg(required = true, num_args = 1..)]
     query: Vec<String>,
     /// Search the conversations of all sessions
     #[arg(long, conflicts_with = "conversation")]
     everywhere: bool,
-    /// Only messages of this author
+    /// Only messages with this role
     #[arg(long, value_enum)]
     role: Option<Role>,
     /// Only messages recorded at or after this time, UTC milliseconds
@@ -177,10 +177,10 @@ pub struct Append {
     /// Name of the author or of the tool
     #[arg(long)]
     name: Option<String>,
-    /// The tool call failed
+    /// Mark the tool call as failed
     #[arg(long)]
     failed: bool,
-    /// File with messages as JSON, an array or one message per line, in the form of afd, OpenAI or Anthropic; - for
+    /// File with messages in the format of afd, OpenAI or Anthropic, as a JSON array or one JSON object per line; - for
     /// standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["role", "text", "tool_call", "name", "failed"])]
     file: Option<String>,
@@ -241,7 +241,7 @@ impl Group for Conversation {
             Conversation::Context { budget, format, raw, tools: file, which } => {
                 let conversation = which.conversation;
                 let params = |tools| ConversationContextParams { budget, format, tools, conversation, session: None };
-                // Anthropic's interface takes the system part beside the messages.
+                // The Anthropic API takes the system prompt separately from the messages.
                 let fields: &[&str] =
                     if format == Some(Format::Anthropic) { &["system", "messages"] } else { &["messages"] };
                 Call::parsed::<ConversationContext>(tools(file).map(params)).only(raw.then_some(fields))

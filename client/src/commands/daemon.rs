@@ -31,11 +31,11 @@ pub enum Daemon {
     Version,
     /// List the methods that the daemon serves
     Methods,
-    /// Show figures about the daemon in the text format of Prometheus; never starts it
+    /// Show metrics of the daemon in the Prometheus text format; never starts it
     Metrics,
     /// Reload the configuration file
     Reload,
-    /// Stop the daemon after its calls in flight have finished, and start it again
+    /// Stop the daemon after its calls in flight have finished, then start it again
     Restart,
     /// Stop the daemon after its calls in flight have finished; never starts it
     Shutdown,
@@ -44,10 +44,10 @@ pub enum Daemon {
 /// Options of `status`.
 #[derive(Debug, Default, Args)]
 pub struct Status {
-    /// Show the state again and again, with the rates and times of calls, until Ctrl-C
+    /// Refresh the state continuously, with the rates and durations of calls, until Ctrl-C
     #[arg(long, short)]
     watch: bool,
-    /// Time between two updates, milliseconds
+    /// Interval between updates, milliseconds
     #[arg(long, value_name = "MS", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(100..=3_600_000))]
     every_ms: u64,
 }
@@ -64,7 +64,7 @@ impl Status {
     }
 }
 
-/// Shows the state until the daemon ends or the program is interrupted.
+/// Shows the state until the daemon exits or the program is interrupted.
 fn watch(context: &Context, every: Duration) -> Result<Value, Failure> {
     let mut connection = dial::connect(&context.global, Purpose::RunningOnly)?;
     let mut before: Vec<MethodLoad> = Vec::new();
@@ -72,7 +72,7 @@ fn watch(context: &Context, every: Duration) -> Result<Value, Failure> {
     loop {
         let failure = |e| dial::failure(e, &context.global);
         let mut state = json!(connection.call_as::<DaemonStatus>(&NoParams {}).map_err(failure)?);
-        // What a phone says must not steer the terminal.
+        // Text from a phone must not control the terminal.
         safe::value(&mut state);
         let state: DaemonState =
             serde_json::from_value(state).map_err(|e| Failure::new("INTERNAL", e.to_string(), FAILED))?;
@@ -86,7 +86,7 @@ fn watch(context: &Context, every: Duration) -> Result<Value, Failure> {
             .collect();
         let rest = human::daemon::rates(&before, &metrics.methods, since);
         let mut out = anstream::stdout();
-        // Home, text, and what is left of the look before.
+        // Move the cursor to the top, print the new text, and erase what is left of the previous one.
         let shown = format!("{}\n{jobs}{rest}", human::status(&state)).replace('\n', "\u{1b}[K\r\n");
         if write!(out, "\u{1b}[H{shown}\u{1b}[J").and_then(|()| out.flush()).is_err() {
             return Ok(Value::Null);
@@ -96,7 +96,7 @@ fn watch(context: &Context, every: Duration) -> Result<Value, Failure> {
     }
 }
 
-/// Stops the daemon and starts it again; returns the version that runs now.
+/// Stops the daemon and starts it again; returns the version that is running now.
 fn restart(context: &Context) -> Result<Value, Failure> {
     dial::stop(&context.global)?;
     service::revive(context)?;

@@ -55,11 +55,10 @@ pub struct Add {
     /// Timeout of one request to the device in milliseconds
     #[arg(id = "add.timeout_ms", long = "request-timeout-ms", value_name = "MS", allow_negative_numbers = true)]
     request_timeout_ms: Option<u64>,
-    /// Ask for the token, so that it does not stand in the history of the shell; without a terminal, read it from
-    /// standard input
+    /// Prompt for the token, which keeps it out of the shell history; without a terminal, read it from standard input
     #[arg(long, conflicts_with = "token")]
     ask_token: bool,
-    /// Do not try whether the phone responds
+    /// Do not check whether the phone responds
     #[arg(long)]
     no_check: bool,
     /// Do not save the device: forget it when the daemon exits

@@ -1,4 +1,4 @@
-//! `afctl doctor`: checks of this program's surroundings and, through the daemon, of the daemon's.
+//! `afctl doctor`: checks the environment of this program and, through the daemon, that of the daemon.
 
 use std::path::Path;
 
@@ -24,10 +24,11 @@ fn finding(check: &str, level: Level, message: impl Into<String>, advice: Option
     Finding { check: check.to_owned(), level, message: message.into(), advice }
 }
 
-/// Runs the command. The exit code tells whether an error was found; warnings do not count.
+/// Runs the checks, prints the findings, and returns the exit code: 1 if a finding is an error, else 0. Warnings do not
+/// count.
 ///
 /// # Errors
-/// None; what a check finds is printed.
+/// Never.
 pub fn run(_: &ArgMatches, context: &Context) -> Result<u8, clap::Error> {
     let findings = examine(context);
     let diagnosis = Diagnosis { ok: findings.iter().all(|f| f.level != Level::Error), findings };
@@ -79,11 +80,11 @@ fn examine(context: &Context) -> Vec<Finding> {
     found
 }
 
-/// What systemd says about the daemon, if it manages it.
+/// Returns the findings about the systemd unit of the daemon; none if systemd does not manage it.
 fn units() -> Vec<Finding> {
     let Some(state) = service::state() else { return Vec::new() };
     let level = if state.failed { Level::Error } else { Level::Ok };
-    let advice = state.failed.then(|| "mend what the journal says, then `afctl daemon restart`".to_owned());
+    let advice = state.failed.then(|| "fix the errors in the journal, then run `afctl daemon restart`".to_owned());
     let journal = state.errors.into_iter().map(|line| finding("journal", Level::Warning, line, None));
     std::iter::once(finding("systemd", level, state.words, advice)).chain(journal).collect()
 }

@@ -15,7 +15,7 @@ use clap::{Args, Subcommand};
 use super::{Call, Group, non_empty};
 use afd_link::options::Context;
 
-/// Page and app of a finding; by default those the session observed last.
+/// Page and app of a finding; by default, those that the session observed last.
 #[derive(Debug, Args)]
 pub struct Place {
     /// Page key, activity or URL
@@ -39,7 +39,7 @@ pub enum Task {
         /// Number of a task that must be finished first; repeatable
         #[arg(long, value_name = "N")]
         after: Vec<i64>,
-        /// Who sees it: the app or the session alone [default: as the session was started]
+        /// Visibility: everyone who uses the app, or only this session [default: the scope of the session]
         #[arg(long, value_enum)]
         scope: Option<RecordScope>,
     },
@@ -66,7 +66,7 @@ pub enum Task {
         /// New priority
         #[arg(long, allow_negative_numbers = true)]
         priority: Option<i64>,
-        /// Who sees it from now on
+        /// New visibility
         #[arg(long, value_enum)]
         scope: Option<RecordScope>,
     },
@@ -121,11 +121,11 @@ pub enum Bug {
         /// Screenshot: number or uid of an artifact, or latest for the newest screenshot of the session
         #[arg(long, value_name = "ARTIFACT")]
         screenshot: Option<String>,
-        /// Who sees it: the app or the session alone [default: as the session was started]
+        /// Visibility: everyone who uses the app, or only this session [default: the scope of the session]
         #[arg(long, value_enum)]
         scope: Option<RecordScope>,
     },
-    /// List the bugs of all sessions with counts, newest first, but for those that a session keeps to itself
+    /// List the bugs of all sessions with counts, newest first, except those private to a session
     List {
         /// Only bugs of this session
         #[arg(long, value_name = "NAME")]
@@ -152,9 +152,9 @@ pub enum Bug {
         #[arg(long, value_name = "N")]
         id: i64,
     },
-    /// Change a bug; an empty text removes what it replaces
+    /// Change a bug; an empty text removes the value
     Update(BugUpdateOptions),
-    /// Open a resolved bug again
+    /// Reopen a resolved bug
     Reopen {
         /// Bug number
         #[arg(long, value_name = "N")]
@@ -186,7 +186,7 @@ pub struct BugUpdateOptions {
     /// New description
     #[arg(long)]
     description: Option<String>,
-    /// Step to reproduce the bug; repeatable; replaces the previous steps; an empty one removes them
+    /// Step to reproduce the bug; repeatable; replaces the previous steps; an empty step removes them
     #[arg(long, value_name = "TEXT")]
     step: Vec<String>,
     /// New expected behaviour
@@ -251,11 +251,11 @@ pub enum TestResult {
         /// Number of the bug that the test found
         #[arg(long, value_name = "N")]
         bug: Option<i64>,
-        /// Who sees it: the app or the session alone [default: as the session was started]
+        /// Visibility: everyone who uses the app, or only this session [default: the scope of the session]
         #[arg(long, value_enum)]
         scope: Option<RecordScope>,
     },
-    /// List the test results of all sessions with counts, newest first, but for those that a session keeps to itself
+    /// List the test results of all sessions with counts, newest first, except those private to a session
     List {
         /// Only results of this session
         #[arg(long, value_name = "NAME")]

@@ -12,10 +12,10 @@ use afd_link::options::{Context, typed_config};
 /// Import data from another tool.
 #[derive(Debug, Subcommand)]
 pub enum Import {
-    /// Import settings, notes, transitions, recoveries and artifacts of af 0.5; here --config names the configuration
-    /// file of af
+    /// Import settings, notes, transitions, recoveries and artifacts of af 0.5; for this command, --config names the
+    /// configuration file of af
     Af(Af),
-    /// Take in what another memory exported; the same as `memory import`
+    /// Import a file written by `memory export`; the same as `memory import`
     Memory(super::memory::Import),
 }
 

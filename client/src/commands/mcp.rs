@@ -1,4 +1,5 @@
-//! `afctl mcp`: executes the bridge for MCP clients, which is a program of its own, as it needs an async runtime.
+//! `afctl mcp`: executes the bridge for MCP clients. The bridge is a separate program, because it needs an async
+//! runtime.
 
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
@@ -11,10 +12,10 @@ use afd_link::bridge::Mcp;
 use afd_link::options::Context;
 use afd_link::outcome::{FAILED, Failure, Outcome};
 
-/// Replaces this program by the bridge; returns only if that fails.
+/// Replaces this process with the bridge; returns only if that fails.
 ///
 /// # Errors
-/// None; a bridge that cannot be executed is printed as a failure.
+/// If the arguments are invalid. If the bridge cannot be executed, a failure is printed.
 pub fn run(matches: &ArgMatches, context: &Context) -> Result<u8, clap::Error> {
     let Mcp { toolsets, http, token_file } = Mcp::from_arg_matches(matches)?;
     let global = &context.global;
@@ -48,7 +49,7 @@ pub fn run(matches: &ArgMatches, context: &Context) -> Result<u8, clap::Error> {
     if global.no_spawn {
         command.arg("--no-spawn");
     }
-    // Not as an argument, which others can read.
+    // Passed in the environment, because other users can read the arguments of a process.
     match &context.address.token {
         Some(token) => command.env("AF_TOKEN", token),
         None => command.env_remove("AF_TOKEN"),
@@ -56,13 +57,13 @@ pub fn run(matches: &ArgMatches, context: &Context) -> Result<u8, clap::Error> {
     command.env_remove("AF_URL");
     let error = command.exec();
     let failure = Failure::new("INTERNAL", format!("cannot execute {}: {error}", program().display()), FAILED)
-        .with_hint("afmcp belongs beside afctl, or in a directory of PATH");
+        .with_hint("install afmcp next to afctl, or in a directory of PATH");
     let outcome = Outcome::failed("mcp", "serve", failure);
     print(&outcome, global.output);
     Ok(outcome.exit())
 }
 
-/// Returns the bridge beside this program, else that in PATH.
+/// Returns the path of the bridge: next to this program, else in `PATH`.
 fn program() -> PathBuf {
     let beside = std::env::current_exe().ok().and_then(|own| Some(own.parent()?.join("afmcp")));
     beside.filter(|path| path.is_file()).unwrap_or_else(|| PathBuf::from("afmcp"))

@@ -39,20 +39,20 @@ pub enum Memory {
         #[arg(long, value_name = "NAME")]
         for_session: Option<String>,
     },
-    /// Delete old events and observations; what was learned from them stays
+    /// Delete old events and observations; knowledge learned from them is kept
     Prune {
-        /// Age of what is deleted, in days or hours: 90d, 12h
+        /// Minimum age of the records to delete, in days or hours: 90d, 12h
         #[arg(long, value_name = "AGE")]
         older: String,
         /// Only count what would be deleted
         #[arg(long)]
         dry_run: bool,
     },
-    /// Write everything that is known to a file of JSON lines
+    /// Export the whole memory to a JSON Lines file
     Export(Export),
-    /// Take in what another memory exported; repeating it changes nothing
+    /// Import a file written by `memory export`; importing it again changes nothing
     Import(Import),
-    /// Rewrite the database without the space of what was deleted; acts wait until it is done
+    /// Compact the database file: reclaim the space of deleted records; actions wait until it is done
     Vacuum,
 }
 
@@ -66,12 +66,12 @@ pub struct Export {
 /// Options of `import`.
 #[derive(Debug, Args)]
 pub struct Import {
-    /// File written by `memory export`; only import what you trust like your own memory
+    /// File written by `memory export`; only import files that you trust like your own memory
     file: String,
-    /// Only show what would be taken in
+    /// Only show what would be imported
     #[arg(long)]
     dry_run: bool,
-    /// Also let the file change the goal, tasks, next steps and blockers of sessions that are here already
+    /// Let the file also change the goal, tasks, next steps and blockers of sessions that already exist here
     #[arg(long)]
     merge: bool,
 }
@@ -88,7 +88,7 @@ pub struct Save {
     /// Package the note is about; without it the note applies to every app
     #[arg(long)]
     app: Option<String>,
-    /// Who sees it: the app or the session alone [default: as the session was started]
+    /// Visibility: everyone who uses the app, or only this session [default: the scope of the session]
     #[arg(long, value_enum)]
     scope: Option<RecordScope>,
 }

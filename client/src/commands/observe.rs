@@ -25,7 +25,7 @@ pub enum Observe {
     Refs(Rows),
     /// Show the page: context, whether it has settled, screen, refs, and hints from memory
     Page(Page),
-    /// Show the page that was observed last, by whichever session, without reading the screen
+    /// Show the page that any session observed last, without reading the screen
     Last,
     /// Take a screenshot and write it to a file
     Screenshot(Screenshot),
@@ -64,13 +64,13 @@ pub struct Rows {
     /// Maximum time to keep reading until the page has settled, in milliseconds
     #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     wait_ms: Option<u64>,
-    /// Form of the result: an outline for language models, or rows without repetition
+    /// Result format: an outline for language models, or rows without repetition
     #[arg(long, value_enum, conflicts_with = "full")]
     format: Option<Format>,
-    /// Return only what changed since this observation, by its id, or since the last one shown
+    /// Return only what changed since the observation with this id; last means the last one shown
     #[arg(long, value_name = "ID|last", conflicts_with = "full")]
     since: Option<String>,
-    /// Hints from memory: those worth their tokens, all, or none [default: useful]
+    /// Hints from memory: only the useful ones, all, or none [default: useful]
     #[arg(long, value_enum, value_name = "WHICH", conflicts_with = "no_hints")]
     hints: Option<WhichHints>,
     /// Omit hints from memory
@@ -99,13 +99,13 @@ pub struct Page {
     /// Maximum time to keep reading until the page has settled, in milliseconds
     #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     wait_ms: Option<u64>,
-    /// Form of the result: an outline for language models, or rows without repetition
+    /// Result format: an outline for language models, or rows without repetition
     #[arg(long, value_enum, conflicts_with = "full")]
     format: Option<Format>,
-    /// Return only what changed since this observation, by its id, or since the last one shown
+    /// Return only what changed since the observation with this id; last means the last one shown
     #[arg(long, value_name = "ID|last", conflicts_with = "full")]
     since: Option<String>,
-    /// Hints from memory: those worth their tokens, all, or none [default: useful]
+    /// Hints from memory: only the useful ones, all, or none [default: useful]
     #[arg(long, value_enum, value_name = "WHICH", conflicts_with = "no_hints")]
     hints: Option<WhichHints>,
     /// Omit hints from memory
@@ -116,7 +116,7 @@ pub struct Page {
 /// Options of `screenshot`.
 #[derive(Debug, Args)]
 pub struct Screenshot {
-    /// Longest side in pixels; 20000 keeps the screen's own size
+    /// Maximum length of the longer side in pixels; 20000 keeps the original size
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     max_dim: Option<u32>,
     /// JPEG quality
@@ -140,13 +140,13 @@ pub struct Screenshot {
     /// File to write the picture to; the extension .png selects PNG
     #[arg(value_name = "FILE", conflicts_with = "save_file")]
     what: Option<String>,
-    /// The same as a flag
+    /// Same as the FILE argument
     #[arg(long, value_name = "FILE")]
     save_file: Option<String>,
     /// Picture format
     #[arg(long, value_enum)]
     format: Option<PictureFormat>,
-    /// Also return the picture in base64, if it is small enough
+    /// Also return the picture in base64, if it is not larger than limits.inline_bytes
     #[arg(long)]
     inline: bool,
 }
@@ -198,13 +198,13 @@ pub struct Wait {
     /// Condition to wait for [default: text]
     #[arg(long, value_enum)]
     until: Option<Until>,
-    /// Wait for this time whatever the screen shows, milliseconds, at most 600,000; `afctl wait 2s` does the same
+    /// Wait for a fixed time instead, in milliseconds, at most 600,000; `afctl wait 2s` is short for --for 2000
     #[arg(long = "for", value_name = "MS", conflicts_with_all = ["until", "text", "what"], value_parser = clap::value_parser!(u64).range(..=600_000))]
     pause: Option<u64>,
     /// Text that appears or disappears, or part of package/activity
     #[arg(long, allow_hyphen_values = true, required_if_eq_any([("until", "text"), ("until", "activity"), ("until", "gone")]))]
     text: Option<String>,
-    /// Hints from memory: those worth their tokens, all, or none [default: useful]
+    /// Hints from memory: only the useful ones, all, or none [default: useful]
     #[arg(long, value_enum, value_name = "WHICH", conflicts_with = "no_hints")]
     hints: Option<WhichHints>,
     /// Omit hints from memory
@@ -219,7 +219,7 @@ enum WhichHints {
     None,
 }
 
-/// Returns the hints that the options ask for.
+/// Converts the options to the parameter `hints`.
 fn wanted_hints(which: Option<WhichHints>, none: bool) -> Option<HintsWanted> {
     match (which, none) {
         (_, true) | (Some(WhichHints::None), _) => Some(HintsWanted::Chosen(false)),
@@ -240,7 +240,7 @@ fn path_from(option: Option<String>, variable: &str) -> Option<String> {
     option.or_else(|| std::env::var(variable).ok()).filter(|p| !p.is_empty()).map(|p| absolute(&p))
 }
 
-/// Returns the caller's root directory for artifacts.
+/// Returns the root directory for artifacts that `AF_ARTIFACT_DIR` names.
 fn artifact_root() -> Option<String> {
     path_from(None, "AF_ARTIFACT_DIR")
 }
@@ -332,7 +332,7 @@ impl OverlaySet {
 }
 
 impl Wait {
-    /// Returns the call, or the pause that this program makes itself.
+    /// Returns the call, or for `--for` a pause that this program makes itself.
     pub fn call(self) -> Call {
         let Some(ms) = self.pause else { return Call::of::<ObserveWait>(self.params()) };
         let work = move |_: &Context| {

@@ -19,7 +19,7 @@ pub enum Pattern {
     Save(Save),
     /// Find patterns about a page or an app, or learned in a session
     Find(Find),
-    /// List all patterns, of whatever scope, newest first
+    /// List the patterns of all scopes, newest first
     List {
         /// Only patterns with this scope
         #[arg(long, value_enum)]
@@ -34,16 +34,16 @@ pub enum Pattern {
         #[arg(long)]
         limit: Option<u32>,
     },
-    /// Tell a pattern to more sessions, or to fewer
+    /// Change the visibility of a pattern
     Promote {
         /// Pattern number
         #[arg(long, value_name = "N")]
         id: i64,
-        /// Who sees it
+        /// New visibility
         #[arg(long, value_enum)]
         scope: PatternScope,
     },
-    /// Merge a pattern into another one that says the same about the same
+    /// Merge a pattern into another one with the same meaning and subject
     Merge {
         /// Number of the pattern that is deleted
         #[arg(long, value_name = "N")]
@@ -86,14 +86,14 @@ pub struct Save {
     /// Structured details as a JSON object
     #[arg(long, value_name = "JSON")]
     data: Option<String>,
-    /// Confidence before any use
+    /// Initial confidence
     #[arg(long, value_name = "SHARE")]
     confidence: Option<f64>,
-    /// Who sees it [default: everybody who uses the app; without one everybody, but a key fact only this
-    /// session]
+    /// Visibility [default: everyone who uses the app; without --app everyone, except that a key fact is visible only
+    /// to this session]
     #[arg(long, value_enum)]
     scope: Option<PatternScope>,
-    /// Who said it: user, assistant, page, or the name of a tool
+    /// Source: user, assistant, page, or the name of a tool
     #[arg(long, value_name = "WHO")]
     source: Option<String>,
 }

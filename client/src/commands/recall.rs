@@ -15,14 +15,14 @@ use clap::{Args, Subcommand};
 use super::{Call, Group, absolute, true_if};
 use afd_link::options::Context;
 
-/// Find again what is worth remembering: notes, bugs, results, patterns, pages, sessions.
+/// Search the memory: notes, bugs, test results, patterns, pages, sessions.
 #[derive(Debug, Subcommand)]
 pub enum Recall {
     /// Search by words and by meaning
     Search(Search),
     /// Store a fact, a preference or a procedure
     Store(Store),
-    /// Show a whole entry
+    /// Show an entry in full
     Get {
         /// Uid of the entry, as shown by search
         uid: String,
@@ -35,38 +35,38 @@ pub enum Recall {
         #[arg(long, value_name = "BOOL")]
         held: Option<bool>,
     },
-    /// Delete an entry that `recall store` stored
+    /// Delete an entry created by `recall store`
     Delete {
         /// Uid of the entry, as shown by search
         uid: String,
     },
-    /// Assemble what is known for a task, within a budget of tokens
+    /// Assemble what is known about a task, within a token budget
     Context {
         /// The task [default: the session's current task, else its goal]
         task: Option<String>,
-        /// Maximum size, tokens
+        /// Maximum size in tokens
         #[arg(long, value_name = "TOKENS")]
         budget: Option<u32>,
-        /// Only what is about this package or about no package [default: the session's]
+        /// Only entries about this package or about no package [default: the app of the session]
         #[arg(long)]
         app: Option<String>,
     },
-    /// Show how many entries there are, and how far embeddings have got
+    /// Show the number of entries and the progress of the embeddings
     Status,
-    /// Tidy what can be recalled: expired, archived, repeated and unused entries
+    /// Run maintenance: expire, archive and deduplicate entries, and drop unused vectors
     Upkeep {
-        /// Tell only what would change
+        /// Only show what would change
         #[arg(long)]
         dry_run: bool,
     },
-    /// Measure how well queries find what is expected
+    /// Measure how well queries find the expected entries
     Evaluate {
-        /// Directory with entries.jsonl and queries.jsonl, or with directories that have them
+        /// Directory with entries.jsonl and queries.jsonl, or with subdirectories that contain them
         directory: String,
     },
 }
 
-/// Models that make embeddings for `recall`.
+/// Embedding models for `recall`.
 #[derive(Debug, Subcommand)]
 pub enum Model {
     /// Check a sentence model and use it from now on
@@ -74,7 +74,7 @@ pub enum Model {
         /// Directory with config.json, tokenizer.json and model.safetensors
         directory: String,
     },
-    /// Show the models, and how many entries have their vectors
+    /// List the models, with the number of entries that each has embedded
     List,
     /// Go back to the built-in model
     Remove,
@@ -83,10 +83,10 @@ pub enum Model {
 /// Options of `search`.
 #[derive(Debug, Args)]
 pub struct Search {
-    /// What is sought
+    /// Search query
     #[arg(required = true)]
     query: Vec<String>,
-    /// Only entries of this type; may be repeated
+    /// Only entries of this type; repeatable
     #[arg(long = "type", value_enum, value_name = "TYPE")]
     types: Vec<EntryType>,
     /// Only entries about this package or about no package
@@ -101,22 +101,22 @@ pub struct Search {
     /// Only entries that this session recorded
     #[arg(long, value_name = "NAME")]
     for_session: Option<String>,
-    /// Only entries recorded since then, UTC milliseconds
+    /// Only entries recorded at or after this time, UTC milliseconds
     #[arg(long, value_name = "MS")]
     since: Option<i64>,
-    /// Only entries recorded until then, UTC milliseconds
+    /// Only entries recorded at or before this time, UTC milliseconds
     #[arg(long, value_name = "MS")]
     until: Option<i64>,
-    /// Only entries that stop being true until then, UTC milliseconds
+    /// Only entries that expire at or before this time, UTC milliseconds
     #[arg(long, value_name = "MS")]
     expires_until: Option<i64>,
-    /// Find what was archived, too
+    /// Search archived entries, too
     #[arg(long)]
     archived: bool,
-    /// How to search
+    /// Search mode
     #[arg(long, value_enum)]
     mode: Option<SearchMode>,
-    /// Say why each entry was found
+    /// Show why each entry was found
     #[arg(long)]
     explain: bool,
     /// Maximum number of entries
@@ -127,7 +127,7 @@ pub struct Search {
 /// Options of `store`.
 #[derive(Debug, Args)]
 pub struct Store {
-    /// The text
+    /// Text of the entry
     text: String,
     /// Title
     #[arg(long)]
@@ -135,28 +135,28 @@ pub struct Store {
     /// Type
     #[arg(long = "type", value_enum, value_name = "TYPE")]
     kind: Option<StoredType>,
-    /// Package that it is about
+    /// Package that the entry is about
     #[arg(long)]
     app: Option<String>,
-    /// Site that it is about
+    /// Site that the entry is about, for example example.com
     #[arg(long)]
     site: Option<String>,
-    /// Who sees it [default: everybody who uses the app; without one this session]
+    /// Visibility [default: everyone who uses the app; without --app only this session]
     #[arg(long, value_enum)]
     scope: Option<PatternScope>,
-    /// Who said it: user, assistant, page, or the name of a tool
+    /// Source: user, assistant, page, or the name of a tool
     #[arg(long)]
     source: Option<String>,
     /// Confidence
     #[arg(long, value_name = "SHARE")]
     confidence: Option<f64>,
-    /// Tag; may be repeated
+    /// Tag; repeatable
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
-    /// Uid of an entry that it refers to; may be repeated
+    /// Uid of a related entry; repeatable
     #[arg(long, value_name = "UID")]
     related: Vec<String>,
-    /// When it stops being true, UTC milliseconds
+    /// Expiry time, UTC milliseconds
     #[arg(long, value_name = "MS")]
     expires_at: Option<i64>,
 }

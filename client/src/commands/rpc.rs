@@ -17,13 +17,14 @@ pub struct Rpc {
 }
 
 impl Rpc {
-    /// Returns the call.
+    /// Returns the call of the named method.
     pub fn call(self) -> Call {
         Call::raw(&self.method, &self.params)
     }
 }
 
-/// Parser that accepts any method name, since the daemon may be newer than this program; completes the known ones.
+/// Parser that accepts any method name, since the daemon may be newer than this program. Shell completion offers the
+/// known names.
 #[derive(Clone)]
 struct MethodNameParser;
 

@@ -23,7 +23,7 @@ pub enum Service {
         /// Only write the files: do not enable or start anything
         #[arg(long)]
         no_start: bool,
-        /// Write also where something else is, which is kept beside as `.old`
+        /// Replace unit files that were changed or come from elsewhere; each is kept with the suffix `.old`
         #[arg(long)]
         replace: bool,
     },
@@ -36,7 +36,7 @@ pub enum Service {
         /// Number of lines
         #[arg(long, short = 'n', default_value_t = 50)]
         lines: usize,
-        /// Go on showing new lines
+        /// Keep showing new lines as they are written
         #[arg(long, short)]
         follow: bool,
     },
@@ -46,18 +46,18 @@ fn unit_dir() -> Result<PathBuf, Failure> {
     spawn::unit_dir().ok_or_else(|| Failure::new("UNSUPPORTED", "neither XDG_CONFIG_HOME nor HOME is set", FAILED))
 }
 
-/// Returns the unit files of afd that exist and are as they were written, and what else is at their places.
+/// Returns the unit files of afd that are unchanged since they were written, and other files at their paths.
 pub(super) fn files() -> (Vec<PathBuf>, Vec<PathBuf>) {
     spawn::unit_dir().map(|dir| units::found(&dir)).unwrap_or_default()
 }
 
-/// Stops and disables the units; returns whether systemd runs for this user and did so.
+/// Stops and disables the units; returns whether `systemctl` succeeded.
 pub(super) fn stop() -> bool {
     systemctl(&["disable", "--now", "afd.socket", "afd.service"]).is_ok()
 }
 
-/// Lets systemd listen for the daemon again, also after it gave up because of too many starts. Does nothing if it does
-/// not manage it.
+/// Makes systemd listen on the daemon's socket again, even after it gave up because of too many starts. Does nothing if
+/// systemd does not manage the daemon.
 pub(super) fn revive(context: &Context) -> Result<(), Failure> {
     if context.global.socket.is_some() || spawn::enabled_unit().is_none() {
         return Ok(());
@@ -66,13 +66,13 @@ pub(super) fn revive(context: &Context) -> Result<(), Failure> {
     systemctl(&["start", "afd.socket"]).map(drop)
 }
 
-/// What systemd says about the daemon.
+/// State of the daemon as reported by systemd.
 pub(super) struct State {
-    /// Whether it gave up starting it.
+    /// Whether the service is in the state `failed`.
     pub failed: bool,
-    /// The state in words.
+    /// Description of the state.
     pub words: String,
-    /// Its last errors in the journal.
+    /// Its errors of the last 10 minutes in the journal, at most 3.
     pub errors: Vec<String>,
 }
 
@@ -110,7 +110,7 @@ pub(super) fn state() -> Option<State> {
     Some(State { failed, words, errors })
 }
 
-/// Properties of a unit that are shown.
+/// Properties of a unit to show.
 const SHOWN: &str = "LoadState,ActiveState,SubState,UnitFileState,MainPID,NRestarts,StatusText,MemoryCurrent,Result";
 
 /// Returns the properties of a unit that are set, by name in camel case.
@@ -156,7 +156,7 @@ fn install(context: &Context, (no_start, replace): (bool, bool)) -> Result<Value
     let (dir, program) = (unit_dir()?, program()?);
     let files = units::write(&dir, &program, replace)?;
     if !no_start {
-        // A daemon that was started by a command has the database; it ends after its calls.
+        // A daemon that a command started still holds the database. It exits after its calls in flight.
         dial::stop(&context.global)?;
         systemctl(&["daemon-reload"])?;
         let _ = systemctl(&["reset-failed", "afd.socket", "afd.service"]);
@@ -181,7 +181,7 @@ fn status() -> Result<Value, Failure> {
     let mut units = serde_json::Map::new();
     for name in units::names() {
         let mut unit = serde_json::Map::new();
-        // The package brings units of its own.
+        // The units may also come from a distribution package, outside the user's directory.
         let loaded = match show(name) {
             Ok(shown) => {
                 let loaded = shown.get("loadState").is_some_and(|state| state == "loaded");
@@ -212,7 +212,7 @@ fn logs(lines: usize, follow: bool) -> Failure {
         command
     };
     if follow {
-        // Files are renamed when they get large.
+        // The daemon renames its log file when it gets large, so `tail` must reopen it by name.
         command.arg(if managed { "--follow" } else { "-F" });
     }
     let error = command.exec();

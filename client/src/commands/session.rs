@@ -34,13 +34,13 @@ pub enum Session {
     Progress(Progress),
     /// Resume a session: return the prompt for the language model
     Resume {
-        /// Progress file to restore the session from, if this database does not know it
+        /// Progress file to restore the session from if it is not in this database
         #[arg(long, value_name = "FILE")]
         file: Option<String>,
     },
     /// Write a report with screenshots
     Report {
-        /// Report format [default: that of the file's extension, else html]
+        /// Report format [default: from the file extension, else html]
         #[arg(long, value_enum)]
         format: Option<ReportFormat>,
         /// File to write the report to [default: stored as an artifact]
@@ -58,28 +58,28 @@ pub enum Session {
         /// New package; an empty text removes it
         #[arg(long)]
         app: Option<String>,
-        /// Who sees its digest and, unless said otherwise, what it records from now on
+        /// Visibility of its digest and, by default, of what it records from now on
         #[arg(long, value_enum)]
         scope: Option<RecordScope>,
     },
-    /// Delete a session with everything that was said in it
+    /// Delete a session with its messages and everything derived from them
     Delete {
         /// Delete its bugs, test results and notes too
         #[arg(long)]
         findings: bool,
     },
-    /// Import a session from the lines that `export --format lines` wrote
+    /// Import a session from a file written by `export --format lines`
     Import {
-        /// The file
+        /// File to import
         file: String,
         /// Name for the session [default: that in the file]
         #[arg(long)]
         name: Option<String>,
-        /// Take over new and newer records into a session that is here already
+        /// Merge new and newer records into a session that already exists here
         #[arg(long)]
         merge: bool,
     },
-    /// Export everything about a session: as one JSON document, or as lines that can be imported
+    /// Export everything about a session, as one JSON document or as lines for `session import`
     Export {
         /// Format
         #[arg(long, value_enum, default_value_t = ExportFormat::Document)]
@@ -140,7 +140,7 @@ pub struct Start {
     /// Directory for the progress files
     #[arg(long, value_name = "DIR")]
     progress_dir: Option<String>,
-    /// Who sees its digest and, unless said otherwise, what it records: the app or the session alone
+    /// Visibility of its digest and, by default, of what it records: everyone who uses the app, or only the session
     #[arg(long, value_enum)]
     scope: Option<RecordScope>,
 }
@@ -196,7 +196,7 @@ pub struct Tested {
     /// Elements, by component name, resource id or label
     #[arg(required = true)]
     elements: Vec<String>,
-    /// Accept elements that no known page has
+    /// Accept elements that are on no known page
     #[arg(long)]
     new: bool,
     /// Record that an assertion about the elements held

@@ -1,4 +1,4 @@
-//! `afctl uninstall`: tells what afd has stored, and removes it.
+//! `afctl uninstall`: lists what afd has stored, and deletes it on request.
 
 use std::path::{Path, PathBuf};
 
@@ -18,15 +18,15 @@ pub struct Uninstall {
     /// Stop the daemon and delete all of it: memory, artifacts, backups, settings, logs and units
     #[arg(long)]
     purge: bool,
-    /// With --purge: delete without a question
+    /// With --purge: delete without asking
     #[arg(long, requires = "purge")]
     yes: bool,
 }
 
-/// Whether a name is one that afd gives.
+/// Predicate: whether afd creates entries with this name.
 type Given = fn(&str) -> bool;
 
-/// Names of what afd writes to a directory. Whatever else is there is not its own, and stays.
+/// Names of the entries that afd creates in a directory. All other entries belong to someone else and are kept.
 struct Layout {
     files: Given,
     directories: &'static [(Given, &'static Layout)],
@@ -87,14 +87,15 @@ fn is_hex(text: &str, length: usize) -> bool {
     text.len() == length && text.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
-/// `kind-hash-tag.extension`, or without the tag.
+/// Returns whether a name has the form `kind-hash-tag.extension` or `kind-hash.extension`.
 fn is_artifact(name: &str) -> bool {
     let Some((stem, _)) = name.rsplit_once('.') else { return false };
     let stem = stem.rsplit_once('-').filter(|(_, tag)| is_hex(tag, 8)).map_or(stem, |(rest, _)| rest);
     stem.rsplit_once('-').is_some_and(|(_, hash)| is_hex(hash, 24))
 }
 
-/// A time such as `20261123T031500Z`, perhaps with a number, and `-replaced` for what a restore replaced.
+/// Returns whether a name is a time such as `20261123T031500Z`, optionally followed by a number, and by `-replaced` if
+/// it holds the database that a restore replaced.
 fn is_backup(name: &str) -> bool {
     let name = name.strip_suffix("-replaced").unwrap_or(name);
     let (time, number) = name.split_once('-').unwrap_or((name, "0"));
@@ -107,19 +108,19 @@ fn is_progress(name: &str) -> bool {
     name.starts_with("progress-") && (name.ends_with(".json") || name.ends_with(".txt"))
 }
 
-/// What was found in a directory of afd.
+/// Entries found in a directory of afd.
 #[derive(Default)]
 struct Found {
-    /// Its files, and links to files.
+    /// Files that afd created, and links to files.
     files: Vec<PathBuf>,
-    /// The directories, each after those in it.
+    /// Directories, each after its subdirectories.
     directories: Vec<PathBuf>,
-    /// What is not its own.
+    /// Entries that afd did not create.
     left: Vec<PathBuf>,
 }
 
 impl Found {
-    /// Looks through a directory. A link to a directory is not followed.
+    /// Walks a directory without following links to directories.
     fn look(&mut self, dir: &Path, layout: &Layout) {
         if dir.is_symlink() {
             return self.left.push(dir.to_owned());
@@ -143,7 +144,7 @@ impl Found {
         self.files.iter().filter_map(|file| std::fs::symlink_metadata(file).ok()).map(|meta| meta.len()).sum()
     }
 
-    /// Deletes the files, and the directories that are empty then.
+    /// Deletes the files, then the directories that have become empty.
     fn delete(&self) -> Result<(), Failure> {
         for file in &self.files {
             match std::fs::remove_file(file) {
@@ -153,13 +154,14 @@ impl Found {
                 _ => {}
             }
         }
-        // One that is not empty holds what is not ours.
+        // A directory that is not empty contains files of others; it is kept.
         self.directories.iter().for_each(|dir| _ = std::fs::remove_dir(dir));
         Ok(())
     }
 }
 
-/// Returns what afd has stored, by directory. Files that the environment names at other places are the user's own.
+/// Returns what afd has stored, by directory. Files at other paths that environment variables name are left out: they
+/// are the user's own.
 fn places() -> Vec<(PathBuf, Found)> {
     let parent = |path: PathBuf| path.parent().map(Path::to_owned);
     let uid = rustix::process::geteuid().as_raw();
@@ -200,7 +202,7 @@ fn check_unused() -> Result<(), Failure> {
     .with_hint(format!("stop it with `kill {pid}`, or name its socket with --socket")))
 }
 
-/// Maximum number of files that are listed because they are not afd's.
+/// Maximum number of foreign files to list.
 const MAX_LEFT: usize = 50;
 
 /// Asks whether to delete what was found.
@@ -214,8 +216,8 @@ fn confirm(found: &[(PathBuf, Found)]) -> Result<(), Failure> {
     if answer {
         return Ok(());
     }
-    Err(Failure::new("INVALID_PARAMS", "nothing was deleted: nobody agreed", USAGE).with_hint(
-        "`afctl uninstall` lists what would be deleted; `afctl uninstall --purge --yes` deletes it without a question",
+    Err(Failure::new("INVALID_PARAMS", "nothing was deleted: not confirmed", USAGE).with_hint(
+        "`afctl uninstall` lists what would be deleted; `afctl uninstall --purge --yes` deletes it without asking",
     ))
 }
 
@@ -226,7 +228,7 @@ fn run(context: &Context, options: &Uninstall) -> Result<Value, Failure> {
             confirm(&found)?;
         }
         if !service::files().0.is_empty() || spawn::enabled_unit().is_some() {
-            // Before the files go, as systemd would start the daemon again.
+            // Stop the units before the files are deleted, because systemd would start the daemon again.
             service::stop();
         }
         dial::stop(&context.global)?;
@@ -267,7 +269,7 @@ fn render(data: &Value) -> Option<String> {
     if !purged {
         out += "nothing was deleted; --purge deletes the files of afd. Files that were saved elsewhere stay.\n";
     }
-    out += "the programs afd, afctl and afmcp are removed as they were installed\n";
+    out += "the programs afd, afctl and afmcp are kept; remove them in the same way as they were installed\n";
     Some(out)
 }
 

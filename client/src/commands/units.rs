@@ -1,5 +1,5 @@
-//! The files of the systemd units: written with the path of the installed program, and changed or removed only as long
-//! as they are as they were written.
+//! The files of the systemd units. They are written with the path of the installed program. Later they are changed or
+//! removed only if nobody has edited them.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 use afd_link::fnv;
 use afd_link::outcome::{FAILED, Failure};
 
-/// The units, by name, as they are in the repository.
+/// Names of the units, and their text in the repository.
 const UNITS: [(&str, &str); 2] = [
     ("afd.service", include_str!("../../../systemd/afd.service")),
     ("afd.socket", include_str!("../../../systemd/afd.socket")),
 ];
-/// The path of the daemon in the unit, which is replaced by that of the installed one.
+/// Path of the daemon in the unit file; it is replaced by that of the installed program.
 const PROGRAM: &str = "%h/.local/bin/afd";
-/// Begins the last line of a file, which has the hash of the lines before it.
+/// Start of the last line of a file; the line ends with the hash of the text before it.
 const MARK: &str = "# Written by `afctl service install`; ";
-/// Suffix of what `--replace` keeps of a file.
+/// Suffix of the file under which `--replace` keeps the previous one.
 const KEPT: &str = ".old";
 
 /// Returns the names of the units.
@@ -24,12 +24,12 @@ pub(super) fn names() -> [&'static str; 2] {
     UNITS.map(|(name, _)| name)
 }
 
-/// What is at the place of a unit file.
+/// The entry found at the path of a unit file.
 enum Present {
     Nothing,
-    /// A file as it was written.
+    /// A file that afctl wrote and nobody has changed.
     Ours,
-    /// Something else, in words.
+    /// Something else, with a description.
     Other(String),
 }
 
@@ -50,7 +50,7 @@ impl Present {
     }
 }
 
-/// Adds the line by which a file is known to be as it was written.
+/// Appends the line with the hash, by which a later run sees whether the file was changed.
 fn marked(text: &str) -> String {
     format!("{text}{MARK}{:016x}\n", fnv::hash(text.as_bytes()))
 }
@@ -62,8 +62,8 @@ fn is_as_written(text: &str) -> bool {
 /// Quotes a path for a command line of a unit, as `systemd.service` and `systemd.syntax` describe it.
 ///
 /// # Errors
-/// The message, for a path that a unit cannot name: one that is no text, or that holds control characters or a dollar
-/// sign, which stands for a variable.
+/// The message, if a unit cannot contain the path: it is not UTF-8, or it contains a control character or a dollar
+/// sign, which would start a variable.
 fn quoted(path: &Path) -> Result<String, String> {
     let text = path.to_str().ok_or_else(|| format!("{}: it is not UTF-8", path.display()))?;
     if let Some(c) = text.chars().find(|c| c.is_control() || *c == '$') {
@@ -74,19 +74,19 @@ fn quoted(path: &Path) -> Result<String, String> {
     Ok(if escaped.chars().all(plain) { escaped } else { format!("\"{escaped}\"") })
 }
 
-/// Writes the unit files to a directory; returns their paths. What is there and was not written so stays, unless
-/// `replace` is set: then it is kept under another name.
+/// Writes the unit files to a directory; returns their paths. Refuses to overwrite anything but its own unchanged
+/// files, unless `replace` is set: then the other file is renamed.
 ///
 /// # Errors
-/// `CONFLICT` if something else is at the place of a file, or it cannot be written; `UNSUPPORTED` if the path of the
-/// program cannot be named.
+/// `CONFLICT` if another file is in the way or a file cannot be written; `UNSUPPORTED` if a unit cannot contain the
+/// path of the program.
 pub(super) fn write(dir: &Path, program: &Path, replace: bool) -> Result<Vec<PathBuf>, Failure> {
     let program = quoted(program)
         .map_err(|why| Failure::new("UNSUPPORTED", why, FAILED).with_hint("install afd at another path"))?;
     let io = |path: &Path, e: std::io::Error| Failure::new("CONFLICT", format!("{}: {e}", path.display()), FAILED);
     std::fs::create_dir_all(dir).map_err(|e| io(dir, e))?;
     let places = UNITS.map(|(name, text)| (dir.join(name), text));
-    // Nothing is written if one of them cannot be.
+    // Check all files first: either all are written or none.
     for (path, _) in &places {
         if let Present::Other(why) = Present::at(path)
             && !replace
@@ -101,7 +101,7 @@ pub(super) fn write(dir: &Path, program: &Path, replace: bool) -> Result<Vec<Pat
         }
         let written = tempfile::NamedTempFile::new_in(dir).and_then(|mut file| {
             file.write_all(marked(&text.replace(PROGRAM, &program)).as_bytes())?;
-            // A link that somebody put there meanwhile is replaced, not followed.
+            // If someone has put a link there meanwhile, it is replaced, not followed.
             file.persist(path).map_err(|e| e.error)?;
             std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o644))
         });
@@ -110,14 +110,14 @@ pub(super) fn write(dir: &Path, program: &Path, replace: bool) -> Result<Vec<Pat
     Ok(places.map(|(path, _)| path).into())
 }
 
-/// Returns a name beside a file under which nothing is kept yet.
+/// Returns an unused name next to a file, under which the file can be kept.
 fn free_name(path: &Path) -> PathBuf {
     let named = |number: String| PathBuf::from(format!("{}{KEPT}{number}", path.display()));
     let mut names = std::iter::once(named(String::new())).chain((2..).map(|n: u32| named(n.to_string())));
     names.find(|name| std::fs::symlink_metadata(name).is_err()).unwrap_or_else(|| named(String::new()))
 }
 
-/// Returns the unit files in a directory that are as they were written, and what else is at their places.
+/// Returns the unit files in a directory that are unchanged since they were written, and other files at their paths.
 pub(super) fn found(dir: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let (mut ours, mut others) = (Vec::new(), Vec::new());
     for path in names().map(|name| dir.join(name)) {
@@ -163,7 +163,7 @@ mod tests {
         assert_eq!(found(dir.path()), (vec![dir.path().join("afd.socket")], vec![unit.clone()]));
         write(true).expect("replaces");
         assert_eq!(std::fs::read_to_string(dir.path().join("afd.service.old")).expect("is kept"), changed);
-        // A link, also one that masks the unit, is not followed.
+        // A link is not followed, even one that masks the unit.
         let target = dir.path().join("bashrc");
         std::fs::write(&target, "mine").expect("writes");
         for to in [target.as_path(), Path::new("/dev/null")] {

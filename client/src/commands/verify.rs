@@ -10,7 +10,7 @@ use clap::{Args, Subcommand};
 use super::{Call, Group};
 use afd_link::options::Context;
 
-/// Check that the screen is as expected; the exit code is 1 if it is not.
+/// Check that the screen is as expected; otherwise the exit code is 1.
 #[derive(Debug, Subcommand)]
 pub enum Verify {
     /// Check that a visible text or description contains a text
@@ -29,7 +29,7 @@ pub struct TextContains {
     /// Text to look for
     #[arg(value_name = "TEXT", required_unless_present = "text", conflicts_with = "text")]
     what: Option<String>,
-    /// The same as a flag
+    /// Same as the TEXT argument
     #[arg(long, allow_hyphen_values = true)]
     text: Option<String>,
     /// Match case
@@ -48,7 +48,7 @@ pub struct Element {
     /// Label, title, #id or alias of an element, or a text on the page; whole words are compared
     #[arg(value_name = "TEXT", required_unless_present = "text", conflicts_with = "text", allow_hyphen_values = true)]
     what: Option<String>,
-    /// The same as a flag
+    /// Same as the TEXT argument
     #[arg(long, allow_hyphen_values = true)]
     text: Option<String>,
     /// The element must be switched on or checked
@@ -66,10 +66,10 @@ pub struct Element {
     /// The element or text must not be on the page
     #[arg(long)]
     gone: bool,
-    /// Text that the element must show: the value of a field, or a text inside of the element
+    /// Text that the element must show: the value of a field, or a text inside the element
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with = "state")]
     shows: Option<String>,
-    /// Match the whole text and its case
+    /// Match the whole text, case-sensitively
     #[arg(long, alias = "exact-match")]
     exact: bool,
 }
@@ -113,7 +113,7 @@ pub struct NodeExists {
     /// Text, description, id, class or alias of the node
     #[arg(long, allow_hyphen_values = true)]
     value: String,
-    /// Match the whole value and its case, instead of any part of it in any case
+    /// Match the whole value, case-sensitively, instead of any part of it in any case
     #[arg(long)]
     exact_match: bool,
 }

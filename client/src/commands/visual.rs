@@ -78,7 +78,7 @@ pub struct Learn {
     /// Picture that the detections belong to or the detector runs on, instead of the screen
     #[arg(long, value_name = "FILE")]
     picture: Option<String>,
-    /// Keep a picture of the page and of each component that has none
+    /// Store a picture of the page and of each component that has none
     #[arg(long)]
     pictures: bool,
     /// Number of consecutive misses after which a component is forgotten; saved for this app or site
@@ -200,7 +200,7 @@ pub struct Delete {
     /// State id or name
     #[arg(long)]
     state: Option<String>,
-    /// Delete for good, with its pictures and all that could undo it
+    /// Delete permanently, with its pictures and the records needed to undo it
     #[arg(long)]
     purge: bool,
 }

@@ -1,4 +1,5 @@
-//! The tour: the same task twice, without memory and with it; then a failure and its recovery; then what was learned.
+//! The script of the tour: the same task twice, without and with memory; then a failure and its recovery; then the
+//! content of the memory.
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -33,7 +34,7 @@ const CHARACTERS_PER_TOKEN: usize = 4;
 /// Maximum number of lines shown of a page.
 const SHOWN: usize = 8;
 
-/// Titles of the switches to flip. No label on the way names them.
+/// Titles of the switches to flip. No label on the path to them contains the title.
 const TASKS: [&str; 2] = ["Remove animations", "Stay awake"];
 
 pub(super) struct Story {
@@ -41,16 +42,16 @@ pub(super) struct Story {
     seed: u64,
     pause: Duration,
     setting: &'static str,
-    /// Session of the calls; none is the default one.
+    /// Session of the calls; `None` for the default session.
     session: Option<String>,
     cost: Cost,
 }
 
-/// What an agent pays for a round.
+/// What one round costs an agent.
 #[derive(Default, Clone, Copy)]
 struct Cost {
     calls: usize,
-    /// Characters that it read.
+    /// Number of characters that it read.
     read: usize,
 }
 
@@ -107,7 +108,7 @@ impl Story {
         self.call::<M>(params).map_err(|e| format!("{} failed: {}: {}", M::INFO.name, e.code, e.message).into())
     }
 
-    /// Takes note of what the agent read.
+    /// Adds the length of an outline to the cost, and returns the outline.
     fn read(&mut self, outline: Option<String>) -> String {
         let outline = outline.unwrap_or_default();
         self.cost.read += outline.chars().count();
@@ -121,7 +122,7 @@ impl Story {
         Ok(self.read(outline))
     }
 
-    /// Taps what has this label; returns the page that this led to, or what changed.
+    /// Taps the element with this label; returns the outline of the resulting page, or what changed.
     fn tap(&mut self, label: &str, then: Then) -> Result<String, Failure> {
         let params = TapParams {
             value: Some(label.to_owned()),
@@ -154,7 +155,8 @@ impl Story {
         Ok(self.read(look.and_then(|look| look.observation).and_then(|page| page.outline)))
     }
 
-    /// The agent reads the labels, opens what shares a word with the setting first, and then one page after the other.
+    /// Plays the first round. The agent reads the labels, first opens rows that share a word with the setting, then the
+    /// other rows one by one.
     fn first_round(&mut self) -> Result<Cost, DemoError> {
         self.cost = Cost::default();
         self.step("Look (afctl look)");
@@ -183,7 +185,7 @@ impl Story {
         Ok(self.cost)
     }
 
-    /// Another agent has the same task, and the memory of the first.
+    /// Plays the second round: another agent gets the same task, and uses the memory of the first.
     fn second_round(&mut self) -> Result<Cost, DemoError> {
         say("");
         self.step("The next day, another agent, the same phone, the same task");
@@ -192,7 +194,7 @@ impl Story {
         (self.cost, self.session) = (Cost::default(), Some(TOMORROW.to_owned()));
         let page = self.look()?;
         print_page(&page);
-        self.step(&format!("Ask memory for the way (afctl visual path --to \"{}\")", self.setting));
+        self.step(&format!("Ask the memory for the path (afctl visual path --to \"{}\")", self.setting));
         let params = PathParams { to: self.setting.to_owned(), session: self.session.clone(), ..PathParams::default() };
         let path = self.must::<VisualPath>(&params)?;
         say(&format!("    {}", path.text));
@@ -220,7 +222,7 @@ impl Story {
         Ok(self.cost)
     }
 
-    /// Flips the switch, and checks that it shows what the action said.
+    /// Flips the switch, and verifies that it shows the state that the action returned.
     fn flip(&mut self) -> Result<(), DemoError> {
         let setting = self.setting;
         self.step(&format!("Flip it (afctl tap \"{setting}\"), reading only what changed"));
@@ -244,7 +246,7 @@ impl Story {
         Ok(())
     }
 
-    /// An alias that means something else by now is refused, and a recovery is remembered.
+    /// Shows that the daemon refuses a stale alias and remembers the recovery.
     fn stale_alias(&mut self) -> Result<(), DemoError> {
         self.session = None;
         self.world.control_phone("scene", &json!({"app": SETTINGS}))?;
@@ -279,7 +281,7 @@ impl Story {
     fn print_memory(&mut self) -> Result<(), DemoError> {
         say(&paint(
             STEP,
-            "What memory has now: pages, and what leads from one to another (afctl visual graph --format mermaid)",
+            "Memory now: pages, and the actions that lead from one to another (afctl visual graph --format mermaid)",
         ));
         let params = GraphParams {
             app: Some(SETTINGS.to_owned()),
@@ -288,7 +290,7 @@ impl Story {
         };
         let drawn = self.must::<VisualGraph>(&params)?;
         say(&indent(drawn.graph.as_deref().unwrap_or_default()));
-        say(&paint(STEP, "The last of what was done (afctl memory log --limit 6)"));
+        say(&paint(STEP, "The last actions and checks (afctl memory log --limit 6)"));
         let log = self.must::<MemoryLog>(&LogParams { limit: Some(6), ..LogParams::default() })?;
         say(&indent(&human::log(&log)));
         let stats = self.must::<MemoryStats>(&StatsParams::default())?;
@@ -319,7 +321,7 @@ fn next_row<'a>(outline: &'a str, setting: &str, tried: &[String]) -> Option<Str
     Some(title(named.unwrap_or(first)).to_owned())
 }
 
-/// Whether an outline has an element with this title.
+/// Returns whether an outline has an element with this title.
 fn has(outline: &str, title: &str) -> bool {
     let label = |line: &str| line.split('"').nth(1).map(str::to_owned).unwrap_or_default();
     outline.lines().skip(1).any(|line| label(line).split(", ").next() == Some(title))

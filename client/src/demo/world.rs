@@ -1,4 +1,4 @@
-//! The tour's own daemon and practice phone.
+//! The private daemon and practice phone of the tour.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

@@ -1,7 +1,7 @@
 //! Flags of other tools: `--timeout 10s`, `-n 20`.
 
-/// Rewrites flags that people know from other tools: `--timeout 10s`, `-n 20`; and leaves out those that say what is so
-/// anyway.
+/// Rewrites flags that users know from other tools, such as `--timeout 10s` and `-n 20`. Drops flags that ask for the
+/// default behaviour.
 pub fn rewrite(words: Vec<String>) -> Vec<String> {
     let mut found: Vec<String> = Vec::with_capacity(words.len());
     let mut words = words.into_iter().peekable();
@@ -45,16 +45,16 @@ pub fn rewrite(words: Vec<String>) -> Vec<String> {
     found
 }
 
-/// Commands that list or follow all there is, whatever flag says so.
+/// Commands that always list or follow everything, so that flags which ask for that are dropped.
 const DROPS: &[&str] = &[
     "events", "devices", "sessions", "notes", "log", "history", "logs", "watch", "tail", "follow", "apps", "bugs",
     "tasks",
 ];
 
-/// Commands with such a flag of their own.
+/// Commands whose `-n` is not rewritten to `--limit`.
 const COUNTS: &[&str] = &["service", "events"];
 
-/// Commands that do by themselves what such flags ask for.
+/// Commands that drop flags such as `--stdio` and `--interactive`, because that is what they do anyway.
 const QUIET: &[&str] = &["mcp", "snapshot", "look"];
 
 /// Returns a duration in milliseconds: `10s`, `500ms`, `2m`; a number without a unit is in seconds up to 600, else in

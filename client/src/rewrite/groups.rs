@@ -2,8 +2,8 @@
 
 use crate::cli::ENTRIES;
 
-/// Groups of other tools, or singular forms, and the group that they stand for; what follows is a verb of it, else a
-/// text for the last entry.
+/// Group names of other tools, the equivalent group, and the command that takes the rest as a text if it does not begin
+/// with a verb of the group.
 const GROUPS: &[(&str, &[&str], &[&str])] = &[
     ("bug", &["session", "bug"], &["session", "bug", "add"]),
     ("task", &["session", "task"], &["session", "task", "add"]),
@@ -12,7 +12,7 @@ const GROUPS: &[(&str, &[&str], &[&str])] = &[
     ("note", &["memory"], &["memory", "save", "--topic", "note"]),
 ];
 
-/// Verbs that people use in groups, and those that stand for them.
+/// Verbs of the groups, and synonyms that users type for them.
 const VERBS: &[(&str, &[&str])] = &[
     ("add", &["new", "create", "file", "report", "open"]),
     ("list", &["ls", "all"]),
@@ -32,7 +32,7 @@ pub fn rewrite(first: &str, rest: &[&str]) -> Option<Vec<String>> {
     if let ("session", [inner @ ("bug" | "task" | "result"), more @ ..]) = (first, rest) {
         return if more.is_empty() { None } else { rewrite(inner, more) };
     }
-    // `sessions ls` is `session list`; `sessions` alone is rewritten as a whole.
+    // `sessions ls` is `session list`; `sessions` alone is rewritten by the table.
     let singular = first.strip_suffix('s').filter(|_| !is_command(first));
     let typed = first;
     let first = match (singular, rest.first()) {
@@ -51,7 +51,7 @@ pub fn rewrite(first: &str, rest: &[&str]) -> Option<Vec<String>> {
     let own = [first];
     let path = if path.is_empty() { &own[..] } else { path };
     let (verb, more) = rest.split_first()?;
-    // Commands of a group are built only if there is something to find out.
+    // The commands of a group are built only if there may be something to rewrite.
     let is_text = more.first().is_some_and(|word| !word.starts_with('-'));
     if first == "note" && is_text && ["add", "new", "create", "save"].contains(verb) {
         return rewrite(first, more);
@@ -81,12 +81,12 @@ pub fn rewrite(first: &str, rest: &[&str]) -> Option<Vec<String>> {
     }
 }
 
-/// Flags that a first word without a flag may be meant for, best first.
+/// Flags whose value a first word without a flag may be, best first.
 const FIRST: &[&str] =
     &["--id", "--goal", "--query", "--name", "--topic", "--title", "--description", "--text", "--to"];
 
-/// Returns the flag that stands before the first word after a verb that takes no such word: `bug show 7` has `--id`. A
-/// word after a verb of sessions may be the name of one.
+/// Returns the flag to insert before the first word after a verb that takes no positional argument: `--id` for `bug
+/// show 7`. A word after a verb of `session` may be the name of a session.
 fn flag_of(path: &[&str], verb: &str, words: &[&str]) -> Vec<&'static str> {
     let is_text = words.first().is_some_and(|word| !word.starts_with('-'));
     let Some(sub) = path.split_first().and_then(|(first, inner)| {
@@ -123,8 +123,7 @@ fn verbs_of(path: &[&str]) -> Option<Vec<String>> {
     Some(at.get_subcommands().flat_map(names).collect())
 }
 
-/// Returns whether a word of a text that is not quoted is an option, rather than a part of the text such as `-` or
-/// `-5`.
+/// Returns whether a word of an unquoted text is an option rather than part of the text, such as `-` or `-5`.
 pub(super) fn is_option(word: &str) -> bool {
     let is_short = matches!(word.as_bytes(), [b'-', letter] if letter.is_ascii_alphabetic());
     is_short || word.starts_with("--")

@@ -1,5 +1,5 @@
-//! Command lines as people who know other tools write them, rewritten to commands of this program: `resume`, `bug
-//! TITLE`, `tap 300 600`, `--json`. Only what is no command of its own is rewritten.
+//! Rewrites command lines in the style of other tools to commands of this program: `resume`, `bug TITLE`, `tap 300
+//! 600`, `--json`. Valid commands are left as they are.
 
 mod flags;
 mod groups;
@@ -29,7 +29,7 @@ const WITH_VALUE: &[&str] = &[
 
 /// Returns a command line as this program understands it.
 pub fn plain(mut words: Vec<String>) -> Vec<String> {
-    // After `--` everything is a text.
+    // After `--`, all words are text.
     let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
     let texts = words.split_off(end);
     words = flags::rewrite(words);
@@ -42,7 +42,7 @@ pub fn plain(mut words: Vec<String>) -> Vec<String> {
     words
 }
 
-/// Returns where the command begins: after the global options.
+/// Returns the index of the command, which follows the global options.
 fn command_at(words: &[String]) -> Option<usize> {
     let mut at = 1;
     while let Some(word) = words.get(at) {
@@ -73,12 +73,12 @@ fn command(words: &[String]) -> Vec<String> {
     of_table(&first, &texts).unwrap_or_else(|| words.to_vec())
 }
 
-/// Joins the words of a command with those that follow them.
+/// Joins the words of a command with the words that follow it.
 fn joined(parts: &[&str], rest: &[&str]) -> Vec<String> {
     parts.iter().chain(rest).map(|word| (*word).to_owned()).collect()
 }
 
-/// Returns the words without some of them.
+/// Returns the words without those in `left_out`.
 fn without<'a>(words: &[&'a str], left_out: &[&str]) -> Vec<&'a str> {
     words.iter().copied().filter(|word| !left_out.contains(word)).collect()
 }
@@ -108,7 +108,7 @@ fn of_setup(first: &str, texts: &[&str]) -> Option<Vec<String>> {
     })
 }
 
-/// Rewrites commands that look at the screen and act on it.
+/// Rewrites commands that read the screen or act on it.
 fn of_screen(first: &str, texts: &[&str]) -> Option<Vec<String>> {
     Some(match (first, texts) {
         ("clear" | "clear-text" | "erase", [field, more @ ..]) => joined(&["fill", field, ""], more),
@@ -159,7 +159,7 @@ fn of_group(first: &str, texts: &[&str]) -> Option<Vec<String>> {
     })
 }
 
-/// Rewrites a command by the table of those that are only another name.
+/// Rewrites a command that is listed in the table of other names.
 fn of_table(first: &str, texts: &[&str]) -> Option<Vec<String>> {
     let follows = !texts.is_empty();
     let (_, _, command, rest) =
@@ -177,7 +177,7 @@ fn of_table(first: &str, texts: &[&str]) -> Option<Vec<String>> {
     })
 }
 
-/// Returns a name such as `tapOn` or `tap_on` as `tap-on`.
+/// Converts a name such as `tapOn` or `tap_on` to `tap-on`.
 fn kebab(name: &str) -> String {
     let mut out = String::new();
     for c in name.chars() {
@@ -193,10 +193,10 @@ fn kebab(name: &str) -> String {
     out
 }
 
-/// Flags that ask for the whole screen, which a screenshot shows anyway.
+/// Flags that ask for the whole screen. They are dropped, because a screenshot always shows the whole screen.
 const WHOLE: &[&str] = &["--full", "--full-page", "--fullpage", "--full-screen"];
 
-/// Returns whether a word is a time with its unit: `2s`. A number alone may be a text on the screen.
+/// Returns whether a word is a duration with a unit, such as `2s`. A number without a unit may be a text on the screen.
 fn is_duration(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_digit())
         && word.ends_with(|c: char| c.is_ascii_alphabetic())
@@ -210,7 +210,7 @@ fn is_program(word: &str) -> bool {
         .any(|name| word.starts_with(name))
 }
 
-/// Returns the direction in which to scroll to see what a swipe in a direction brings.
+/// Returns the scroll direction that shows the same content as a swipe in the given direction.
 fn opposite(way: &str) -> Option<&'static str> {
     match way.to_lowercase().as_str() {
         "up" => Some("down"),

@@ -1,6 +1,6 @@
-//! Commands of other tools and the commands that they stand for.
+//! Commands of other tools, and the equivalent commands of this program.
 
-/// What becomes of the words after a rewritten command.
+/// What happens to the words after a rewritten command.
 pub enum Rest {
     /// They stay as they are.
     Stay,
@@ -10,10 +10,11 @@ pub enum Rest {
     First(&'static str),
 }
 
-/// First words, whether words must follow, what they stand for, and what becomes of the words that follow.
+/// First words, whether words must (`Some(true)`) or must not (`Some(false)`) follow, the equivalent command, and what
+/// happens to the words that follow.
 pub type Command = (&'static [&'static str], Option<bool>, &'static [&'static str], Rest);
 
-/// What people call commands that have another name here.
+/// Names that other tools use for the commands of this program.
 pub const COMMANDS: &[Command] = &[
     (&["devices", "phones"], None, &["device", "list"], Rest::Stay),
     (&["list", "ls"], Some(false), &["device", "list"], Rest::Stay),

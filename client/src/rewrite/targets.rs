@@ -1,6 +1,6 @@
-//! Targets as other tools name them: `tap 300 600`, `tap --id ID`.
+//! Targets in the style of other tools: `tap 300 600`, `tap --id ID`.
 
-/// Flags of other tools after a command that acts on a target, and what they stand for; the value follows.
+/// Target flags of other tools, and the words that replace them; the value follows.
 const TARGET_FLAGS: &[(&[&str], &[&str])] = &[
     (&["--text", "--label", "--name", "--title", "--contains"], &[]),
     (&["--id", "--resource-id", "--res-id"], &["--by", "res-id", "--value"]),
@@ -10,7 +10,7 @@ const TARGET_FLAGS: &[(&[&str], &[&str])] = &[
 /// Commands that act on a target.
 pub const TARGETED: &[&str] = &["tap", "click", "long-press", "longpress", "press-and-hold"];
 
-/// Rewrites the words after a command that acts on a target: two numbers are a point.
+/// Rewrites the words after a command that acts on a target. Two numbers become a point.
 pub fn rewrite(words: &[&str]) -> Vec<String> {
     let owned =
         |parts: &[&str], more: &[&str]| parts.iter().chain(more).map(|word| (*word).to_owned()).collect::<Vec<_>>();

@@ -1,5 +1,5 @@
-//! Edits of configuration files that keep everything else as it is written: comments, commas, indentation, line ends,
-//! byte order mark.
+//! Edits configuration files and preserves all other text: comments, commas, indentation, line endings, byte order
+//! mark.
 
 use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
 use jsonc_parser::{ParseOptions, json};
@@ -14,7 +14,7 @@ pub const NAME: &str = "afd";
 /// Byte order mark, which some editors put at the start of a file.
 const MARK: char = '\u{feff}';
 
-/// Returns what a file has under a name in the object at `list`.
+/// Returns the entry of the server in the object `list` of a JSON file; `None` if there is none.
 ///
 /// # Errors
 /// If the file cannot be read as JSON with comments.
@@ -24,21 +24,21 @@ pub fn in_json(text: &str, list: &str) -> Result<Option<Value>, String> {
     Ok(whole.get(list).and_then(|list| list.get(NAME)).cloned())
 }
 
-/// Returns whether a JSON file has a member of this name.
+/// Returns whether a JSON file has a top-level member of this name.
 pub fn json_has(text: &str, list: &str) -> bool {
     root(unmarked(text).1).is_ok_and(|root| root.object_value().is_some_and(|whole| whole.get(list).is_some()))
 }
 
-/// Returns whether a TOML file has an item of this name.
+/// Returns whether a TOML file has a top-level item of this name.
 pub fn toml_has(text: &str, list: &str) -> bool {
     document(text).is_ok_and(|document| document.contains_key(list))
 }
 
-/// Sets or removes the server in the object `list` of a JSON file, with comments or without. A list that is empty then
-/// is removed if `with_list`.
+/// Sets or removes the server in the object `list` of a JSON file, with or without comments. If `with_list` is set,
+/// removes the list as well if it becomes empty.
 ///
 /// # Errors
-/// If the file cannot be read, has a name twice, or has something else where the list or the whole should be an object.
+/// If the file cannot be parsed, has a duplicate name, or if the file or the list is not an object.
 pub fn set_json(before: &str, list: &str, server: Option<&Value>, with_list: bool) -> Result<String, String> {
     let (mark, text) = unmarked(before);
     if text.trim().is_empty() {
@@ -80,12 +80,12 @@ fn remove_json(whole: &CstObject, list: &str, with_list: bool) {
     }
 }
 
-/// Returns what the edited file must mean.
+/// Returns the value that the edited file must have.
 fn expected_json(text: &str, list: &str, server: Option<&Value>, with_list: bool) -> Result<Value, String> {
     let root = root(text)?;
     let mut whole = root.to_serde_value().ok_or("expected an object")?;
     if let Some(twice) = root.object_value().and_then(|object| twice(&object, list)) {
-        return Err(format!("{twice:?} is there twice"));
+        return Err(format!("duplicate name {twice:?}"));
     }
     let object = whole.as_object_mut().ok_or("expected an object")?;
     match server {
@@ -106,7 +106,7 @@ fn expected_json(text: &str, list: &str, server: Option<&Value>, with_list: bool
     Ok(whole)
 }
 
-/// Returns a name that an object, or its list of servers, has twice.
+/// Returns a duplicate name in an object or in its list of servers, if there is one.
 fn twice(object: &CstObject, list: &str) -> Option<String> {
     let first = |object: &CstObject| {
         let names: Vec<String> = object.properties().iter().filter_map(|p| p.decoded_name()).collect();
@@ -144,23 +144,23 @@ fn input(value: &Value) -> CstInputValue {
     }
 }
 
-/// Returns a new file, or the part of one that a user has to add.
+/// Returns the text of a new file with the server, which is also the part that a user adds to a file by hand.
 pub fn new_json(list: &str, server: &Value) -> String {
     let root = CstRootNode::parse("{}", &ParseOptions::default()).expect("an object");
     root.object_value_or_set().append(list, json!({})).object_value_or_set().append(NAME, input(server));
     root.to_string()
 }
 
-/// Returns the table of a TOML file that names the server.
+/// Returns the entry of the server in the table `list` of a TOML file, as one line.
 ///
 /// # Errors
-/// If the file is no TOML.
+/// If the file is not TOML.
 pub fn in_toml(text: &str, list: &str) -> Result<Option<String>, String> {
     let document = document(text)?;
     Ok(document.get(list).and_then(Item::as_table_like).and_then(|servers| servers.get(NAME)).map(plain))
 }
 
-/// Returns a table as one line, however it was written.
+/// Returns a table as one line without whitespace, regardless of how it was written.
 fn plain(item: &Item) -> String {
     let mut value = item.clone().into_value().map(|value| value.to_string()).unwrap_or_default();
     value.retain(|c| !c.is_whitespace());
@@ -170,7 +170,7 @@ fn plain(item: &Item) -> String {
 /// Sets or removes the server in the table `list` of a TOML file.
 ///
 /// # Errors
-/// If the file is no TOML, or has something else where the list should be a table.
+/// If the file is not TOML, or the list is not a table.
 pub fn set_toml(before: &str, list: &str, server: Option<&Table>, with_list: bool) -> Result<String, String> {
     let (mark, text) = unmarked(before);
     let mut document = document(text)?;
@@ -204,7 +204,7 @@ pub fn set_toml(before: &str, list: &str, server: Option<&Table>, with_list: boo
     Ok(format!("{mark}{after}"))
 }
 
-/// Checks that an edit left everything but the server as it was.
+/// Checks that an edit changed nothing but the entry of the server.
 fn check_toml(before: &str, after: &str, list: &str, server: Option<&Table>) -> Result<(), String> {
     let without = |text: &str| -> Result<toml::Table, String> {
         let mut whole: toml::Table = text.parse().map_err(|e: toml::de::Error| e.message().to_owned())?;
@@ -234,8 +234,8 @@ fn unmarked(text: &str) -> (&str, &str) {
     text.split_at(if text.starts_with(MARK) { MARK.len_utf8() } else { 0 })
 }
 
-/// Returns a text with an edit that was made regardless of its line ends: those of all other lines stay as they were,
-/// also where they are mixed.
+/// Applies an edit that was made without regard to line endings. All other lines keep their line endings, even if these
+/// are mixed.
 fn with_line_ends(before: &str, after: &str) -> String {
     let splice = Splice::between(&before.replace("\r\n", "\n"), &after.replace("\r\n", "\n"));
     let (start, end) = (offset(before, splice.at), offset(before, splice.at + splice.removed.len()));
@@ -244,7 +244,7 @@ fn with_line_ends(before: &str, after: &str) -> String {
     format!("{}{inserted}{}", &before[..start], &before[end..])
 }
 
-/// Returns the offset in a text that an offset in the same text with plain line ends stands for.
+/// Converts an offset in a text with `\n` line endings to the offset in the original text.
 fn offset(text: &str, plain: usize) -> usize {
     let mut left = plain;
     for (at, byte) in text.bytes().enumerate() {

@@ -1,5 +1,5 @@
-//! Reading and replacing configuration files with care: links that lead out of a project are not followed, only files
-//! are read, and nothing is written over a change that came meanwhile.
+//! Reads and replaces configuration files safely. Links that lead out of a project are not followed, only regular files
+//! are read, and concurrent changes are not overwritten.
 
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 
 /// Maximum length of a configuration file, bytes.
 const MAX_LENGTH: u64 = 16 * 1024 * 1024;
-/// Flag of `open` on Linux that makes it return at once for a named pipe.
+/// `O_NONBLOCK` on Linux: `open` does not wait for the other end of a named pipe.
 const O_NONBLOCK: i32 = 0o4000;
 
-/// Returns where a file is after its links. It need not exist; within a project, links may not lead out of it.
+/// Returns the path of a file with all links resolved. The file need not exist. If `within` is given, links must not
+/// lead out of that directory.
 ///
 /// # Errors
-/// If a link leads out of the project or nowhere, or if there is something else than a file.
+/// If a link is dangling or leads out of the project, or if the path exists and is not a regular file.
 pub fn real(file: &Path, within: Option<&Path>) -> Result<PathBuf, String> {
     let real = resolved(file)?;
     if let Some(project) = within {
@@ -49,10 +50,10 @@ fn kind(found: &std::fs::Metadata) -> &'static str {
     if found.is_dir() { "a directory" } else { "a device or a pipe" }
 }
 
-/// Returns the text of a file; `None` if there is none.
+/// Returns the text of a file; `None` if it does not exist.
 ///
 /// # Errors
-/// If it cannot be read, is too long, or is not UTF-8.
+/// If it cannot be read, is not a regular file, is longer than `MAX_LENGTH`, or is not UTF-8.
 pub fn read(file: &Path) -> Result<Option<String>, String> {
     let told = |what: String| format!("{}: {what}", file.display());
     let open = match std::fs::OpenOptions::new().read(true).custom_flags(O_NONBLOCK).open(file) {
@@ -72,11 +73,11 @@ pub fn read(file: &Path) -> Result<Option<String>, String> {
     String::from_utf8(bytes).map(Some).map_err(|_| told("expected UTF-8".to_owned()))
 }
 
-/// Replaces a file at once, or removes it if there is no content. Returns the directories that were created, outer ones
+/// Replaces a file atomically, or removes it if `after` is `None`. Returns the directories that were created, outermost
 /// first.
 ///
 /// # Errors
-/// If the file is no longer what it was, or if it cannot be written.
+/// If the content of the file is not `before`, or if it cannot be written.
 pub fn replace(file: &Path, before: Option<&str>, after: Option<&str>) -> Result<Vec<PathBuf>, String> {
     let told = |e: std::io::Error| format!("{}: {e}", file.display());
     if read(file)?.as_deref() != before || resolved(file)? != file {

@@ -1,6 +1,6 @@
-//! `afctl setup`: adds afd to the settings of an agent's program, with a short skill where it knows skills. Shows what
-//! it would write, and writes it after a yes. All else in a file is kept as it is written, and `--undo` restores what
-//! was there.
+//! `afctl setup`: adds afd to the settings of a program that runs agents, and a short skill if the program supports
+//! skills. It shows the changes and writes them after confirmation. It preserves all other text in a file, and `--undo`
+//! restores the previous content.
 
 mod edit;
 mod files;
@@ -21,8 +21,8 @@ use afd_link::outcome::{FAILED, Failure, Outcome, USAGE};
 use programs::{Directories, Form, Place, Program, Scope};
 use record::{Record, Splice};
 
-/// What an agent should know, for programs that load skills. It is also a folder of the repository, in the form in
-/// which skills are shared.
+/// Instructions for agents, for programs that load skills. The file is part of the repository in the usual layout of
+/// skills.
 const SKILL: &str = include_str!("../../skills/afd/SKILL.md");
 
 /// Options of `setup`.
@@ -31,35 +31,35 @@ pub struct Setup {
     /// Program to set up
     #[arg(value_enum)]
     program: Program,
-    /// Where it is used: in this directory, or everywhere by this user; by default as the program usually is
+    /// Where to use it: in this directory, or everywhere for this user [default: the usual scope of the program]
     #[arg(long, value_enum)]
     scope: Option<Scope>,
-    /// Sets of tools to offer beside core, separated by commas
+    /// Toolsets to offer in addition to core, separated by commas
     #[arg(long, value_enum, value_delimiter = ',', value_name = "SET")]
     toolsets: Vec<Toolset>,
-    /// Write without asking
+    /// Write without asking for confirmation
     #[arg(long)]
     yes: bool,
-    /// Restore what was there before
+    /// Restore the previous content
     #[arg(long)]
     undo: bool,
 }
 
-/// A file to be written; without text after, it is removed.
+/// A change of a file; if `after` is `None`, the file is removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Change {
     file: PathBuf,
     before: Option<String>,
     after: Option<String>,
-    /// What is shown of it.
+    /// Description shown to the user.
     shows: String,
-    /// What is kept for the undo; `None` forgets what was kept.
+    /// Record for a later undo; `None` removes the existing record.
     record: Option<Record>,
-    /// Directories to be removed if they are empty then.
+    /// Directories to remove afterwards if they are empty.
     directories: Vec<PathBuf>,
 }
 
-/// Why nothing can be written, and what to do instead.
+/// Reason why nothing can be written, and the lines to add by hand instead.
 #[derive(Debug)]
 struct Refused {
     why: String,
@@ -95,7 +95,7 @@ pub fn run(matches: &ArgMatches, context: &Context) -> Result<u8, clap::Error> {
     Ok(outcome.exit())
 }
 
-/// Sets a program up, or undoes it; returns whether all was written.
+/// Sets a program up, or undoes that; returns false if the user declined.
 fn set_up(setup: &Setup) -> Result<bool, Refused> {
     let home = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
     let home = home.ok_or_else(|| "HOME is not set: cannot tell where programs keep their settings".to_owned())?;
@@ -137,7 +137,7 @@ fn command_path() -> String {
     }
 }
 
-/// Returns what has to be written to set a program up; nothing if it is.
+/// Returns the changes that set a program up; none if it is already set up.
 fn added(place: &Place) -> Result<Vec<Change>, Refused> {
     let mut changes = Vec::new();
     let file = files::real(&place.file, place.within.as_deref())?;
@@ -146,7 +146,7 @@ fn added(place: &Place) -> Result<Vec<Change>, Refused> {
         |why: String| Refused { why: format!("{}: {why}", place.file.display()), by_hand: Some(place.lines()) };
     if has_entry(place, now.as_deref().unwrap_or_default()).map_err(by_hand)?.as_ref() != Some(&entry(place)) {
         let known = record::of(&file);
-        // What was there before the last setup, if nobody has changed it since.
+        // The content before the last setup, if the file was not changed since.
         let original = match (&known, &now) {
             (Some(Record { existed: false, splice: Some(splice), .. }), Some(now)) if splice.undone(now).is_some() => {
                 Some(None)
@@ -179,7 +179,7 @@ fn added(place: &Place) -> Result<Vec<Change>, Refused> {
     Ok(changes)
 }
 
-/// Returns the link that leads to a file, for people to see.
+/// Returns a note for the user that names the link through which a file was found; empty if there is none.
 fn through(named: &Path, real: &Path) -> String {
     if named.file_name() == real.file_name()
         && named.parent().and_then(|p| p.canonicalize().ok()).as_deref() == real.parent()
@@ -229,7 +229,7 @@ fn skill_added(place: &Place) -> Result<Option<Change>, Refused> {
     }))
 }
 
-/// Returns what has to be written to undo a setup.
+/// Returns the changes that undo a setup.
 fn undone(place: &Place) -> Result<Vec<Change>, Refused> {
     let mut changes = Vec::new();
     for (named, is_skill) in std::iter::once((&place.file, false)).chain(place.skill.iter().map(|skill| (skill, true)))
@@ -269,7 +269,7 @@ fn undone(place: &Place) -> Result<Vec<Change>, Refused> {
     Ok(changes)
 }
 
-/// Returns a file that others have changed without our entry.
+/// Returns the text without our entry, for a file that was changed since setup wrote it.
 fn without_entry(place: &Place, known: &Record, now: &str) -> Result<String, String> {
     match has_entry(place, now)? {
         None => Ok(now.to_owned()),
@@ -282,7 +282,7 @@ fn without_entry(place: &Place, known: &Record, now: &str) -> Result<String, Str
     }
 }
 
-/// Returns the entry as a text that can be compared.
+/// Returns the entry of the server as text, for comparison.
 fn entry(place: &Place) -> String {
     match place.form {
         Form::Json(_) => place.server.to_string(),
@@ -294,7 +294,7 @@ fn entry(place: &Place) -> String {
     }
 }
 
-/// Returns the entry that a file has.
+/// Returns the entry of the server in a file, as [`entry`] writes it.
 fn has_entry(place: &Place, text: &str) -> Result<Option<String>, String> {
     match place.form {
         Form::Json(_) if text.trim_start_matches('\u{feff}').trim().is_empty() => Ok(None),
@@ -321,14 +321,14 @@ fn edited(place: &Place, text: &str) -> Result<String, String> {
     }
 }
 
-/// Shows the changes and writes them; returns whether they were written.
+/// Shows the changes and writes them; returns false if the user declined.
 fn apply(setup: &Setup, changes: &[Change]) -> Result<bool, Refused> {
     changes.iter().for_each(|change| say(&format!("{}\n", change.shows.trim_end())));
     if !setup.yes && !ask::yes("Write this? [y/N] ")? {
         return Ok(false);
     }
     for change in changes {
-        // Kept first: what was written without a record could not be undone.
+        // Store the record first: a change without a record cannot be undone.
         if let Some(record) = &change.record {
             record::keep(record)?;
         }
@@ -340,7 +340,7 @@ fn apply(setup: &Setup, changes: &[Change]) -> Result<bool, Refused> {
             Some(_) => {}
             None => {
                 record::forget(&change.file);
-                // Those that are not empty have become somebody else's.
+                // Directories that are not empty are in use by others; they are kept.
                 change.directories.iter().rev().for_each(|directory| _ = std::fs::remove_dir(directory));
             }
         }
@@ -350,6 +350,6 @@ fn apply(setup: &Setup, changes: &[Change]) -> Result<bool, Refused> {
 }
 
 fn say(text: &str) {
-    // Nobody may read it.
+    // Ignore errors: standard output may be closed.
     let _ = writeln!(std::io::stdout(), "{text}");
 }

@@ -1,4 +1,4 @@
-//! The programs that can be set up: where each keeps its servers, and how it writes one.
+//! The programs that can be set up: where each stores its servers, and in which format.
 
 use std::path::{Path, PathBuf};
 
@@ -37,38 +37,38 @@ pub enum Program {
     Zed,
 }
 
-/// Where a setup is used.
+/// Where a setup applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Scope {
     /// In this directory
     Project,
-    /// By this user, everywhere
+    /// Everywhere, for this user
     User,
 }
 
-/// How a file names its servers.
+/// Format of a settings file, with the name of its list of servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// JSON, with comments or without: an object of this name.
+    /// JSON, with or without comments: an object with this name.
     Json(&'static str),
-    /// TOML: a table of this name.
+    /// TOML: a table with this name.
     Toml(&'static str),
-    /// YAML: a mapping of this name. A file that exists is not edited.
+    /// YAML: a mapping with this name. An existing file is not edited.
     Yaml(&'static str),
 }
 
-/// What is written for a program.
+/// Files and entry to write for a program.
 #[derive(Debug, Clone)]
 pub struct Place {
     /// File with the servers.
     pub file: PathBuf,
-    /// Its form.
+    /// Format of this file.
     pub form: Form,
-    /// Entry of the server.
+    /// Entry of the server, as JSON.
     pub server: Value,
-    /// File with the skill, for programs that know skills.
+    /// File for the skill, if the program supports skills.
     pub skill: Option<PathBuf>,
-    /// Directory outside of which no link may lead, if the file belongs to a project.
+    /// Project directory that links must not lead out of, if the file belongs to a project.
     pub within: Option<PathBuf>,
 }
 
@@ -78,12 +78,12 @@ pub struct Directories<'a> {
     pub here: &'a Path,
     /// Home directory.
     pub home: &'a Path,
-    /// Directory with the settings of programs.
+    /// Configuration directory of the user.
     pub config: &'a Path,
 }
 
 impl Program {
-    /// Returns the scope that a setup has by default.
+    /// Returns the default scope of a setup.
     pub fn usual_scope(self) -> Scope {
         match self {
             Program::ClaudeCode | Program::Cursor | Program::VsCode | Program::GeminiCli | Program::OpenCode => {
@@ -98,7 +98,7 @@ impl Program {
         }
     }
 
-    /// Returns what is written for a program in a scope.
+    /// Returns the files and the entry for a program in a scope.
     ///
     /// # Errors
     /// If the program has no such scope.
@@ -136,7 +136,7 @@ impl Program {
         };
         let name = self.to_possible_value().map(|v| v.get_name().to_owned()).unwrap_or_default();
         let scopes = if scope == Scope::Project { "user" } else { "project" };
-        let file = file.ok_or_else(|| format!("--scope: {name} has settings of the {scopes} only"))?;
+        let file = file.ok_or_else(|| format!("--scope: {name} only has {scopes} settings"))?;
         let skills = if scope == Scope::Project { at.here } else { at.home };
         Ok(Place {
             file,
@@ -172,7 +172,7 @@ fn codex_home(home: &Path) -> PathBuf {
     std::env::var_os("CODEX_HOME").filter(|dir| !dir.is_empty()).map_or_else(|| home.join(".codex"), PathBuf::from)
 }
 
-/// Returns the file of OpenCode in a directory: the one with comments if it exists.
+/// Returns the settings file of OpenCode in a directory: `opencode.jsonc` if it exists, else `opencode.json`.
 fn opencode(directory: &Path) -> &'static str {
     if directory.join("opencode.jsonc").exists() { "opencode.jsonc" } else { "opencode.json" }
 }
@@ -187,7 +187,7 @@ impl Place {
         table
     }
 
-    /// Returns what a user has to add by hand.
+    /// Returns the lines that a user has to add by hand.
     pub fn lines(&self) -> String {
         match self.form {
             Form::Json(list) => edit::new_json(list, &self.server),
@@ -196,7 +196,7 @@ impl Place {
         }
     }
 
-    /// Returns the entry as YAML: values are written as JSON, which is YAML.
+    /// Returns the entry as YAML. Values are written as JSON, which is valid YAML.
     fn yaml(&self, list: &str) -> String {
         let members =
             self.server.as_object().into_iter().flatten().map(|(name, value)| format!("    {name}: {value}\n"));

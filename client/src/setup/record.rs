@@ -1,5 +1,5 @@
-//! What a setup changed in a file, so that it can be undone to the byte. Only the changed part is kept: settings may
-//! hold secrets.
+//! Records of what setup changed in a file, for an exact undo. A record contains only the changed part, because
+//! settings may contain secrets.
 
 use std::path::{Path, PathBuf};
 
@@ -17,29 +17,29 @@ pub struct Record {
     pub existed: bool,
     /// The edit that setup made. `None` if another program changed the file between two runs of setup.
     pub splice: Option<Splice>,
-    /// The entry that was written, as text; absent for a file that is all ours.
+    /// The entry that was written, as text; `None` for the skill, a file that setup owns entirely.
     pub entry: Option<String>,
     /// Whether the file had no list of servers before.
     pub with_list: bool,
-    /// Directories that were created, outer ones first.
+    /// Directories that were created, outermost first.
     pub directories: Vec<PathBuf>,
 }
 
-/// A part of a text that was replaced by another.
+/// An edit that replaced a part of a text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Splice {
-    /// Offset, bytes.
+    /// Offset of the part, bytes.
     pub at: usize,
-    /// What was there before.
+    /// Replaced text.
     pub removed: String,
-    /// What is there now.
+    /// Text in its place.
     pub inserted: String,
-    /// Hash of the whole text as it is now.
+    /// Hash of the whole text after the edit.
     pub hash: String,
 }
 
 impl Splice {
-    /// Returns how one text becomes another.
+    /// Returns the edit that turns one text into another.
     pub fn between(before: &str, after: &str) -> Self {
         let shared = before.bytes().zip(after.bytes()).take_while(|(a, b)| a == b).count();
         let at = before.floor_char_boundary(after.floor_char_boundary(shared));
@@ -53,7 +53,7 @@ impl Splice {
         Self { at, removed: part(old), inserted: part(new), hash: hash(after) }
     }
 
-    /// Returns the text as it was before; `None` if it is no longer what it became.
+    /// Returns the text before the edit; `None` if `now` is not the text after it.
     pub fn undone(&self, now: &str) -> Option<String> {
         if hash(now) != self.hash {
             return None;
@@ -63,12 +63,12 @@ impl Splice {
     }
 }
 
-/// Returns the FNV-1a hash of a text, with its length.
+/// Returns the length of a text and its FNV-1a hash, joined by a dash.
 fn hash(text: &str) -> String {
     format!("{}-{:016x}", text.len(), fnv::hash(text.as_bytes()))
 }
 
-/// Returns the file in which the record of a file is kept.
+/// Returns the path of the record of a file.
 fn path(file: &Path) -> PathBuf {
     let name = hash(&file.to_string_lossy());
     afd_proto::paths::state_dir().join("setup").join(format!("{name}.json"))
@@ -80,7 +80,7 @@ pub fn of(file: &Path) -> Option<Record> {
     serde_json::from_str::<Record>(&text).ok().filter(|record| record.file == file)
 }
 
-/// Keeps a record, readable by its owner only.
+/// Stores a record that only its owner can read.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -97,7 +97,7 @@ pub fn keep(record: &Record) -> Result<(), String> {
 
 /// Removes the record of a file.
 pub fn forget(file: &Path) {
-    // Without it a later undo finds nothing to undo.
+    // Without the record, a later `--undo` has nothing to do.
     let _ = std::fs::remove_file(path(file));
 }
 

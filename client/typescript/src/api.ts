@@ -12,7 +12,7 @@ export interface Adds {
   key?: boolean;
 }
 
-/** A result, with device, session and trace id of the call at the same level. */
+/** A result together with the device, session and trace id of the call, in one JSON object. */
 export interface ActResultReply {
   device: string;
   durationMs: number;
@@ -38,7 +38,7 @@ export interface Action {
   verb: Verb;
 }
 
-/** An element that can be acted on by its alias. */
+/** An interactive element with its alias. */
 export interface ActiveElement {
   ref: string;
   target: Target;
@@ -138,7 +138,7 @@ export interface Backup {
   version: string;
 }
 
-/** Why a backup was made. */
+/** Reason for a backup. */
 export type BackupReason = "request" | "schedule" | "migration" | "rescue";
 
 /** Backups, newest first. */
@@ -340,7 +340,7 @@ export interface Connection {
   url: string;
 }
 
-/** Connection hint: what the phone's app reports about its service, in a file that `adb` can read. */
+/** Connection hint: a file in which the phone's app describes its service, and which `adb` can read. */
 export interface ConnectionHint {
   packageName: string;
   servicePort: number;
@@ -387,7 +387,7 @@ export interface ConversationInfo {
   uid: string;
 }
 
-/** Coverage of a session, compared with what the visual memory knows. */
+/** Coverage of the pages and elements in the visual memory by a session. */
 export interface Coverage {
   app?: string;
   coveragePercent: number;
@@ -515,7 +515,7 @@ export type DeviceSource = "config" | "runtime" | "call";
 /** Last known state of a device. */
 export type DeviceState = "unknown" | "ready" | "unreachable" | "unauthorized" | "failing";
 
-/** How a method uses the `device` parameter. */
+/** Use of the `device` parameter by a method. */
 export type DeviceUse = "none" | "filter" | "observed" | "reached";
 
 /** All devices. */
@@ -555,7 +555,7 @@ export interface Element {
 /** State of an element. */
 export type ElementState = "on" | "off" | "enabled" | "disabled" | "gone";
 
-/** A model that makes embeddings. */
+/** An embedding model. */
 export interface EmbeddingModel {
   dimensions?: number;
   embedded: number;
@@ -581,13 +581,13 @@ export interface EntryCount {
   type: string;
 }
 
-/** Type of a memory entry. */
+/** Type of a recall entry. */
 export type EntryType = "note" | "bug" | "result" | "page" | "pattern" | "session" | "state" | "fact" | "preference" | "procedure" | "message";
 
 /** Reason why a call failed. */
 export type ErrorCode = "INVALID_PARAMS" | "DEVICE_UNKNOWN" | "DEVICE_AMBIGUOUS" | "DEVICE_BUSY" | "DEVICE_UNREACHABLE" | "DEVICE_AUTH" | "DEVICE_ERROR" | "OUTCOME_UNKNOWN" | "REF_ALIAS_UNOBSERVED" | "REF_ALIAS_STALE" | "TARGET_NOT_FOUND" | "TARGET_AMBIGUOUS" | "ASSERTION_FAILED" | "NOT_FOUND" | "CONFLICT" | "TIMEOUT" | "UNSUPPORTED" | "REFUSED" | "LIMIT_EXCEEDED" | "SHUTTING_DOWN" | "STORE_UNAVAILABLE" | "STORE_FULL" | "INTERNAL" | "CANCELLED" | "TARGET_COVERED" | "TEXT_DIFFERS" | "STORE_BUSY" | "PARSE_ERROR" | "INVALID_REQUEST" | "UNKNOWN_METHOD";
 
-/** How well a way of searching finds what is expected. */
+/** Quality of the results of one search method. */
 export interface Evaluation {
   mrr: number;
   p50Ms: number;
@@ -629,7 +629,7 @@ export interface Event {
 /** Outcome of an event. */
 export type EventStatus = "ok" | "failed" | "unknown";
 
-/** Result of `memory.experience`; closest matches first, then best ones. */
+/** Result of `memory.experience`: the closest matches first, and the best of equally close matches first. */
 export interface Experience {
   recoveries: Recovery[];
   transitions: Transition[];
@@ -664,7 +664,7 @@ export interface Export {
 /** Format of an export. */
 export type ExportFormat = "document" | "lines";
 
-/** Result of `session.export`: the document, or where it was saved. */
+/** Result of `session.export`: the document, or the location of the file. */
 export interface ExportResult {
   artifactId?: number;
   document?: Export;
@@ -706,7 +706,7 @@ export interface FileRemark {
   why: string;
 }
 
-/** What a check found. */
+/** Result of a check. */
 export interface Finding {
   advice?: string;
   check: string;
@@ -747,7 +747,7 @@ export interface FoundMessages {
   messages: FoundMessage[];
 }
 
-/** The `function` or `custom` of a tool call in OpenAI's form. */
+/** The `function` or `custom` field of a tool call in OpenAI's format. */
 export interface Function {
   arguments?: unknown;
   name: string;
@@ -774,7 +774,7 @@ export interface GraphTransition {
   toName?: string;
 }
 
-/** A result, with device, session and trace id of the call at the same level. */
+/** A result together with the device, session and trace id of the call, in one JSON object. */
 export interface HealthReply {
   connection: Connection;
   device: string;
@@ -803,10 +803,10 @@ export interface Hint {
 /** Kind of a hint. */
 export type HintKind = "action" | "failure" | "recovery" | "interrupt" | "rule" | "flaky" | "baseline";
 
-/** Which hints are returned: `false` none, `true` those that are worth their tokens, `"all"` all of them. */
+/** Hints to return: `false` for none, `true` for the most useful ones, `"all"` for all of them. */
 export type HintsWanted = (boolean | AllHints);
 
-/** What became of the records of a type. */
+/** Counts of the records of a type in an import. */
 export interface ImportCounts {
   added: number;
   leftOut: number;
@@ -896,10 +896,10 @@ export interface Jobs {
 /** A key, by name. */
 export type KeyName = "home" | "back" | "up" | "down" | "left" | "right" | "volume-up" | "volume-down" | "power" | "tab" | "space" | "enter" | "delete" | "forward-delete" | "end" | "menu" | "search" | "escape" | "recent";
 
-/** What a keyboard did. */
+/** Change of the on-screen keyboard. */
 export type KeyboardChange = "opened" | "closed";
 
-/** What the last session about an app found. */
+/** Findings of the last session about an app. */
 export interface LastFound {
   endedAt?: number;
   found?: string[];
@@ -908,7 +908,7 @@ export interface LastFound {
   summary?: string;
 }
 
-/** A result, with device, session and trace id of the call at the same level. */
+/** A result together with the device, session and trace id of the call, in one JSON object. */
 export interface LastPageReply {
   at: number;
   device: string;
@@ -943,7 +943,7 @@ export interface LeaseInfo {
   session: string;
 }
 
-/** A result, with device, session and trace id of the call at the same level. */
+/** A result together with the device, session and trace id of the call, in one JSON object. */
 export interface LeaseResultReply {
   device: string;
   lease: LeaseInfo;
@@ -952,7 +952,7 @@ export interface LeaseResultReply {
   traceId: string;
 }
 
-/** What earlier sessions about an app left open, as far as it belongs to the app. */
+/** Open work of earlier sessions about an app, as far as it is shared with sessions of the app. */
 export interface LeftOpen {
   blockers?: string[];
   bugs: string[];
@@ -967,7 +967,7 @@ export interface LeftOpen {
   tasksTotal: number;
 }
 
-/** How serious a finding is. */
+/** Severity of a finding. */
 export type Level = "ok" | "warning" | "error";
 
 /** A page of events, newest first. */
@@ -976,7 +976,7 @@ export interface Log {
   nextCursor?: number;
 }
 
-/** What came of an action. */
+/** Outcome of an action. */
 export interface Look {
   changed: boolean | null;
   expected?: string;
@@ -1074,7 +1074,7 @@ export interface MethodLoad {
   name: string;
 }
 
-/** A row of the method table without its schemas, which `rpc.discover` returns. */
+/** A row of the method table without its schemas; `rpc.discover` returns the schemas. */
 export interface MethodSummary {
   effect: Effect;
   errors: ErrorCode[];
@@ -1145,7 +1145,7 @@ export interface Notes {
   notes: Note[];
 }
 
-/** Form of an observation. */
+/** Format of an observation. */
 export type ObservationFormat = "outline" | "rows";
 
 /** Notice that a session has observed a device. */
@@ -1171,7 +1171,7 @@ export interface Omission {
   why: string;
 }
 
-/** One thing that an action led to, and how often. */
+/** An outcome of an action, with its frequency. */
 export interface Outcome {
   count: number;
   dialog: boolean;
@@ -1184,10 +1184,10 @@ export interface Outcome {
   verifiedCount: number;
 }
 
-/** What came of an action. */
+/** Kind of outcome of an action. */
 export type OutcomeKind = "page" | "same" | "nothing" | "failed" | "refuted";
 
-/** A result, with device, session and trace id of the call at the same level. */
+/** A result together with the device, session and trace id of the call, in one JSON object. */
 export interface OverlayReply {
   autoRefresh: boolean;
   available: boolean;
@@ -1202,7 +1202,7 @@ export interface OverlayReply {
   traceId: string;
 }
 
-/** A result, with device, session and trace id of the call at the same level. */
+/** A result together with the device, session and trace id of the call, in one JSON object. */
 export interface PackagesReply {
   device: string;
   packages: string[];
@@ -1247,7 +1247,7 @@ export interface PageRef {
   state?: string;
 }
 
-/** A result, with device, session and trace id of the call at the same level. */
+/** A result together with the device, session and trace id of the call, in one JSON object. */
 export interface PageReply {
   app: string | null;
   device: string;
@@ -1322,7 +1322,7 @@ export interface Pattern {
 /** Kind of a pattern. */
 export type PatternKind = "keyFact" | "flakyElement" | "validationRule" | "visualBaseline" | "userPreference" | "solution" | "procedure";
 
-/** Who sees a learned pattern. */
+/** Visibility of a learned pattern. */
 export type PatternScope = "session" | "app" | "everybody";
 
 /** Result of `pattern.find`: patterns about the page first, then about the app, then the rest; each by decreasing confidence. */
@@ -1403,7 +1403,7 @@ export interface Pruned {
   usedBytes: number;
 }
 
-/** How far a Qdrant has got. */
+/** State of the upload to a Qdrant server. */
 export interface QdrantStatus {
   collection?: string;
   error?: string;
@@ -1427,7 +1427,7 @@ export interface RecallDeleted {
   uid: string;
 }
 
-/** A memory entry. */
+/** A recall entry. */
 export interface RecallEntry {
   app?: string;
   at: number;
@@ -1506,7 +1506,7 @@ export interface RecentObservation {
   source: ObservationSource;
 }
 
-/** Who sees a saved record: a note, bug, test result or task, or the digest of a session. */
+/** Visibility of a record: a note, bug, test result or task, or the digest of a session. */
 export type RecordScope = "app" | "session";
 
 /** A recorded message. */
@@ -1528,7 +1528,7 @@ export interface RecordedMessage {
   uid: string;
 }
 
-/** A result, with device, session and trace id of the call at the same level. */
+/** A result together with the device, session and trace id of the call, in one JSON object. */
 export interface RecoverResultReply {
   device: string;
   durationMs: number;
@@ -1587,7 +1587,7 @@ export interface RefRows {
   truncated: boolean;
 }
 
-/** A result, with device, session and trace id of the call at the same level. */
+/** A result together with the device, session and trace id of the call, in one JSON object. */
 export interface RefsReply {
   app: string | null;
   artifact?: SavedArtifact;
@@ -1617,7 +1617,7 @@ export interface RefsReply {
   truncated: boolean;
 }
 
-/** A result, with device, session and trace id of the call at the same level. */
+/** A result together with the device, session and trace id of the call, in one JSON object. */
 export interface ReleaseResultReply {
   device: string;
   recorded?: boolean;
@@ -1648,7 +1648,7 @@ export interface RemoveResult {
   removed: string;
 }
 
-/** A component that was deleted because its text changes by itself. */
+/** A component that was deleted because its text is dynamic. */
 export interface RemovedComponent {
   component: string;
   historyId?: number;
@@ -1773,7 +1773,7 @@ export interface SavedNote {
 /** How closely an experience matches the requested place. */
 export type Scope = "state" | "page" | "activity" | "app";
 
-/** A result, with device, session and trace id of the call at the same level. */
+/** A result together with the device, session and trace id of the call, in one JSON object. */
 export interface ScreenReply {
   app: string | null;
   artifact?: SavedArtifact;
@@ -1814,7 +1814,7 @@ export interface ScreenRows {
   windows?: WindowRow[];
 }
 
-/** A result, with device, session and trace id of the call at the same level. */
+/** A result together with the device, session and trace id of the call, in one JSON object. */
 export interface ScreenshotReply {
   annotate: boolean;
   artifact: SavedArtifact;
@@ -1841,7 +1841,7 @@ export interface ScreenshotReply {
   width: number;
 }
 
-/** A result, with device, session and trace id of the call at the same level. */
+/** A result together with the device, session and trace id of the call, in one JSON object. */
 export interface ScrollToResultReply {
   device: string;
   durationMs: number;
@@ -1857,13 +1857,13 @@ export interface ScrollToResultReply {
   traceId: string;
 }
 
-/** How entries are searched. */
+/** Search method. */
 export type SearchMode = "hybrid" | "text" | "vector";
 
-/** A token or typed text; no answer contains it. */
+/** A token or typed text; no response contains it. */
 export type Secret = string;
 
-/** Result of `memory.context`: what a session observed last. */
+/** Result of `memory.context`: the last observation of a session. */
 export interface SessionContext {
   activity?: string;
   app?: string;
@@ -1951,7 +1951,7 @@ export interface Setting {
   value: unknown;
 }
 
-/** Result of changing a setting. */
+/** Result of `config.set` and `config.unset`. */
 export interface SettingChange {
   about: string;
   changed: boolean;
@@ -1987,7 +1987,7 @@ export interface SharedParams {
   timeout: boolean;
 }
 
-/** A result, with device, session and trace id of the call at the same level. */
+/** A result together with the device, session and trace id of the call, in one JSON object. */
 export interface ShellResultReply {
   artifact?: SavedArtifact;
   device: string;
@@ -2024,7 +2024,7 @@ export interface SimilarNote {
   uid: string;
 }
 
-/** Two patterns about the same whose vectors are near. */
+/** Two patterns with the same subject and similar vectors. */
 export interface SimilarPatterns {
   id: number;
   other: number;
@@ -2070,7 +2070,7 @@ export interface StateRef {
   name: string;
 }
 
-/** How many next steps and blockers were stated by the caller. */
+/** Number of next steps and blockers that the caller stated. */
 export interface Stated {
   blockers: number;
   nextSteps: number;
@@ -2123,7 +2123,7 @@ export interface StoreStatus {
   writable: boolean;
 }
 
-/** Type of what `recall.store` stores. */
+/** Type of an entry that `recall.store` stores. */
 export type StoredType = "fact" | "preference" | "procedure";
 
 /** The rolling summary, and the messages to send with it. */
@@ -2172,7 +2172,7 @@ export interface Target {
   title?: string;
 }
 
-/** Parameters that name a target to an action such as `act.tap`: `by` and `value`, or `x` and `y` for one of several equal elements. */
+/** Parameters with which an action such as `act.tap` selects a target: `by` and `value`, or `x` and `y` for one of several equal elements. */
 export interface TargetSelector {
   by?: By;
   value?: string;
@@ -2289,7 +2289,7 @@ export interface TestedElements {
   total: number;
 }
 
-/** What an action returns about the page that it led to. */
+/** Form in which an action returns the page that it led to. */
 export type Then = "outline" | "diff" | "page" | "none";
 
 /** A tool call. */
@@ -2302,7 +2302,7 @@ export interface ToolCall {
   name?: string;
 }
 
-/** A result, with device, session and trace id of the call at the same level. */
+/** A result together with the device, session and trace id of the call, in one JSON object. */
 export interface TopReply {
   app: string | null;
   device: string;
@@ -2342,7 +2342,7 @@ export interface Transitions {
   transitions: GraphTransition[];
 }
 
-/** What trying a device found. */
+/** Result of checking whether a device works. */
 export interface Trial {
   durationMs: number;
   error?: ErrorCode;
@@ -2355,7 +2355,7 @@ export interface Trial {
 /** Condition to wait for. */
 export type Until = "text" | "activity" | "gone" | "settled";
 
-/** What upkeep changed, of one kind. */
+/** Changes of one kind in an upkeep run. */
 export interface UpkeepChange {
   change: string;
   count: number;
@@ -2363,13 +2363,13 @@ export interface UpkeepChange {
   rows?: UpkeepRow[];
 }
 
-/** A row that upkeep changed. */
+/** A row that an upkeep run changed. */
 export interface UpkeepRow {
   into?: string;
   uid: string;
 }
 
-/** A run of upkeep that changed something. */
+/** An upkeep run that changed something. */
 export interface UpkeepRun {
   at: number;
   changes: UpkeepChange[];
@@ -2409,7 +2409,7 @@ export interface VerifiedBackup {
   lost?: string[];
 }
 
-/** A result, with device, session and trace id of the call at the same level. */
+/** A result together with the device, session and trace id of the call, in one JSON object. */
 export interface VerifyResultReply {
   actual?: string;
   device: string;
@@ -2449,7 +2449,7 @@ export interface VisualImportResult {
   imported: ImportedScope[];
 }
 
-/** A result, with device, session and trace id of the call at the same level. */
+/** A result together with the device, session and trace id of the call, in one JSON object. */
 export interface WaitResultReply {
   app: string | null;
   device: string;
@@ -2476,7 +2476,7 @@ export interface WaitResultReply {
   waitedMs: number;
 }
 
-/** Why an entry was found. */
+/** Explanation of why an entry was found. */
 export interface Why {
   ageFactor: number;
   bm25?: number;
@@ -2500,7 +2500,7 @@ export interface WindowRow {
   title: string;
 }
 
-/** What an agent needs at hand to continue its work. */
+/** Information that an agent needs to continue its work. */
 export interface WorkingMemory {
   activeElements: ActiveElement[];
   context: Record<string, string>;
@@ -2518,7 +2518,7 @@ export class BackupMethods {
     this.#call = call;
   }
 
-  /** Copies the memory and its artifacts while the daemon goes on, and checks the copy. */
+  /** Copies the memory and its artifacts while the daemon is running, and checks the copy. */
   create(params: { requestKey?: string } = {}): Promise<Backup> {
     return this.#call("backup.create", params, { key: true });
   }
@@ -2528,7 +2528,7 @@ export class BackupMethods {
     return this.#call("backup.list", {}, {});
   }
 
-  /** Checks that a backup can be restored: its database, its key and its schema. Lists artifacts of which it has no intact copy. */
+  /** Checks that a backup can be restored (database, key, schema), and lists artifacts without an intact copy. */
   verify(params: { name?: string } = {}): Promise<VerifiedBackup> {
     return this.#call("backup.verify", params, {});
   }
@@ -2562,12 +2562,12 @@ export class ModelMethods {
     this.#call = call;
   }
 
-  /** Checks a sentence model in a directory and makes embeddings with it from now on. */
+  /** Checks a sentence model in a directory, and uses it for embeddings from now on. */
   add(params: { directory: string; requestKey?: string }): Promise<ModelAdded> {
     return this.#call("model.add", params, { key: true });
   }
 
-  /** Goes back to the built-in model, and deletes the vectors of others. */
+  /** Switches back to the built-in model, and deletes the vectors of all other models. */
   remove(params: { requestKey?: string } = {}): Promise<ModelRemoved> {
     return this.#call("model.remove", params, { key: true });
   }
@@ -2584,17 +2584,17 @@ export class RecallMethods {
     return this.#call("recall.store", params, { session: true, key: true });
   }
 
-  /** Searches everything that is remembered, by words and by meaning. */
+  /** Searches the memory by words and by meaning. */
   search(params: { query: string; app?: string; archived?: boolean; expiresUntil?: number; explain?: boolean; limit?: number; mode?: SearchMode; ofSession?: string; session?: string; since?: number; site?: string; tag?: string; types?: EntryType[]; until?: number }): Promise<RecallFound> {
     return this.#call("recall.search", params, { session: true });
   }
 
-  /** Returns a whole entry. */
+  /** Returns an entry with its whole text. */
   get(params: { uid: string; session?: string }): Promise<RecallEntry> {
     return this.#call("recall.get", params, { session: true });
   }
 
-  /** Records that an entry was used, and whether it held: its confidence follows. */
+  /** Records that an entry was used and whether it held true, and updates its confidence. */
   used(params: { uid: string; held?: boolean; session?: string; requestKey?: string }): Promise<RecallEntry> {
     return this.#call("recall.used", params, { session: true, key: true });
   }
@@ -2604,22 +2604,22 @@ export class RecallMethods {
     return this.#call("recall.delete", params, { session: true, key: true });
   }
 
-  /** Assembles what is known for a task: from the session, and from everything that is remembered. */
+  /** Assembles the knowledge about a task from the session and from the memory, within a token budget. */
   context(params: { app?: string; budget?: number; session?: string; task?: string } = {}): Promise<RecallContext> {
     return this.#call("recall.context", params, { session: true });
   }
 
-  /** Returns what can be recalled, and how far embeddings have got. */
+  /** Returns the number of recall entries by type, and the state of the embedding models and of Qdrant. */
   status(): Promise<RecallStatus> {
     return this.#call("recall.status", {}, {});
   }
 
-  /** Tidies what can be recalled, and tells which patterns may say the same. */
+  /** Merges, expires and archives recall entries, and lists patterns that may have the same meaning. */
   upkeep(params: { dryRun?: boolean; requestKey?: string } = {}): Promise<RecallUpkeep> {
     return this.#call("recall.upkeep", params, { key: true });
   }
 
-  /** Measures how well queries find what is expected. */
+  /** Measures how well each search method finds the expected entries. */
   evaluate(params: { directory: string }): Promise<RecallEvaluated> {
     return this.#call("recall.evaluate", params, {});
   }
@@ -2663,12 +2663,12 @@ export class PatternMethods {
     return this.#call("pattern.find", params, {});
   }
 
-  /** Lists all patterns, of whatever scope, newest first. */
+  /** Lists patterns of all scopes, newest first. */
   list(params: { app?: string; limit?: number; scope?: PatternScope; session?: string } = {}): Promise<Patterns> {
     return this.#call("pattern.list", params, {});
   }
 
-  /** Gives a pattern a wider or narrower scope. */
+  /** Widens or narrows the scope of a pattern. */
   promote(params: { id: number; scope: PatternScope; requestKey?: string }): Promise<Pattern> {
     return this.#call("pattern.promote", params, { key: true });
   }
@@ -2678,7 +2678,7 @@ export class PatternMethods {
     return this.#call("pattern.used", params, { key: true });
   }
 
-  /** Merges a pattern into another one that says the same about the same. */
+  /** Merges a pattern into another pattern with the same meaning and the same subject. */
   merge(params: { id: number; into: number; requestKey?: string }): Promise<Pattern> {
     return this.#call("pattern.merge", params, { key: true });
   }
@@ -2705,7 +2705,7 @@ export class ConversationMethods {
     return this.#call("conversation.list", params, { session: true });
   }
 
-  /** Replaces older messages in the context by a summary; the record keeps them. */
+  /** Replaces older messages in the context with a summary; the messages remain recorded. */
   compact(params: { conversation?: string; keep?: number; learn?: PatternScope; session?: string; requestKey?: string } = {}): Promise<CompactResult> {
     return this.#call("conversation.compact", params, { session: true, key: true });
   }
@@ -2720,12 +2720,12 @@ export class ConversationMethods {
     return this.#call("conversation.search", params, { session: true });
   }
 
-  /** Deletes a recorded message with everything derived from it, such as a secret that slipped in. */
+  /** Deletes a recorded message, for example one that contains a secret, with everything derived from it. */
   delete(params: { position: number; conversation?: string; session?: string; requestKey?: string }): Promise<DeleteMessageResult> {
     return this.#call("conversation.delete", params, { session: true, key: true });
   }
 
-  /** Clears the context; the record keeps the messages. */
+  /** Clears the context; the messages remain recorded. */
   clear(params: { conversation?: string; forgetContext?: boolean; session?: string; requestKey?: string } = {}): Promise<ClearResult> {
     return this.#call("conversation.clear", params, { session: true, key: true });
   }
@@ -2740,7 +2740,7 @@ export class ConversationMethods {
     return this.#call("conversation.context", params, { session: true });
   }
 
-  /** Returns what the agent needs at hand: current task, recent observations, elements with an alias, context keys. */
+  /** Returns the working memory of an agent: current task, recent observations, elements with aliases, context keys. */
   working(params: { conversation?: string; session?: string } = {}): Promise<WorkingMemory> {
     return this.#call("conversation.working", params, { session: true });
   }
@@ -2794,7 +2794,7 @@ export class SessionBugMethods {
     return this.#call("session.bug.update", params, { session: true, key: true });
   }
 
-  /** Opens a resolved bug again. */
+  /** Reopens a resolved bug. */
   reopen(params: { id: number; session?: string; requestKey?: string }): Promise<Bug> {
     return this.#call("session.bug.reopen", params, { session: true, key: true });
   }
@@ -2864,7 +2864,7 @@ export class SessionMethods {
     return this.#call("session.end", params, { session: true, key: true });
   }
 
-  /** Writes a report of a session for people, with its screenshots. */
+  /** Writes a report of a session with its screenshots. */
   report(params: { file?: string; format?: ReportFormat; session?: string; requestKey?: string } = {}): Promise<ReportResult> {
     return this.#call("session.report", params, { session: true, key: true });
   }
@@ -2874,7 +2874,7 @@ export class SessionMethods {
     return this.#call("session.update", params, { session: true, key: true });
   }
 
-  /** Deletes a session with everything that was said in it; its bugs, test results and notes stay unless asked otherwise. */
+  /** Deletes a session with its messages and tasks; findings and notes of the app are kept unless `findings` is set. */
   delete(params: { findings?: boolean; session?: string; requestKey?: string } = {}): Promise<Deleted> {
     return this.#call("session.delete", params, { session: true, key: true });
   }
@@ -2894,7 +2894,7 @@ export class SessionMethods {
     return this.#call("session.coverage", params, { session: true });
   }
 
-  /** Writes the progress files of a session, optionally updating next steps, blockers and when the files are written. */
+  /** Writes the progress files of a session; can update next steps, blockers and automatic writing first. */
   progress(params: { auto?: boolean; blockers?: string[]; dir?: string; directory?: string; nextSteps?: string[]; session?: string; requestKey?: string } = {}): Promise<ProgressResult> {
     return this.#call("session.progress", params, { session: true, key: true });
   }
@@ -2946,7 +2946,7 @@ export class VisualMethods {
     return this.#call("visual.delete", params, { device: true, session: true, key: true });
   }
 
-  /** Lists what was forgotten, merged, renamed or deleted, with the reasons. */
+  /** Lists the items that were forgotten, merged, renamed or deleted, with the reasons. */
   history(params: { app?: string; cursor?: number; device?: string; limit?: number; session?: string; site?: string } = {}): Promise<Changes> {
     return this.#call("visual.history", params, { device: true, session: true });
   }
@@ -2971,12 +2971,12 @@ export class VisualMethods {
     return this.#call("visual.graph", params, { device: true, session: true });
   }
 
-  /** Imports a visual memory from the files of another tool, in any of its three format versions, with pictures and sites. */
+  /** Imports the files of the original visual-memory tool, in any of its three formats, with pictures and sites. */
   import(params: { dir: string; app?: string; dryRun?: boolean; session?: string; requestKey?: string }): Promise<VisualImportResult> {
     return this.#call("visual.import", params, { session: true, key: true });
   }
 
-  /** Exports the visual memory as files that the other tool can read. */
+  /** Exports the visual memory as files that the original visual-memory tool can read. */
   export(params: { dir: string; app?: string; site?: string; requestKey?: string }): Promise<VisualExportResult> {
     return this.#call("visual.export", params, { key: true });
   }
@@ -3015,7 +3015,7 @@ export class MemoryMethods {
     this.#call = call;
   }
 
-  /** Saves a note at the end of the chain of its app and topic, and returns similar ones. */
+  /** Saves a note at the end of the chain of its app and topic, and returns similar notes. */
   save(params: { content: string; topic: string; app?: string; scope?: RecordScope; session?: string; requestKey?: string }): Promise<SavedNote> {
     return this.#call("memory.save", params, { session: true, key: true });
   }
@@ -3030,12 +3030,12 @@ export class MemoryMethods {
     return this.#call("memory.delete", params, { key: true });
   }
 
-  /** Returns what actions led to and what recovered from failures, first on a page, then in its activity, then in its app. */
+  /** Returns the known outcomes of actions and recoveries: first of a page, then of its activity, then of its app. */
   experience(params: { activity?: string; app?: string; device?: string; failureCause?: string; limit?: number; pageFp?: string; session?: string } = {}): Promise<Experience> {
     return this.#call("memory.experience", params, { device: true, session: true });
   }
 
-  /** Returns what a session observed last. */
+  /** Returns the last observation of a session. */
   context(params: { device?: string; session?: string } = {}): Promise<SessionContext> {
     return this.#call("memory.context", params, { device: true, session: true });
   }
@@ -3050,27 +3050,27 @@ export class MemoryMethods {
     return this.#call("memory.stats", params, {});
   }
 
-  /** Imports settings, notes, transitions, recoveries and artifacts of `af` 0.5; repeating it adds nothing twice. */
+  /** Imports settings, notes, transitions, recoveries and artifacts of `af` 0.5; repeating it adds no duplicates. */
   importAf(params: { configFile?: string; databaseFile?: string; dryRun?: boolean; requestKey?: string } = {}): Promise<ImportReport> {
     return this.#call("memory.importAf", params, { key: true });
   }
 
-  /** Deletes old events and observations. What was learned from them stays, and so do the totals of sessions. */
+  /** Deletes old events and observations; learned experience and the totals of sessions are kept. */
   prune(params: { older: string; dryRun?: boolean; requestKey?: string }): Promise<Pruned> {
     return this.#call("memory.prune", params, { key: true });
   }
 
-  /** Rewrites the database without the space of what was deleted. Writes wait until it is done. */
+  /** Rewrites the database without the space of deleted data; writes wait until it is done. */
   vacuum(params: { requestKey?: string } = {}): Promise<Vacuumed> {
     return this.#call("memory.vacuum", params, { key: true });
   }
 
-  /** Writes everything that is known to a file of JSON lines. Artifacts and settings are not in it. */
+  /** Writes the whole memory, except artifacts and settings, to a file of JSON lines. */
   export(params: { file: string }): Promise<ExportedMemory> {
     return this.#call("memory.export", params, {});
   }
 
-  /** Takes in what another memory exported; repeating it changes nothing. Only import files that you trust like your own memory. */
+  /** Imports an export of another memory; repeating it changes nothing. Import only files that you trust. */
   import(params: { file: string; dryRun?: boolean; merge?: boolean; requestKey?: string }): Promise<ImportedMemory> {
     return this.#call("memory.import", params, { key: true });
   }
@@ -3151,7 +3151,7 @@ export class ActMethods {
     return this.#call("act.swipe", params, { device: true, session: true, key: true });
   }
 
-  /** Drags an element, or from a point, to another element or point. */
+  /** Drags from an element or a point to another element or point. */
   drag(params: { device?: string; durationMs?: number; partial?: boolean; requestKey?: string; session?: string; then?: Then; to?: string; toX?: number; toY?: number; value?: string; x?: number; y?: number } = {}): Promise<ActResultReply> {
     return this.#call("act.drag", params, { device: true, session: true, key: true });
   }
@@ -3176,7 +3176,7 @@ export class ActMethods {
     return this.#call("act.home", params, { device: true, session: true, key: true });
   }
 
-  /** Presses a key, by its name or its number on the device. */
+  /** Presses a key, given by its name or by its number on the device. */
   key(params: { device?: string; key?: KeyName; keyCode?: number; requestKey?: string; session?: string; then?: Then } = {}): Promise<ActResultReply> {
     return this.#call("act.key", params, { device: true, session: true, key: true });
   }
@@ -3186,7 +3186,7 @@ export class ActMethods {
     return this.#call("act.text", params, { device: true, session: true, key: true });
   }
 
-  /** Fills a field: taps it, deletes what is in it, types a text, and checks what it shows. */
+  /** Fills a field: taps it, deletes its content, types a text, and checks the result. */
   fill(params: { text: Secret; value: string; by?: By; device?: string; requestKey?: string; session?: string; then?: Then }): Promise<ActResultReply> {
     return this.#call("act.fill", params, { device: true, session: true, key: true });
   }
@@ -3238,7 +3238,7 @@ export class ObserveMethods {
     return this.#call("observe.page", params, { device: true, session: true });
   }
 
-  /** Returns the page that was observed last on the device, by whichever session, without reading the screen. */
+  /** Returns the last observed page of the device, whichever session observed it, without reading the screen. */
   last(params: { device?: string; session?: string } = {}): Promise<LastPageReply> {
     return this.#call("observe.last", params, { device: true, session: true });
   }
@@ -3270,7 +3270,7 @@ export class ConfigMethods {
     this.#call = call;
   }
 
-  /** Lists all settings with their values and where these come from. */
+  /** Lists all settings with their values and the origins of the values. */
   list(): Promise<Settings> {
     return this.#call("config.list", {}, {});
   }
@@ -3317,7 +3317,7 @@ export class DeviceMethods {
     return this.#call("device.health", params, { device: true, session: true });
   }
 
-  /** Reserves the device for the session, so that other sessions can observe but not act; repeating the call renews the lease. */
+  /** Reserves the device for the session: other sessions can observe but not act. A repeated call renews the lease. */
   lease(params: { ttlMs: number; device?: string; session?: string; untilDisconnect?: boolean; requestKey?: string }): Promise<LeaseResultReply> {
     return this.#call("device.lease", params, { device: true, session: true, key: true });
   }
@@ -3344,7 +3344,7 @@ export class DaemonMethods {
     this.#call = call;
   }
 
-  /** Returns version, protocol version and capabilities. */
+  /** Returns the version, the protocol version and the capabilities of the daemon. */
   version(): Promise<DaemonVersion> {
     return this.#call("daemon.version", {}, {});
   }
@@ -3354,7 +3354,7 @@ export class DaemonMethods {
     return this.#call("daemon.status", {}, {});
   }
 
-  /** Returns figures about the daemon: calls, devices, queues, sizes; also in the text format of Prometheus. */
+  /** Returns metrics of calls, devices, queues and sizes, also in the Prometheus text format. */
   metrics(): Promise<Metrics> {
     return this.#call("daemon.metrics", {}, {});
   }
@@ -3374,7 +3374,7 @@ export class DaemonMethods {
     return this.#call("daemon.shutdown", params, { key: true });
   }
 
-  /** Checks database, backups, disk, settings, devices, clock and leftovers; reads the screen of each device, changes nothing. */
+  /** Checks database, backups, disk, settings, devices, clock and leftover files; reads the screens, changes nothing. */
   doctor(): Promise<Diagnosis> {
     return this.#call("daemon.doctor", {}, {});
   }

@@ -1,4 +1,6 @@
-// Client for the afd daemon: a typed method for each of its methods, over its Unix socket. Needs nothing but Node.js.
+// Client for the afd daemon, with a typed method for each method of the daemon. It uses the daemon's Unix socket and
+// needs
+// only Node.js.
 //
 //   import { Afd } from "afd-client";
 //
@@ -19,7 +21,7 @@ import { Api, type Adds, type CallProgress, type ErrorCode, type MessageWithCurs
 
 export * from "./api.js";
 
-/** An error that the daemon answered: `code` says what went wrong, `hint` what to do next. */
+/** An error returned by the daemon. `code` identifies the error, `hint` suggests the next step. */
 export class AfdError extends Error {
   readonly code: ErrorCode;
   readonly hint?: string;
@@ -37,18 +39,18 @@ export class AfdError extends Error {
   }
 }
 
-/** No daemon could be reached, or the connection to it was lost. An action that was sent may have been done. */
+/** No daemon could be reached, or the connection was lost. An action that was already sent may have been executed. */
 export class NoDaemon extends Error {}
 
-/** How to connect. */
+/** Options of a connection. */
 export interface Options {
   /** Session of the calls. */
   session?: string;
-  /** Device of the calls; not needed if one is configured. */
+  /** Device of the calls; optional if exactly one device is configured. */
   device?: string;
   /** Path of the socket. */
   path?: string;
-  /** Hears of waits and searches. */
+  /** Called with the progress of long calls, such as waits and searches. */
   onProgress?: (progress: CallProgress) => void;
 }
 
@@ -57,7 +59,7 @@ interface Waiting {
   reject: (error: Error) => void;
 }
 
-/** Returns the path of the socket, as the daemon chooses it. */
+/** Returns the default path of the socket, the same as in the daemon. */
 export function defaultSocket(): string {
   const { AFD_SOCKET, XDG_RUNTIME_DIR } = process.env;
   if (AFD_SOCKET) return AFD_SOCKET;
@@ -82,7 +84,7 @@ export class Afd extends Api {
     createInterface({ input: socket }).on("line", (line) => this.#take(JSON.parse(line)));
   }
 
-  /** Connects to the daemon, which is started if none runs. */
+  /** Connects to the daemon, which is started if it is not running. */
   static async connect(options: Options = {}): Promise<Afd> {
     const path = options.path ?? defaultSocket();
     const socket = await open(path).catch(async (error) => {
@@ -106,7 +108,7 @@ export class Afd extends Api {
     return this.call(method, { ...added, ...params });
   }
 
-  /** Calls a method by its name on the wire. A signal cancels the call, unless its action was already sent. */
+  /** Calls a method by its wire name. A signal cancels the call, unless its action was already sent. */
   call(method: string, params: object, signal?: AbortSignal): Promise<any> {
     const id = ++this.#next;
     return new Promise((resolve, reject) => {
@@ -117,7 +119,7 @@ export class Afd extends Api {
     });
   }
 
-  /** Yields what happens from now on, or since a cursor, on a connection of its own, for as long as it is iterated. */
+  /** Yields events from now on, or since a cursor. Uses a connection of its own, which ends with the iteration. */
   async *events(params: { since?: number; session?: string; device?: string } = {}): AsyncGenerator<MessageWithCursor> {
     const { onProgress: _, ...options } = this.#options;
     const other = await Afd.connect(options);
@@ -137,7 +139,7 @@ export class Afd extends Api {
     }
   }
 
-  /** Closes the connection; what was taken until then, such as a lease with `untilDisconnect`, ends. */
+  /** Closes the connection and ends everything bound to it, such as a lease with `untilDisconnect`. */
   close(): void {
     this.#socket.destroy();
   }

@@ -4,38 +4,39 @@
 //! whether the statement held counts as one. The weight of a report halves every [`HALF_LIFE`], because apps change.
 //! Without new reports the confidence returns to the prior.
 
-/// Number of uses that the prior counts as.
+/// Number of reports that the prior counts as.
 const PRIOR_WEIGHT: f64 = 2.0;
-/// Time after which a report counts half, milliseconds.
+/// Time after which the weight of a report has halved, milliseconds.
 pub const HALF_LIFE: i64 = 180 * 86_400_000;
 
-/// What is known of the uses of a statement.
+/// The evidence for a statement: its prior, and the weighted reports of its uses.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Evidence {
     /// Confidence before any use, 0 to 1.
     pub prior: f64,
-    /// How often it held, as of `at`.
+    /// Weighted number of uses in which the statement held, as of `at`.
     pub held: f64,
-    /// How often it did not.
+    /// Weighted number of uses in which it did not hold, as of `at`.
     pub failed: f64,
-    /// When it was used last, UTC milliseconds.
+    /// Time of the last use, UTC milliseconds; `None` if there was none.
     pub at: Option<i64>,
 }
 
 impl Evidence {
-    /// Returns the evidence of a statement that was not used yet.
+    /// Returns the evidence for a statement that has never been used.
     pub fn new(prior: f64) -> Self {
         Self { prior, held: 0.0, failed: 0.0, at: None }
     }
 
-    /// Returns what it counts at a time.
+    /// Returns the evidence with its weights reduced to those at the time `now`, UTC milliseconds.
     pub fn at(self, now: i64) -> Self {
         let age = now.saturating_sub(self.at.unwrap_or(now)).max(0);
         let left = 0.5_f64.powf(age as f64 / HALF_LIFE as f64);
         Self { held: self.held * left, failed: self.failed * left, at: self.at.map(|_| now), ..self }
     }
 
-    /// Returns it with another use, and whether the statement held then (`None`: unknown).
+    /// Returns the evidence with another use at the time `now`, UTC milliseconds. `held` says whether the statement
+    /// held; `None` if that is unknown.
     pub fn used(self, held: Option<bool>, now: i64) -> Self {
         let before = self.at(now);
         let one = |counts: bool| f64::from(u8::from(counts));
@@ -47,14 +48,15 @@ impl Evidence {
         }
     }
 
-    /// Returns it with what is known of another statement that says the same, as of the later use of both.
+    /// Returns the evidence combined with that for another statement with the same meaning, as of the later of their
+    /// last uses. The higher prior counts.
     pub fn with(self, other: Self) -> Self {
         let at = self.at.max(other.at);
         let (one, two) = (self.at(at.unwrap_or_default()), other.at(at.unwrap_or_default()));
         Self { prior: one.prior.max(two.prior), held: one.held + two.held, failed: one.failed + two.failed, at }
     }
 
-    /// Returns the confidence at a time, 0 to 1, rounded to three decimals.
+    /// Returns the confidence at the time `now` (UTC milliseconds), 0 to 1, rounded to three decimals.
     pub fn confidence(self, now: i64) -> f64 {
         let Self { prior, held, failed, .. } = self.at(now);
         let mean = (prior * PRIOR_WEIGHT + held) / (PRIOR_WEIGHT + held + failed);
@@ -62,7 +64,7 @@ impl Evidence {
     }
 }
 
-/// Returns whether two confidences differ by enough to matter.
+/// Returns whether two confidences differ by at least 0.01.
 pub fn differ(one: f64, other: f64) -> bool {
     (one - other).abs() >= 0.01
 }
@@ -88,10 +90,10 @@ mod tests {
         let ten = evidence(0.5, 10.0, 0.0);
         assert_eq!(ten.at(HALF_LIFE).held, 5.0);
         assert!(ten.confidence(20 * HALF_LIFE) < 0.501);
-        // A new failure outweighs what held years ago, also where nothing was looked at in between.
+        // A new failure outweighs uses that held years ago, even if nothing was reported in between.
         assert!(ten.used(Some(false), 10 * HALF_LIFE).confidence(10 * HALF_LIFE) < 0.4);
         assert!(ten.used(Some(false), 1).confidence(1) > 0.8);
-        // Clocks that go back change nothing.
+        // A clock that goes back changes nothing.
         assert_eq!(ten.at(-5).held, 10.0);
     }
 

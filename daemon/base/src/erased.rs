@@ -1,5 +1,6 @@
-//! Values whose type only their sender and their receiver know. What passes them on is compiled once instead of for
-//! each type: the queues of the database, background threads and tasks were a third of the program's code before.
+//! Type-erased values: only the sender and the receiver know the type. Code that passes such values on is compiled once
+//! instead of once per type. Before, the queues of the database, background threads and tasks made up a third of the
+//! program's code.
 
 use std::any::Any;
 
@@ -11,10 +12,10 @@ pub fn hide<T: Send + 'static>(value: T) -> Value {
     Box::new(value)
 }
 
-/// Returns a value whose type was hidden.
+/// Returns a value hidden by [`hide`] as its original type.
 ///
 /// # Panics
-/// If it has another type, which is a fault of the code that calls this.
+/// If the value has another type, which is a bug in the caller.
 pub fn reveal<T: 'static>(value: Value) -> T {
     match value.downcast() {
         Ok(value) => *value,
@@ -22,7 +23,7 @@ pub fn reveal<T: 'static>(value: Value) -> T {
     }
 }
 
-/// Hides the types of a result.
+/// Hides the types of the value and the error of a result.
 pub fn hide_result<T: Send + 'static, E: Send + 'static>(result: Result<T, E>) -> Result<Value, Value> {
     match result {
         Ok(value) => Ok(hide(value)),
@@ -30,10 +31,10 @@ pub fn hide_result<T: Send + 'static, E: Send + 'static>(result: Result<T, E>) -
     }
 }
 
-/// Returns a result whose types were hidden.
+/// Returns a result hidden by [`hide_result`] with its original types.
 ///
 /// # Panics
-/// As [`reveal`].
+/// As for [`reveal`].
 pub fn reveal_result<T: 'static, E: 'static>(result: Result<Value, Value>) -> Result<T, E> {
     match result {
         Ok(value) => Ok(reveal(value)),

@@ -10,22 +10,22 @@ use sha2::{Digest, Sha256};
 
 use crate::hex;
 
-/// Name prefix of temporary files that were not renamed to their final name yet.
+/// Name prefix of temporary files that have not been renamed to their final name yet.
 pub const TEMP_PREFIX: &str = ".afd-";
 
-/// Replaces a file atomically. The file gets mode 600 and missing directories are created with mode 700. A symbolic
-/// link at `path` is replaced, never followed: another user may have chosen its target.
+/// Replaces a file atomically. The file gets mode 600, and missing directories are created with mode 700. A symbolic
+/// link at `path` is replaced and never followed, because another user may have chosen its target.
 ///
 /// # Errors
-/// When the file cannot be written; its previous content is then intact.
+/// If the file cannot be written. Its previous content is then intact.
 pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     replace_with(path, |file| file.write_all(content)).map(|_| ())
 }
 
-/// Like [`replace`], with the content that a function writes. Returns its size, bytes.
+/// Like [`replace`], but the function `content` writes the content. Returns the size of the file, bytes.
 ///
 /// # Errors
-/// When the file cannot be written; its previous content is then intact.
+/// If the file cannot be written. Its previous content is then intact.
 pub fn replace_with(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<u64> {
     let dir = path.parent().filter(|d| !d.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !dir.is_dir() {
@@ -60,15 +60,15 @@ pub fn read_capped(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     Ok(content)
 }
 
-/// Returns the path of a companion of a file: its name with a suffix.
+/// Returns the path of a companion file: the path with a suffix appended to its name.
 pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()
 }
 
-/// Returns what the names of files of one kind begin with while they belong to a database and are not complete.
-/// Databases that share a directory differ in it.
+/// Returns the name prefix of incomplete files of a kind that belong to a database. It contains a hash of the path of
+/// the database, so that databases in the same directory have different prefixes.
 pub fn unfinished(kind: &str, database: &Path) -> String {
     let real = database.canonicalize().unwrap_or_else(|_| database.to_owned());
     format!("{TEMP_PREFIX}{kind}-{}-", &hex::encode(&Sha256::digest(real.as_os_str().as_bytes()))[..8])
@@ -103,8 +103,8 @@ pub fn open_regular(path: &Path) -> io::Result<std::fs::File> {
     Ok(file)
 }
 
-/// Returns the size of the files in directories and those below, bytes. A file with several names counts once; what
-/// cannot be read counts nothing.
+/// Returns the total size of the files in directories and their subdirectories, bytes. A file with several names counts
+/// once. Entries that cannot be read are skipped.
 pub fn size_of_trees(dirs: &[PathBuf]) -> u64 {
     fn walk(dir: &Path, seen: &mut HashMap<(u64, u64), u64>) {
         for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {

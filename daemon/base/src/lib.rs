@@ -1,4 +1,5 @@
-//! What every part of the daemon uses, and nothing of what it is about.
+//! Infrastructure that the other crates of the daemon share: text, files, settings, tasks, and clients of models. It
+//! has no domain logic.
 
 pub mod belief;
 pub mod config;
@@ -8,7 +9,7 @@ pub mod hex;
 pub mod live;
 pub mod model;
 pub mod net;
-pub mod resident;
+pub mod platform;
 pub mod sync;
 pub mod task;
 pub mod text;

@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use reqwest::{Client, ClientBuilder, Response};
 
-/// Returns a client builder. TLS is rustls with ring, which builds in seconds and needs no system library.
+/// Returns a client builder that uses rustls with ring for TLS. This combination builds in seconds and needs no system
+/// library.
 pub fn client() -> ClientBuilder {
     static PROVIDER: Once = Once::new();
     PROVIDER.call_once(|| {
-        // Fails if a provider is already installed; that one is used then.
+        // This fails if a provider is already installed. That provider is then used.
         let _ = rustls::crypto::ring::default_provider().install_default();
     });
     Client::builder()
@@ -20,14 +21,14 @@ pub fn plain_client() -> ClientBuilder {
     client().tls_certs_only([])
 }
 
-/// Returns a builder of a client of the server with a base URL. It follows no redirects, which could lead a key
-/// elsewhere, and loads the system's certificates only if it needs them.
+/// Returns a builder for a client of the server at a base URL. The client follows no redirects, because a redirect
+/// could send the key to another server. It loads the system's certificates only for HTTPS.
 pub fn client_of(base: &str) -> ClientBuilder {
     let builder = if base.starts_with("https:") { client() } else { plain_client() };
     builder.connect_timeout(CONNECT_TIMEOUT).redirect(reqwest::redirect::Policy::none())
 }
 
-/// How long a client of a server waits for a connection.
+/// Timeout for connecting to a server.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Returns why a request failed, without the URL, which may contain a secret.

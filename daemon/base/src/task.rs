@@ -1,5 +1,5 @@
-//! Supervised background tasks. Each has a name; a panic is caught, logged and counted, and the task is restarted after
-//! a delay. Where carrying on would be wrong, the whole daemon exits with a failure, so that its service manager
+//! Supervised background tasks. Each has a name. A panic is caught, logged and counted, and the task is restarted after
+//! a delay. If it would be wrong to continue, the whole daemon exits with a failure, so that its service manager
 //! restarts it.
 
 use std::any::Any;
@@ -22,14 +22,14 @@ use crate::erased;
 const FIRST_DELAY: Duration = Duration::from_millis(100);
 /// Maximum delay before a restart.
 const MAX_DELAY: Duration = Duration::from_secs(30);
-/// A task that ran for this long starts over with [`FIRST_DELAY`].
+/// Run time after which the next restart of a task uses [`FIRST_DELAY`] again.
 const STABLE: Duration = Duration::from_secs(60);
 
-/// Number of nodes of a screen from which work on all of them is large: some milliseconds.
+/// Number of nodes of a screen from which work on all of them takes some milliseconds.
 const MANY_NODES: usize = 300;
 
-/// Runs work that grows with the number of nodes of a screen. On a large screen it leaves this thread to other tasks
-/// meanwhile: with few threads, some large screens would hold up every call.
+/// Runs work whose time grows with the number of nodes of a screen. On a large screen, other threads meanwhile take
+/// over the tasks of this thread. Otherwise, a few large screens would delay every call, because there are few threads.
 pub fn over_nodes<T>(nodes: usize, work: impl FnOnce() -> T) -> T {
     let shared = tokio::runtime::Handle::try_current()
         .is_ok_and(|h| h.runtime_flavor() == tokio::runtime::RuntimeFlavor::MultiThread);
@@ -42,7 +42,7 @@ pub struct Tasks(Arc<Inner>);
 
 struct Inner {
     entries: Mutex<Vec<Arc<Entry>>>,
-    /// Why the daemon must exit, once a critical thread has panicked.
+    /// Why the daemon must exit; `None` while it can continue.
     fatal: watch::Sender<Option<String>>,
 }
 
@@ -126,12 +126,12 @@ impl Tasks {
         self.0.fatal.send_replace(Some(why));
     }
 
-    /// Registers a thread whose work is supervised step by step.
+    /// Registers a thread. [`Thread::catch_panic`] supervises each step of its work.
     pub fn thread(&self, name: impl Into<String>) -> Thread {
         Thread(self.register(name.into()))
     }
 
-    /// Becomes `Some` with the reason when the daemon must exit.
+    /// Returns a receiver that becomes `Some` with the reason when the daemon must exit.
     pub fn fatal(&self) -> watch::Receiver<Option<String>> {
         self.0.fatal.subscribe()
     }
@@ -144,11 +144,11 @@ impl Tasks {
     }
 }
 
-/// A supervised thread; it stays listed until this is dropped.
+/// A supervised thread. It stays listed until this value is dropped.
 pub struct Thread(Registration);
 
 impl Thread {
-    /// Runs one step of the thread's work; a panic is logged and counted, and yields `None`.
+    /// Runs one step of the thread's work. If it panics, logs and counts the panic and returns `None`.
     pub fn catch_panic<T>(&self, work: impl FnOnce() -> T) -> Option<T> {
         std::panic::catch_unwind(AssertUnwindSafe(work))
             .map_err(|panic| self.0.entry.record_failure(&panic_message(panic.as_ref())))
@@ -173,7 +173,7 @@ impl Entry {
     }
 }
 
-/// Blocking work panicked; holds the panic message.
+/// Error of blocking work that panicked, with the message of the panic.
 #[derive(Debug, thiserror::Error)]
 #[error("blocking work panicked: {0}")]
 pub struct Panicked(pub String);
@@ -200,7 +200,8 @@ pub fn panic_message(panic: &(dyn Any + Send)) -> String {
     text.unwrap_or_else(|| "panic without a message".to_owned())
 }
 
-/// Runs optional work after something that already succeeded. Logs a panic and returns `None` for it.
+/// Runs optional work that follows an operation that has already succeeded. If the work panics, logs the panic and
+/// returns `None`.
 pub async fn shielded<T>(what: &str, work: impl Future<Output = T>) -> Option<T> {
     let work = async move {
         failpoint(what);
@@ -208,14 +209,14 @@ pub async fn shielded<T>(what: &str, work: impl Future<Output = T>) -> Option<T>
     };
     let done = AssertUnwindSafe(work).catch_unwind().await;
     done.map_err(|panic| {
-        tracing::error!(what, why = panic_message(panic.as_ref()), "panicked; what it came after stays done")
+        tracing::error!(what, why = panic_message(panic.as_ref()), "follow-up work panicked; the operation succeeded")
     })
     .ok()
 }
 
-/// Failpoint at which a test can make a task panic; a no-op in builds without debug assertions.
+/// Panics if a test requests it. Does nothing in builds without debug assertions.
 ///
-/// Tests set `AFD_TEST_PANICS` to a directory; a file in it that has the name of the task makes the task panic once.
+/// Tests set `AFD_TEST_PANICS` to a directory. A file in it with the name of a task makes that task panic once.
 pub fn failpoint(name: &str) {
     #[cfg(debug_assertions)]
     {

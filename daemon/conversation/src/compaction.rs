@@ -1,15 +1,15 @@
 //! Compaction: when a context is too full, its oldest messages are replaced by a summary. The message record itself
 //! keeps everything.
 //!
-//! The summary is extractive at first: the best-scored sentences, in the order in which they were said. If a language
-//! model is configured, it is asked later for a better version, and the next extractive summary starts with that text.
-//! Strong facts of the user are returned with it; the caller keeps them as patterns, which outlive the conversation. A
-//! tool prints what strangers wrote, and an assistant repeats it, so that neither teaches anything.
+//! At first, the summary is extractive: it has the sentences with the best scores, in the order in which they were
+//! said. If a language model is configured, it writes a better version later, and the next extractive summary starts
+//! with that text. A compaction also returns strong facts of the user. The caller saves them as patterns, which outlive
+//! the conversation. Tools print text of strangers, and the assistant repeats it, so their facts are not returned.
 //!
 //! Where to cut: the newest `keep` messages stay, extended back to the start of their turn so that a turn stays whole.
 //! If those messages alone exceed the threshold, only the newest ones within half of it stay, with the rest of their
-//! turn if that fits. A turn that is too long by itself is cut between two steps, never between a tool call and its
-//! result; its request is still sent with the context (see `assemble`).
+//! turn if that fits. A turn that is too long on its own is cut between two steps, never between a tool call and its
+//! result. Its request is still sent with the context (see `assemble`).
 
 use afd_proto::conversation::Role;
 use rusqlite::Connection;
@@ -45,7 +45,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Returns the limits of a conversation: its own where set, else the configured ones.
+    /// Returns the limits of a conversation: its own where they are set, or else the configured ones.
     pub fn of(conversation: &Conversation, settings: &Settings) -> Self {
         let number = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
         Self {
@@ -72,8 +72,8 @@ pub struct CompactionOutcome {
     pub facts: Vec<Fact>,
 }
 
-/// Returns the last message to remove from the context, or `None` if none may be removed. See the module documentation
-/// for the rule.
+/// Returns the position of the last message to remove from the context, or `None` if none may be removed. See the
+/// module documentation for the rule.
 fn last_to_compact(connection: &Connection, c: &Conversation, limits: Limits) -> Result<Option<i64>> {
     let begins = c.summarised_to();
     let available = limits.tokens * limits.threshold / 100;
@@ -81,14 +81,14 @@ fn last_to_compact(connection: &Connection, c: &Conversation, limits: Limits) ->
     let mut first = c.position - limits.keep + 1;
     let too_much = kept_from(first)? > available;
     if too_much {
-        // Even the messages to keep exceed the threshold: keep only the newest ones, up to half of it.
+        // Even the messages to keep exceed the threshold, so keep only the newest ones, up to half of the threshold.
         first = totals::first_reaching(connection, c.id, begins, c.tokens - available / 2)?.unwrap_or(c.position);
     }
     let stretch = (begins + 2, first);
     let turn = messages::last_matching(connection, c.id, Wanted::User, stretch)?;
     let begin = match turn {
         Some(turn) if kept_from(turn)? <= available => Some(turn),
-        // Cut at the next step, so that what stays fits; if there is none, at the previous one.
+        // Cut at the next step, so that the rest fits; if there is none, at the previous one.
         turn if too_much => match messages::next_step_start(connection, c.id, first)? {
             Some(step) => Some(step),
             None => messages::last_matching(connection, c.id, Wanted::NotTool, stretch)?.or(turn),
@@ -156,10 +156,10 @@ pub fn extract(
 }
 
 /// Shares of the summary reserved for each role, per cent. Tool output is the largest part of a conversation and
-/// matters least. Whatever is left over goes to the best remaining facts of any role.
+/// matters least. The rest goes to the best remaining facts of any role.
 const ROLE_SHARES: [(Role, i64); 3] = [(Role::User, 50), (Role::Assistant, 30), (Role::Tool, 20)];
 
-/// Tokens of a line beside its fact: a dash, who said it and where, a newline.
+/// Tokens of a line in addition to its fact: a dash, the speaker and position, and a newline.
 pub const LINE: i64 = 7;
 
 /// Selects the best facts that fit in `max_tokens` tokens, and returns them in the order in which they were said.

@@ -1,22 +1,22 @@
-//! Erasing what was said: a message with everything that was made of it.
+//! Erasing messages and conversations, with all data derived from them.
 
 use rusqlite::Connection;
 
 use super::{Conversation, messages, prepared, save, word_index};
 use afd_store::{Result, Sql as _, args, artifact, now_ms};
 
-/// What was erased.
+/// Result of erasing a message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Erased {
-    /// Number of statements and summaries that were made of it.
+    /// Number of erased statements, summaries and other data derived from it.
     pub derived: i64,
     /// Row ids of the artifacts of its pictures.
     pub artifacts: Vec<i64>,
-    /// When it was recorded, UTC milliseconds.
+    /// Time of recording, UTC milliseconds.
     pub recorded_at: i64,
 }
 
-/// Erases a message. Its place in the conversation stays, without content. Returns `None` if there is no such message.
+/// Erases a message. Its row stays at its position, without content. Returns `None` if there is no such message.
 pub fn message(
     connection: &Connection,
     origin: &str,
@@ -37,7 +37,7 @@ pub fn message(
         |row| row.get("id"),
     )?;
     word_index::remove(connection, conversation.id, position, &prepared::searched_text(&recorded.message))?;
-    // What replaced a statement of it, or answers it, quotes it.
+    // Statements that replaced one of this message, or that answer it, quote it.
     run("UPDATE message_facts SET was = NULL WHERE conversation_id = :conversation_id AND position IN
             (SELECT superseded_by FROM message_facts WHERE conversation_id = :conversation_id AND position = :position)")?;
     run("UPDATE message_facts SET about = NULL WHERE conversation_id = :conversation_id AND position = :position + 1")?;
@@ -81,8 +81,8 @@ pub fn conversation(connection: &Connection, conversation: i64) -> Result<(i64, 
     Ok((messages, derived))
 }
 
-/// Returns the row ids of the artifacts of pictures that only some messages of a session show, given their uids.
-/// `erased` is the only one of them that is erased, or `None` if all messages of the session are.
+/// Returns the row ids of the artifacts in `shown` (uids) that nothing else uses once a message is erased. `erased` is
+/// the uid of that message, or `None` if all messages of the session are erased.
 pub fn pictures(connection: &Connection, session: i64, shown: &[String], erased: Option<&str>) -> Result<Vec<i64>> {
     if shown.is_empty() {
         return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! Statements as they are stored.
+//! Rows of statements.
 
 use afd_proto::Word as _;
 use afd_proto::conversation::Role;
@@ -7,7 +7,7 @@ use rusqlite::{Connection, Row, Statement};
 use super::facts::{About, Kind};
 use afd_store::{Result, Sql as _, args, word};
 
-/// Returns how many times a conversation had a word, by its hash.
+/// Returns the number of occurrences of a word in a conversation, by the hash of the word.
 pub fn seen(connection: &Connection, conversation: i64, hash: i64) -> Result<i64> {
     Ok(connection
         .first(
@@ -25,9 +25,9 @@ pub struct Said<'a> {
     pub conversation: i64,
     /// Position of the message.
     pub position: i64,
-    /// Who said it.
+    /// Role of the speaker.
     pub role: Role,
-    /// Tool that said it.
+    /// Name of the tool, for tool output.
     pub source: Option<&'a str>,
     /// Time of recording, UTC milliseconds.
     pub at: i64,
@@ -44,15 +44,15 @@ pub struct Fact {
     pub place: i64,
     /// Role of the speaker.
     pub role: Role,
-    /// Tool that said it.
+    /// Name of the tool, for tool output.
     pub source: Option<String>,
-    /// What it is.
+    /// Kind of the statement.
     pub kind: Kind,
     /// The sentence.
     pub text: String,
-    /// The sentence before it, if it means nothing alone.
+    /// The previous sentence, if the statement is meaningless without it.
     pub about: Option<About>,
-    /// What it replaces.
+    /// Shortened text of the statement that it replaces.
     pub was: Option<String>,
     /// Its token count.
     pub tokens: i64,
@@ -65,7 +65,7 @@ pub struct Fact {
 pub(super) const COLUMNS: &str =
     "f.id, f.position, f.place, f.role, f.source, f.kind, f.text, f.about, f.about_by, f.was, f.tokens, f.score, f.at";
 
-/// Where the columns of a statement are: looked up once, because there are hundreds of rows.
+/// Indexes of the columns of a statement. They are looked up once, because a query reads hundreds of rows.
 pub(super) struct Places([usize; 13]);
 
 impl Places {

@@ -1,20 +1,20 @@
-//! Ids of tool calls: those that clients leave out, and those that a provider refuses.
+//! Ids of tool calls: adds ids that clients leave out, and converts ids that a provider rejects.
 //!
-//! Some clients send no ids (Ollama, the functions of early chat completions) or count from 0 in each answer (several
-//! servers that speak OpenAI's interface). The record keeps what came; in a context each id is there once, in a form
-//! that the target takes.
+//! Some clients send no ids (Ollama, the functions of early chat completions) or count from 0 in each response (several
+//! servers with the OpenAI interface). The record keeps the ids as they were sent. In a context, each id is unique and
+//! has a form that the target accepts.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use afd_proto::context::Format;
 use afd_proto::conversation::{Message, RecordedMessage, Role, ToolCall};
 
-/// Maximum length of an id in OpenAI's chat completions, and in Anthropic's messages, characters; both take letters,
+/// Maximum length of an id in OpenAI's chat completions, and in Anthropic's messages, characters. Both accept letters,
 /// digits, `_` and `-`.
 const MAX_LENGTH_OPENAI: usize = 40;
 const MAX_LENGTH_ANTHROPIC: usize = 64;
 
-/// Calls that have no result yet, in their order: id and name.
+/// Calls that have no result yet, in order: id and name.
 #[derive(Debug, Default)]
 pub struct Open(Vec<(String, String)>);
 
@@ -36,8 +36,8 @@ impl Open {
         }
     }
 
-    /// Gives ids to the calls of new messages that have none, and to results the id of the call that they answer: the
-    /// first open one of their name, else the first open one. `position` is that of the newest recorded message.
+    /// Assigns ids to calls and results of new messages that have none. A result gets the id of the first open call
+    /// with its name, or else of the first open call. `position` is the position of the newest recorded message.
     pub fn complete(&mut self, messages: &mut [Message], position: i64) {
         for (position, message) in (position + 1..).zip(messages) {
             for (n, call) in message.tool_calls.iter_mut().enumerate().filter(|(_, call)| call.id.is_empty()) {
@@ -52,7 +52,7 @@ impl Open {
     }
 }
 
-/// Makes the ids of a context unique, and of a form that the target takes.
+/// Makes the ids of a context unique, and converts them to a form that the target accepts.
 pub fn make_unique(messages: &mut [Message], format: Format) {
     let mut used: HashSet<String> = HashSet::new();
     let mut open: HashMap<String, VecDeque<String>> = HashMap::new();
@@ -78,7 +78,7 @@ fn max_length(format: Format) -> usize {
     }
 }
 
-/// Returns an id in the form that the target takes.
+/// Converts an id to a form that the target accepts.
 fn plain(id: &str, format: Format) -> String {
     if format == Format::Afd {
         return id.to_owned();
@@ -90,7 +90,7 @@ fn plain(id: &str, format: Format) -> String {
     if plain.is_empty() { "call".to_owned() } else { plain[from..].to_owned() }
 }
 
-/// Returns an id that is not used yet: itself, else with a number behind.
+/// Returns an unused id: `id` itself, or else `id` with a number appended.
 fn free(id: &str, used: &HashSet<String>, format: Format) -> String {
     let numbered = (2_usize..).map(|n| {
         let number = format!("_{n}");

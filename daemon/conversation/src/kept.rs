@@ -1,5 +1,5 @@
-//! Storage of statements: scored sentences of messages, and the term counts that scores depend on. What replaces what
-//! is told by `supersede`.
+//! Storage of statements: scored sentences of messages, and the term counts that scores depend on. `supersede` decides
+//! which statement replaces which.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -13,7 +13,7 @@ use super::supersede::{AFTER_DOUBTED, MAX_SUBJECT, Replaced, Subject, supersede}
 use afd_base::text;
 use afd_store::{Result, args, new_uid, now_ms};
 
-/// Term counts of a conversation by hash: the stored count, and what the messages being appended add to it.
+/// Term counts of a conversation by hash: the stored count, and the number that the messages being appended add to it.
 #[derive(Debug, Default)]
 pub struct TermCounts(HashMap<i64, (i64, i64)>);
 
@@ -42,14 +42,16 @@ impl TermCounts {
     }
 }
 
-/// A statement of the user with at least this score may be replaced by later ones.
+/// Minimum base score at which a plain statement of the user can be replaced. Corrections, rules, decisions and
+/// statements with figures can always be replaced.
 const MIN_REPLACEABLE: f64 = 0.3;
-/// What a request is worth beside a statement of the same score: it was carried out, and a statement holds on.
+/// Factor for the score of a request, compared with another statement. A request is done once, but a statement stays
+/// valid.
 const ASKED: f64 = 0.6;
 /// Maximum number of statements of one message that may replace older ones.
 const MAX_CORRECTIONS: usize = 6;
 
-/// Stores a statement, or moves the sentence that was stored before.
+/// Inserts a statement, or updates the position of the same sentence if it is already stored.
 const INSERT: &str =
     "INSERT INTO message_facts (uid, origin, conversation_id, position, place, role, source, kind, text, about, about_by, was, tokens,
             score, rank, sentence, template, at, updated_at)
@@ -69,9 +71,9 @@ const INSERT: &str =
             updated_at = excluded.updated_at
          RETURNING id";
 
-/// Scores and stores the statements of a message, with their token counts. A sentence that was stored before moves to
-/// this message if the user says it; one that others repeat is kept where it was before, so that a context changes only
-/// when the repetition leaves its turns.
+/// Scores and stores the statements of a message, with their token counts. A sentence that is already stored moves to
+/// this message if the user says it. If another role repeats its own sentence, the new position is kept apart from the
+/// old one, so that a context changes only when the repetition leaves its turns.
 pub fn keep(
     connection: &Connection,
     origin: &str,
@@ -95,13 +97,13 @@ pub fn keep(
         let own_score = facts::score(candidate, &words) * if candidate.asks { ASKED } else { 1.0 };
         let mut replaced = Replaced::default();
         let states = candidate.corrects || candidate.kind != Kind::Statement || has_figure(&candidate.text);
-        // What was asked for once is done: it replaces nothing, and nothing replaces it.
+        // A request is done once, so it replaces nothing, and nothing replaces it.
         let settles = states && !candidate.asks;
         if said.role == Role::User && settles && corrections < MAX_CORRECTIONS {
             corrections += 1;
             replaced = supersede(connection, said, candidate)?;
         }
-        // What may replace an older statement is told before that.
+        // A statement that may replace an older one takes precedence over it.
         let score = own_score.max(replaced.doubted + AFTER_DOUBTED);
         let replaceable =
             said.role == Role::User && !candidate.asks && (settles || candidate.base_score >= MIN_REPLACEABLE);
@@ -127,16 +129,17 @@ fn has_figure(text: &str) -> bool {
     text.chars().any(char::is_numeric)
 }
 
-/// Number of messages before a message in which its words are looked for.
+/// Number of previous messages in which the words of a message are searched for.
 const ECHO_REACH: i64 = 5;
-/// What a statement gains when a later message takes up its figures and names: for each of them, and how many count.
+/// Score that a statement gains for each of its figures and names that a later message repeats, and the maximum number
+/// that count.
 const ECHO_GAIN: f64 = 0.06;
 const MAX_ECHOES: usize = 2;
 
 /// Maximum number of replaced statements that are read for a context.
 const MAX_REPLACED: i64 = 400;
 
-/// Returns the folded texts of statements that were replaced, newest first: what they say is not quoted again.
+/// Returns the folded texts of replaced statements, most recently replaced first. A context does not quote them.
 pub fn replaced(connection: &Connection, conversation: i64) -> Result<Vec<String>> {
     let mut statement = connection.prepare_cached(
         "SELECT text FROM message_facts WHERE conversation_id = :conversation_id AND superseded_by IS NOT NULL
@@ -147,8 +150,8 @@ pub fn replaced(connection: &Connection, conversation: i64) -> Result<Vec<String
     Ok(texts.collect::<rusqlite::Result<Vec<_>>>()?.iter().map(|text| text::fold(text)).collect())
 }
 
-/// Raises the statements of the last few messages of others that this message takes up again: an assistant repeats what
-/// it was told and goes on with what a tool found, and nobody repeats an anecdote.
+/// Raises the scores of statements of other roles in the last few messages if this message repeats their figures or
+/// names. An assistant repeats important instructions and uses the results of tools, but nobody repeats an anecdote.
 pub fn echo(connection: &Connection, said: Said<'_>, content: &str) -> Result<()> {
     let words = facts::echoes(content);
     if words.is_empty() || said.role == Role::Tool || said.role == Role::System {
@@ -184,9 +187,9 @@ fn has_word(folded: &str, word: &str) -> bool {
     })
 }
 
-/// Returns the best statements between positions `after` and `before` (both exclusive) that hold, best first. The user
-/// contributes up to `of_user`, assistant and tools up to `of_others` each, so that these cannot crowd out what people
-/// said.
+/// Returns the best valid statements between positions `after` and `before` (both exclusive), best first. The user
+/// contributes up to `of_user` statements. The assistant and tools contribute up to `of_others` each, so that they
+/// cannot displace the statements of the user.
 pub fn facts(
     connection: &Connection,
     conversation: i64,

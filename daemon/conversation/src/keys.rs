@@ -82,7 +82,7 @@ pub fn failed(answer: &Message) -> bool {
     let text = answer.content.text();
     match serde_json::from_str(text.trim()) {
         Ok(Value::Object(body)) => {
-            // What an answer wraps tells as much.
+            // A wrapped result can report a failure, too.
             let inner = ["result", "data", "response", "output"].into_iter().filter_map(|key| body.get(key));
             tells_of_failure(&body)
                 || body.get("message").and_then(Value::as_str).is_some_and(reads_as_failure)
@@ -98,7 +98,7 @@ pub fn failed(answer: &Message) -> bool {
     }
 }
 
-/// Returns whether an object tells of a failure.
+/// Returns whether an object reports a failure.
 fn tells_of_failure(body: &serde_json::Map<String, Value>) -> bool {
     let says = |key: &str, word: &str| {
         body.get(key).is_some_and(|v| v.as_str().is_some_and(|text| text.eq_ignore_ascii_case(word)))
@@ -135,7 +135,7 @@ fn tells_of_failure(body: &serde_json::Map<String, Value>) -> bool {
         || ["status", "code", "statusCode", "status_code", "type"].into_iter().any(status)
 }
 
-/// Words by which a status tells of a failure.
+/// Status words that report a failure.
 const FAILED_STATUS: &[&str] = &[
     "failed",
     "failure",
@@ -152,7 +152,7 @@ const FAILED_STATUS: &[&str] = &[
     "cancelled",
 ];
 
-/// What a text begins with that tells of a failure, lower-case.
+/// Beginnings of texts that report a failure, lower-case.
 const FAILURE_STARTS: &[&str] = &[
     "error",
     "err:",
@@ -194,7 +194,8 @@ const FAILURE_STARTS: &[&str] = &[
     "失敗",
 ];
 
-/// Returns whether a plain text tells of a failure: by its first words, a line that names an exception, or a traceback.
+/// Returns whether a plain text reports a failure: by its first words, by an exception name at the start of its first
+/// line, or by a traceback.
 fn reads_as_failure(text: &str) -> bool {
     let start: String =
         text.trim_start_matches(|c: char| !c.is_alphanumeric()).chars().take(60).flat_map(char::to_lowercase).collect();
@@ -207,7 +208,7 @@ fn reads_as_failure(text: &str) -> bool {
                 || word.ends_with(['4', '5'])
         })
     };
-    // "Error-free", "error: none" and "0 errors" tell of none.
+    // "Error-free", "error: none" and "errors: 0" do not report a failure.
     let denies = ["error-free", "error free", "error: none", "errors: 0", "error: 0", "error: null"]
         .iter()
         .any(|word| start.starts_with(word));

@@ -1,8 +1,12 @@
-//! Conversations: the message record, and which part of it is in the context of the language model.
+//! Conversations: the message record, and the selection of messages for the context of a language model.
 //!
-//! A session has one conversation called `main`, and others by name. Messages are numbered from 1. Those up to
-//! `cleared_to` were cleared, those up to `dropped_to` were replaced by a summary on request, those up to
-//! `compacted_to` are represented by a summary where they do not fit. A context takes from the rest what fits.
+//! A session has a conversation called `main`, and can have others. Messages are numbered from 1:
+//!
+//! * Messages up to `cleared_to` were cleared.
+//! * Messages up to `dropped_to` were replaced by a summary on request.
+//! * Messages up to `compacted_to` are represented by a summary where they do not fit.
+//!
+//! A context contains as many of the other messages as fit.
 
 pub mod assemble;
 pub mod budget;
@@ -44,7 +48,7 @@ pub struct Conversation {
     pub session: i64,
     /// Name, unique in the session.
     pub name: String,
-    /// Model whose tokenizer counts; `None` for the configured default.
+    /// Model whose tokenizer counts the tokens; `None` for the configured default.
     pub model: Option<String>,
     /// Size of the context, tokens; `None` for the configured default.
     pub max_tokens: Option<i64>,
@@ -60,13 +64,13 @@ pub struct Conversation {
     pub turn: i64,
     /// Position of the last cleared message.
     pub cleared_to: i64,
-    /// Position of the last message that was taken out of the context by request.
+    /// Position of the last message that was removed from the context on request.
     pub dropped_to: i64,
     /// Position of the last message that a summary represents.
     pub compacted_to: i64,
     /// Tokens of all messages.
     pub tokens: i64,
-    /// Tokens of all messages, each cut to its brief length.
+    /// Tokens of all messages, each shortened to its brief length.
     pub brief_tokens: i64,
     /// Tokens of the messages since the last compaction, including the summary.
     pub used: i64,
@@ -75,7 +79,7 @@ pub struct Conversation {
 pub use afd_proto::vocabulary::DEFAULT_CONVERSATION as MAIN;
 
 impl Conversation {
-    /// Returns the position of the last message that no context has: it was cleared, or taken out by request.
+    /// Returns the position of the last message that is in no context, because it was cleared or removed on request.
     pub fn begins_after(&self) -> i64 {
         self.cleared_to.max(self.dropped_to)
     }

@@ -1,7 +1,7 @@
 //! The message record of a conversation: append-only, with a running token total.
 //!
-//! `running` holds the tokens of all messages up to and including a row, so the size of any range is the difference of
-//! two rows, and the position at which a given total is reached is found by index.
+//! `running` holds the tokens of all messages up to and including a row. The size of a range is therefore the
+//! difference of two rows, and an index finds the position at which a given total is reached.
 
 use afd_proto::conversation::{Message, RecordedMessage, Role, ToolCall};
 use rusqlite::{Connection, Row, ToSql};
@@ -13,7 +13,7 @@ use super::{Conversation, word_index};
 use afd_base::model::Counter;
 use afd_store::{Page, Piece, Result, Sql as _, args, elsewhere, new_uid, now_ms, parse_list, read, to_json, word};
 
-/// Returns the uids of the artifacts that the messages of a conversation show.
+/// Returns the uids of the artifacts of the images in the messages of a conversation.
 pub fn shown(connection: &Connection, conversation: i64) -> Result<Vec<String>> {
     let values = args! {conversation};
     let with_pictures = query(connection, "conversation_id = :conversation AND content LIKE '%\"artifact\"%'", values)?;
@@ -29,7 +29,7 @@ pub fn count(connection: &Connection, conversation: i64) -> Result<i64> {
     )
 }
 
-/// Returns the name of the tool whose result a message is: its own, else that of the call.
+/// Returns the name in a message. For a tool result without a name, returns the name of the tool that was called.
 fn tool_of(connection: &Connection, conversation: i64, position: i64, message: &Message) -> Result<Option<String>> {
     match (message.role, &message.name, &message.tool_call_id) {
         (Role::Tool, None, Some(id)) => Ok(call(connection, conversation, position, id)?.map(|call| call.name)),
@@ -37,11 +37,11 @@ fn tool_of(connection: &Connection, conversation: i64, position: i64, message: &
     }
 }
 
-/// Number of messages whose statements and search entries are made in one step after an upgrade.
+/// Number of messages whose statements and search entries are derived in one step after an upgrade.
 const INDEX_BATCH: i64 = 100;
 
-/// Makes the statements and search entries of some messages that have none yet, oldest first. Returns whether none are
-/// left.
+/// Derives the statements and search entries of up to `INDEX_BATCH` messages that have none yet, oldest first. Returns
+/// whether all messages have them now.
 pub fn index_some(connection: &Connection, origin: &str, piece: &Piece) -> Result<bool> {
     let rows: Vec<(i64, i64, i64)> = connection.all(
         "SELECT id, conversation_id, position FROM messages WHERE indexed = 0 ORDER BY id LIMIT :limit",
@@ -79,7 +79,7 @@ pub fn index_some(connection: &Connection, origin: &str, piece: &Piece) -> Resul
     Ok(i64::try_from(rows.len()).unwrap_or(0) < INDEX_BATCH)
 }
 
-/// Writes what is derived from a message: its statements and its search entries.
+/// Writes the data derived from a message: its statements and its search entries.
 pub fn derive(
     connection: &Connection,
     origin: &str,
@@ -244,14 +244,14 @@ pub fn request_of(
     Ok(query(connection, condition, values)?.pop())
 }
 
-/// Which messages [`last_matching`] looks for.
+/// Messages that [`last_matching`] searches for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted {
-    /// Those of the user.
+    /// Messages of the user.
     User,
-    /// Those of anyone but a tool.
+    /// All messages except tool results.
     NotTool,
-    /// Those of the user and of the assistant.
+    /// Messages of the user and of the assistant.
     Said,
 }
 
@@ -280,7 +280,7 @@ pub fn last_matching(
     connection.one(&sql, args! {conversation_id: conversation, from, to}, |row| row.get("max_position"))
 }
 
-/// Returns the first message at or after `from` that is not a tool result.
+/// Returns the position of the first message at or after `from` that is not a tool result.
 pub fn next_step_start(connection: &Connection, conversation: i64, from: i64) -> Result<Option<i64>> {
     connection.first(
         "SELECT position FROM messages WHERE conversation_id = :conversation_id AND position >= :position AND role <> 'tool' ORDER BY position
@@ -290,7 +290,7 @@ pub fn next_step_start(connection: &Connection, conversation: i64, from: i64) ->
     )
 }
 
-/// Number of messages searched backwards for the call that a tool result belongs to.
+/// Maximum number of messages searched backwards for the call that a tool result belongs to.
 pub const CALL_LOOKBACK: i64 = 200;
 
 /// Returns the tool call with this id, if one of the last `CALL_LOOKBACK` messages up to `before` made it.

@@ -1,4 +1,4 @@
-//! Messages before they are recorded: their tokens, texts, pictures and statements. Pure functions.
+//! Preparation of messages before they are recorded: tokens, texts, images and statements. All functions are pure.
 
 use afd_proto::conversation::{Content, Message, Part, Role};
 
@@ -28,8 +28,7 @@ pub fn tokens(message: &Message, counter: &Counter) -> i64 {
     MESSAGE_OVERHEAD + content + calls
 }
 
-/// Counts the tokens of what a client's message has besides, if it is handed over: reasoning, and other fields of
-/// calls.
+/// Counts the tokens of the extra fields of a message and its calls, such as reasoning, in case they are sent.
 pub fn extra_tokens(message: &Message, counter: &Counter) -> i64 {
     let of = |extra: &serde_json::Map<String, serde_json::Value>| {
         if extra.is_empty() { 0 } else { counter.count(&to_json(extra)) }
@@ -48,8 +47,8 @@ pub fn tokens_of_part(part: &Part, counter: &Counter) -> i64 {
     }
 }
 
-/// A message with its token count and candidate facts, computed before the write transaction so that the writer thread
-/// is not held up.
+/// A message with its token count and candidate facts. They are computed before the write transaction, to keep the
+/// writer thread free.
 #[derive(Debug, Clone)]
 pub struct Prepared {
     /// The message.
@@ -68,7 +67,7 @@ impl Prepared {
         pictures(&self.message)
     }
 
-    /// Counts the tokens of a message and extracts its statements. `before` is the text of the message before.
+    /// Counts the tokens of a message and extracts its statements. `before` is the text of the previous message.
     pub fn of(message: Message, before: Option<&str>, counter: &Counter) -> Self {
         let lead = before.and_then(facts::lead).filter(|_| message.role == Role::User);
         let facts = statements(&message, lead.as_deref(), counter);
@@ -86,13 +85,12 @@ pub fn statements(message: &Message, lead: Option<&str>, counter: &Counter) -> V
         .collect()
 }
 
-/// Returns the tokens of a message once its middle has been cut to the length that older messages have in a context, by
-/// role.
+/// Returns the tokens of a message after it was shortened to the limit for older messages of its role.
 pub fn brief_tokens(role: Role, tokens: i64) -> i64 {
     tokens.min(brief_limit(role))
 }
 
-/// Returns the maximum tokens of an older message in a context. The migration that adds `brief_running` states the same
+/// Returns the maximum tokens of an older message in a context. The migration that adds `brief_running` has the same
 /// figures.
 pub fn brief_limit(role: Role) -> i64 {
     match role {
@@ -112,8 +110,7 @@ pub fn pictures(message: &Message) -> Vec<&str> {
     artifacts.collect()
 }
 
-/// Returns what a message says by itself: its texts, without those that a context handed over and a client appended
-/// again.
+/// Returns the own text of a message, without texts from an earlier context that a client appended again.
 pub fn said_text(message: &Message) -> String {
     let starts = [headings::DATA, headings::HEADING, headings::KEYS];
     let is_ours = |text: &str| starts.iter().any(|start| text.starts_with(start));
@@ -130,13 +127,13 @@ pub fn said_text(message: &Message) -> String {
     }
 }
 
-/// Returns what a message says that the next one may answer: only what the assistant says, because a text of a tool or
-/// page must not become part of what the user said.
+/// Returns the text of a message that the next one may answer. Only messages of the assistant have such a text, because
+/// text of a tool or page must not become part of a statement of the user.
 pub fn asked_by(message: &Message) -> Option<String> {
     (message.role == Role::Assistant).then(|| said_text(message))
 }
 
-/// Returns the text by which a message is found: its content, and the calls that it makes.
+/// Returns the searchable text of a message: its content and its tool calls.
 pub fn searched_text(message: &Message) -> String {
     let calls: String =
         message.tool_calls.iter().map(|call| format!("\n{} {}", call.name, to_json(&call.arguments))).collect();

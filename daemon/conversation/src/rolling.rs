@@ -1,4 +1,13 @@
-//! The rolling summary: one line for each of the last few turns, with the request and what was done.
+//! The rolling summary: one line for each of the last few turns, with the request and the action.
+//!
+//! A message of the user starts a line. The first tool call of the turn completes it. Without a tool call, the latest
+//! text of the assistant does. A call is described by its name and its most telling argument, with the verb in the past
+//! tense where it is known.
+//!
+//! Invariants: an unanswered turn is not shown and displaces no other line, at most [`Sizes::lines`] answered turns are
+//! kept, only shortened text ends in dots, and redacted text (see `typed`) is never shown as the object of a call. The
+//! sizes come from the settings `conversation.summary_lines`, `brief_request` and `brief_answer`. An end-to-end test
+//! (`rolling_summary_saves_two_thirds_of_the_tokens`) checks the saving with three lines.
 
 use afd_proto::conversation::{Content, Message, Role, ToolCall};
 use serde::{Deserialize, Serialize};
@@ -12,9 +21,9 @@ pub struct Line {
     pub turn: i64,
     /// Shortened request.
     request: String,
-    /// What was done: the first tool used, else the shortened answer. Empty until the first answer.
+    /// Action: the first tool call, or else the shortened answer. Empty until the first answer.
     action: String,
-    /// Whether `action` names a tool.
+    /// Whether `action` describes a tool call.
     used: bool,
 }
 
@@ -76,9 +85,9 @@ pub fn ingest(lines: &mut Vec<Line>, turn: i64, message: &Message, sizes: Sizes)
     }
 }
 
-/// Words that names of tools begin with, besides the verb.
+/// Prefixes of tool names before the verb.
 const PREFIXES: &[&str] = &["mcp", "af", "afd", "tool", "browser", "mobile", "functions"];
-/// Verbs with their past forms, where that is not the verb with `ed`.
+/// Verbs in tool names, with their past forms.
 const PAST: &[(&str, &str)] = &[
     ("set", "set"),
     ("get", "got"),
@@ -129,17 +138,17 @@ const PAST: &[(&str, &str)] = &[
     ("show", "showed"),
     ("execute", "executed"),
 ];
-/// Words between a verb and what it was done to.
+/// Prepositions between a verb and its object.
 const TOWARD: &[&str] = &["to", "on", "in", "into", "for", "from"];
-/// Parts of names of arguments that say what was acted on, best first; and of those that say only with which device or
-/// session.
+/// Parts of the names of arguments that hold the object of a call, best first, and of arguments that only select the
+/// device, session or mode.
 const OBJECTS: &[&str] =
     &["label", "target", "title", "query", "name", "value", "url", "path", "package", "node", "page", "item"];
 const MEANS: &[&str] = &["device", "host", "session", "tree", "interface", "token", "key", "mode", "format", "scope"];
-/// Maximum length of what was acted on, graphemes.
+/// Maximum length of the object of a call, graphemes.
 const MAX_OBJECT: usize = 40;
 
-/// Says what a call did, as far as its name and arguments tell: `navigated to 'watchlist'`.
+/// Describes a call by its name and arguments, for example `navigated to 'watchlist'`.
 fn done(call: &ToolCall) -> String {
     let name = call.name.rsplit(['.', '/', ':']).next().unwrap_or(&call.name);
     let words: Vec<String> = name.split(['_', '-']).filter(|w| !w.is_empty()).map(str::to_lowercase).collect();
@@ -156,7 +165,7 @@ fn done(call: &ToolCall) -> String {
     }
 }
 
-/// Returns the argument that says what a call acted on.
+/// Returns the argument that names the object of a call, shortened.
 fn object(call: &ToolCall) -> Option<String> {
     let texts = call.arguments.iter().filter_map(|(name, value)| Some((name.to_lowercase(), value.as_str()?.trim())));
     let fits = |(name, text): &(String, &str)| {

@@ -1,9 +1,9 @@
 //! Search over the messages of conversations.
 //!
-//! The index says which messages of a conversation have which words, in a table of its own: a full-text index would let
-//! a search read what other sessions said, or slow down with all of them. Words are folded, and long ones stand for
-//! their other forms. Messages are read newest first and only as many as are ranked, so the time depends on the limit
-//! and not on the size of the record.
+//! The index is a plain table with a row for each word of a message, ordered by conversation. A full-text index covers
+//! all conversations, so a search would read messages of other sessions, or slow down as their number grows. Words are
+//! folded and stemmed. A search reads messages newest first, and only as many as it ranks, so its time depends on the
+//! limit and not on the size of the record.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -15,11 +15,11 @@ use super::{messages, prepared, supersede};
 use afd_base::text::{self, cut};
 use afd_store::{Conditions, Result, Sql as _, args, read, word};
 
-/// Number of messages that are ranked for each one that is returned, and minimum and maximum of that number.
+/// Number of messages that are ranked for each returned message, and the minimum and maximum of their total.
 const CANDIDATES_FOR_EACH: usize = 3;
 const MIN_CANDIDATES: usize = 60;
 const MAX_CANDIDATES: usize = 200;
-/// Number of messages with a word that are read at a time, and maximum number of times that is done for one query.
+/// Number of messages with a word in one page, and maximum number of pages that a query reads.
 const PAGE: i64 = 256;
 const MAX_PAGES: usize = 16;
 /// Maximum number of words of a query.
@@ -27,7 +27,7 @@ const MAX_TERMS: usize = 12;
 /// Length of an excerpt, characters.
 const SNIPPET: usize = 160;
 
-/// Returns the positions of the newest messages of a conversation before a position that have a word.
+/// Returns the positions of up to `limit` messages before `before` that contain a word, newest first.
 fn positions(connection: &Connection, conversation: i64, word: &str, before: i64, limit: i64) -> Result<Vec<i64>> {
     let mut statement = connection.prepare_cached(
         "SELECT position FROM message_words WHERE conversation_id = :conversation_id AND word = :word AND position < :before
@@ -38,7 +38,7 @@ fn positions(connection: &Connection, conversation: i64, word: &str, before: i64
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns the number of messages that have a word, as far as they would be read.
+/// Returns the number of messages that contain a word. Stops counting above the number that a search would read.
 fn frequency(connection: &Connection, conversation: i64, word: &str) -> Result<i64> {
     let most = PAGE * i64::try_from(MAX_PAGES).unwrap_or(1) + 1;
     connection.one(
@@ -48,7 +48,7 @@ fn frequency(connection: &Connection, conversation: i64, word: &str) -> Result<i
     )
 }
 
-/// Returns whether a message has a word.
+/// Returns whether a message contains a word.
 fn has(connection: &Connection, conversation: i64, word: &str, position: i64) -> Result<bool> {
     Ok(connection.first(
         "SELECT 1 AS one FROM message_words WHERE conversation_id = :conversation_id AND word = :word AND position = :position",
@@ -60,24 +60,25 @@ fn has(connection: &Connection, conversation: i64, word: &str, position: i64) ->
         .is_some())
 }
 
-/// A sentence of an older message that has to do with what is being asked.
+/// A sentence of an older message that matches the current question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recalled {
     /// Position of the message.
     pub position: i64,
-    /// Who said it.
+    /// Role of its speaker.
     pub role: Role,
-    /// Tool that said it.
+    /// Name of the tool, for tool output.
     pub source: Option<String>,
     /// The sentence.
     pub text: String,
-    /// How well it matches; the rarer the words, the higher.
+    /// Score of the match. Rarer words count more.
     pub score: f64,
     /// Time of recording, UTC milliseconds.
     pub at: i64,
 }
 
-/// Number of words of a question that are searched for, of messages found by each, and of messages that are read.
+/// Maximum number of words of a question that are searched for, of messages found for each word, and of messages that
+/// are read.
 const RECALL_WORDS: usize = 14;
 const RECALL_OF_WORD: i64 = 24;
 const RECALL_READ: usize = 24;
@@ -86,8 +87,8 @@ const PER_MESSAGE: usize = 6;
 /// Maximum length of a sentence, characters.
 const MAX_SENTENCE: usize = 320;
 
-/// Returns the sentences of messages between `after` and `before` (both exclusive) that match the words of `asked`
-/// best, best first.
+/// Returns the sentences of messages between `after` and `before` (both exclusive) that best match the words of
+/// `asked`, best first.
 pub fn recall(
     connection: &Connection,
     conversation: i64,
@@ -136,7 +137,7 @@ fn quote(message: &RecordedMessage, text: &str, score: f64) -> Recalled {
     Recalled { position: message.position, role, source, text: cut::brief(text, MAX_SENTENCE), score, at: message.at }
 }
 
-/// Returns the sentences of a message that have one of the words, best first.
+/// Returns the sentences of a message that contain at least one of the words, best first.
 fn sentences(message: &RecordedMessage, words: &[(f64, String)]) -> Vec<Recalled> {
     let content = prepared::said_text(&message.message);
     let mut found: Vec<Recalled> = super::facts::sentences(message.message.role, &content)
@@ -159,11 +160,11 @@ fn sentences(message: &RecordedMessage, words: &[(f64, String)]) -> Vec<Recalled
 pub struct Filter {
     /// Row ids of the conversations.
     pub conversations: Vec<i64>,
-    /// Who said it; `None` for anybody.
+    /// Role of the speaker; `None` for any role.
     pub role: Option<Role>,
-    /// Earliest and latest time of recording, UTC milliseconds.
+    /// Earliest time of recording, UTC milliseconds.
     pub since: Option<i64>,
-    /// See `since`.
+    /// Latest time of recording, UTC milliseconds.
     pub until: Option<i64>,
 }
 
@@ -195,7 +196,7 @@ fn one(connection: &Connection, conversation: i64, position: i64, filter: &Filte
     connection.first(&sql, &*wanted.values(), found)
 }
 
-/// Returns the messages of a conversation that have all words, or with `any` those that have one of them, newest first.
+/// Returns the messages of a conversation that contain all words, or with `any` at least one of them, newest first.
 fn matching(
     connection: &Connection,
     conversation: i64,
@@ -227,7 +228,7 @@ fn matching(
         for position in &page {
             let mut fits = true;
             for (i, term) in terms.iter().enumerate().filter(|(i, _)| *i != rarest) {
-                // A list that is not full says all there is.
+                // A list that is not full is complete.
                 fits = fits
                     && (lists[i].binary_search_by(|p| position.cmp(p)).is_ok()
                         || lists[i].len() as i64 >= PAGE && has(connection, conversation, term, *position)?);
@@ -249,7 +250,7 @@ fn matching(
     Ok(messages)
 }
 
-/// Returns the words of a query; none if it has no words. There is no query syntax.
+/// Returns up to `MAX_TERMS` distinct words of a query. There is no query syntax.
 pub fn terms(query: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for term in text::words(query) {
@@ -260,8 +261,8 @@ pub fn terms(query: &str) -> Vec<String> {
     found
 }
 
-/// Returns the messages that match the words of a query best, best first, with an excerpt as text, and whether all
-/// words had to match; if no message has all of them, those that have some.
+/// Returns the messages that best match the words of a query, best first, with an excerpt as text. The flag says
+/// whether they contain all words. If no message contains all words, returns messages that contain some of them.
 pub fn find(
     connection: &Connection,
     terms: &[String],
@@ -284,7 +285,7 @@ pub fn find(
     for message in &mut candidates {
         let folded = text::fold(&message.text);
         let whole = stems.iter().filter(|t| folded.contains(**t)).count() as f64 / stems.len().max(1) as f64;
-        // A word says more in a short message.
+        // A match in a short message counts more.
         message.score = (whole / (1.0 + folded.len() as f64 / 4_000.0).sqrt() * 1000.0).round() / 1000.0;
         message.text =
             text::snippet(&message.text, &stems, SNIPPET).unwrap_or_else(|| cut::brief(&message.text, SNIPPET));

@@ -6,12 +6,12 @@ use rusqlite::{Connection, Row};
 use afd_store::exchange::Record;
 use afd_store::{Result, Sql as _, args, new_uid, now_ms, read};
 
-/// A summary as stored.
+/// A stored summary.
 #[derive(Debug, Clone)]
 pub struct StoredSummary {
     /// Row id.
     pub id: i64,
-    /// Row id of the session.
+    /// Row id of the conversation.
     pub conversation: i64,
     /// Number of times a language model was asked for a better version.
     pub attempts: i64,
@@ -34,8 +34,8 @@ fn read(row: &Row<'_>) -> rusqlite::Result<StoredSummary> {
     })
 }
 
-/// Returns whether a summary, as a record of another copy, stands for a message that was deleted here, which it may
-/// quote.
+/// Returns whether a summary in a record of another copy covers a message that was deleted here. Such a summary may
+/// quote the message.
 pub fn quotes_deleted(connection: &Connection, record: &Record) -> Result<bool> {
     let number = |field: &str| record.get(field).and_then(serde_json::Value::as_i64).unwrap_or_default();
     let conversation = record.get("conversation").and_then(serde_json::Value::as_str);
@@ -122,7 +122,8 @@ pub fn next_due(connection: &Connection) -> Result<Option<i64>> {
     })
 }
 
-/// Replaces the text of a summary with the version a language model wrote.
+/// Replaces the text of a summary with the version that a language model wrote. Returns whether the summary still
+/// exists.
 pub fn improve(connection: &Connection, kept: &StoredSummary, text: &str, model: &str, tokens: i64) -> Result<bool> {
     let changed = connection.run(
         "UPDATE summaries SET text = :text, method = 'model', model = :model, tokens = :tokens, due_at = NULL,

@@ -1,11 +1,20 @@
-//! What replaces what.
+//! Supersession: decides which older statements of the user a new one replaces.
 //!
-//! Of two statements about one thing the newer counts. A sentence of the user that takes something back supersedes
-//! older ones of the user that share at least half of its subject: the words apart from figures and function words,
-//! weighted by rarity. Without a word that takes something back, nearly the whole subject must be the same and only a
-//! value differ; then the older value is kept as `was`, because two similar sentences may be about two things. One that
-//! names what it replaces replaces nothing else, and where both have figures and names of their own, both stay: then
-//! the newer one is told before the older one.
+//! Of two statements about the same thing, the newer one counts. The *subject* of a statement is its words other than
+//! figures and function words, weighted by rarity. Shares of a subject decide (the constants below; `kept.rs` and
+//! `truth.rs` in `tests/e2e/conversation` check their effect):
+//!
+//! * A correction replaces a statement with which it shares about half of the subject.
+//! * Without correction words, nearly the whole subject must be equal and the only figure differ, or both statements
+//!   must be decisions that share half of the subject. Two similar sentences may be about two things, so the older text
+//!   is kept as `was`.
+//! * A correction that replaces nothing by these rules replaces the related statement that shares most with it, if any.
+//!   That text is also kept as `was`.
+//! * A statement that names the thing that it replaces replaces nothing else.
+//! * If both statements have figures and names of their own, both stay. The newer one then gets the higher score.
+//!
+//! Invariant: no selection of statements contains a replaced one, or an assistant's repetition of its values right
+//! after it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,22 +25,22 @@ use super::facts::{self, Candidate, Kind};
 use afd_base::text::{self, cut};
 use afd_store::{Result, Sql as _, args, now_ms};
 
-/// Maximum number of words by which a statement is found.
+/// Maximum number of indexed subject words of a statement.
 pub(super) const MAX_SUBJECT: usize = 16;
-/// Number of rarest words of a statement by which older ones are looked for, and of statements read for each.
+/// Number of rarest words of a statement that are looked up in older ones, and maximum number of statements read for
+/// each word.
 const PROBES: usize = 4;
 const READ_FOR_PROBE: i64 = 12;
-/// Share of a subject that must be the same for a correction; without a word that takes something back; for two
-/// decisions.
+/// Minimum share of a subject that must be the same: for a correction, without correction words, and for two decisions.
 const SAME_AS_CORRECTED: f64 = 0.45;
 const SAME_UNCORRECTED: f64 = 0.75;
 const SAME_DECISION: f64 = 0.5;
-/// The same for a correction of what was neither a rule nor a decision.
+/// The same for a correction of a statement that has no figures and is neither a rule nor a decision.
 const SAME_STATEMENT: f64 = 0.55;
-/// Maximum length of what is kept of a replaced statement, characters.
+/// Maximum length of the text that is kept of a replaced statement, characters.
 const MAX_WAS: usize = 60;
 
-/// The words that a statement is about, and its values: figures and names.
+/// Subject of a statement, and its figures.
 pub(super) struct Subject {
     /// Words apart from figures and function words.
     pub words: BTreeSet<String>,
@@ -40,7 +49,7 @@ pub(super) struct Subject {
 }
 
 impl Subject {
-    /// Takes a sentence apart.
+    /// Extracts the subject and the figures of a sentence.
     pub fn of(text: &str) -> Self {
         let is_value = |w: &String| w.chars().any(char::is_numeric);
         let (values, words): (BTreeSet<String>, BTreeSet<String>) =
@@ -49,23 +58,23 @@ impl Subject {
     }
 }
 
-/// What a new statement does to older ones.
+/// Effect of a new statement on older ones.
 #[derive(Debug, Default)]
 pub(super) struct Replaced {
-    /// What is worth telling of those that it replaces.
+    /// Shortened text of a replaced statement that a context shows beside the new one.
     pub was: Option<String>,
-    /// Best score of those that it may replace, which cannot be told for certain.
+    /// Highest score of the statements that it may replace, if that is uncertain.
     pub doubted: f64,
-    /// Whether it replaces one for certain.
+    /// Whether it replaces any statement.
     any: bool,
 }
 
-/// By how much a statement counts more than one that it may replace.
+/// Difference by which a statement scores higher than one that it may replace.
 pub(super) const AFTER_DOUBTED: f64 = 0.01;
-/// Highest score that a statement passes on to one that may replace it: scores of a long chain of them must not grow
-/// without end.
+/// Maximum score that a statement passes on to one that may replace it. It limits the scores of a long chain of such
+/// statements.
 const MAX_DOUBTED: f64 = 1.5;
-/// Share of a subject from which on a correction may be about the same thing, and from which on it is taken to be.
+/// Minimum share of a subject at which a correction may be about the same thing, and at which it is assumed to be.
 const RELATED: f64 = 0.2;
 const MAYBE_SAME: f64 = 0.3;
 
@@ -87,7 +96,7 @@ pub(super) fn supersede(connection: &Connection, said: Said<'_>, candidate: &Can
         older.extend(about_word(connection, said, word)?.into_iter().map(|fact| (fact.id, fact)));
     }
     let mut replaced = Replaced::default();
-    // Of several statements that a correction may be about, it is about the one that shares most with it.
+    // A correction that may be about several statements is assumed to be about the one that shares most with it.
     let mut nearest: Option<(f64, Fact)> = None;
     for old in older.into_values().filter(|old| old.text != candidate.text) {
         let certain = match replaces(connection, said.conversation, (candidate, &own, &weights), &old)? {
@@ -109,18 +118,18 @@ pub(super) fn supersede(connection: &Connection, said: Said<'_>, candidate: &Can
         (replaced.any, nearest) = (true, None);
     }
     if let Some((_, old)) = nearest.filter(|_| !replaced.any) {
-        // One item from now on, which tells both.
+        // From now on, the new statement shows both texts.
         retire(connection, said, candidate, &old)?;
         replaced.was = Some(cut::brief(&old.text, MAX_WAS));
     }
     Ok(replaced)
 }
 
-/// Number of messages after a statement in which others may repeat it.
+/// Number of messages after a statement in which the assistant may repeat it.
 const REPEATED_IN: i64 = 4;
 
-/// Marks a statement as replaced. It is no longer found by its words: whoever counts up in the same words a thousand
-/// times would have each of them read for the next.
+/// Marks a statement as replaced, and removes its words from the index. Otherwise, a value that the user updates a
+/// thousand times in the same words would have all its old statements read for each update.
 fn mark(connection: &Connection, said: Said<'_>, fact: i64) -> Result<()> {
     connection.run(
         "UPDATE message_facts SET superseded_by = :by, updated_at = :now WHERE id = :fact",
@@ -130,8 +139,8 @@ fn mark(connection: &Connection, said: Said<'_>, fact: i64) -> Result<()> {
     Ok(())
 }
 
-/// Marks a statement as replaced, and the statements in which the assistant repeated its old values, so that no context
-/// shows them.
+/// Marks a statement as replaced, and with it the statements in which the assistant repeated its old values, so that no
+/// context shows them.
 fn retire(connection: &Connection, said: Said<'_>, candidate: &Candidate, old: &Fact) -> Result<()> {
     mark(connection, said, old.id)?;
     let stays: BTreeSet<String> = text::words(&facts::folded(&candidate.text)).into_iter().collect();
@@ -155,7 +164,7 @@ fn retire(connection: &Connection, said: Said<'_>, candidate: &Candidate, old: &
     Ok(())
 }
 
-/// Returns whether a sentence names a word only to deny it: `not 4711 any more`.
+/// Returns whether a sentence mentions a word only to deny it, as in `not 4711 any more`.
 fn is_denied(sentence: &str, word: &str) -> bool {
     let folded = facts::folded(sentence);
     folded
@@ -163,10 +172,10 @@ fn is_denied(sentence: &str, word: &str) -> bool {
         .is_some_and(|(before, _)| text::words(before).iter().rev().take(3).any(|w| DENIALS.contains(&w.as_str())))
 }
 
-/// Words that deny what follows, folded.
+/// Words that deny the words after them, folded.
 const DENIALS: &[&str] = &["not", "no", "never", "isn't", "nicht", "kein", "keine", "ne", "pas", "non", "nao", "ya"];
 
-/// Returns the newest statements of older messages that are about a word and hold.
+/// Returns the newest valid statements of older messages whose subject contains a word.
 fn about_word(connection: &Connection, said: Said<'_>, word: &str) -> Result<Vec<Fact>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM message_subjects s JOIN message_facts f ON f.id = s.fact_id
@@ -182,13 +191,13 @@ fn about_word(connection: &Connection, said: Said<'_>, word: &str) -> Result<Vec
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
-/// How a statement relates to an older one.
+/// Relation of a statement to an older one.
 enum Judged {
-    /// It replaces it; `certain` if it says so itself.
+    /// The statement replaces the older one; `certain` if it is a correction.
     Replaces { certain: bool },
-    /// It may replace it; with the larger share of the two subjects that is the same.
+    /// The statement may replace the older one. `shared` is the common share of either subject, whichever is larger.
     Related { shared: f64 },
-    /// It is about something else.
+    /// The statement is about something else.
     Other,
 }
 
@@ -204,7 +213,7 @@ fn replaces(
     if shared <= 0.0 {
         return Ok(Judged::Other);
     }
-    // One that says what it replaces does not replace anything else.
+    // A statement that names the thing that it replaces does not replace anything else.
     let named = facts::replaced_words(&new.text);
     if !named.is_empty() && named.is_disjoint(&subject.words) {
         return Ok(Judged::Other);
@@ -243,8 +252,8 @@ fn replaces(
     Ok(if related { Judged::Related { shared: of_old.max(of_new) } } else { Judged::Other })
 }
 
-/// Returns whether a statement ends with its only figure, after what it is about. `The budget is 500 euros` does; in
-/// `Row 7 is done` the figure belongs to the name.
+/// Returns whether a statement ends with its only figure, after its subject. `The budget is 500 euros` does. In `Row 7
+/// is done`, the figure belongs to the name.
 fn ends_with_value(text: &str) -> bool {
     let before = text.split(char::is_numeric).next().unwrap_or("");
     let after = text.rsplit(char::is_numeric).next().unwrap_or("");
@@ -252,7 +261,7 @@ fn ends_with_value(text: &str) -> bool {
         && after.split_whitespace().filter(|w| w.contains(char::is_alphanumeric)).count() <= 1
 }
 
-/// Returns how much a word tells about a subject: 1 if it is new in the conversation, less the more often it was said.
+/// Returns the weight of a word in a subject: 1 if it is new in the conversation, and less the more often it occurred.
 pub fn weight(connection: &Connection, conversation: i64, word: &str) -> Result<f64> {
     let seen = seen(connection, conversation, text::hash(word))?;
     Ok(1.0 / (1.0 + (1.0 + seen as f64).ln()))
@@ -310,7 +319,7 @@ mod tests {
         }
         assert_eq!(holding(&c), ["The budget for catering is 40 euros."]);
         assert_eq!(read_about(&c, "catering"), 1);
-        // The user takes an old one up again: it holds, and is found by its words.
+        // The user repeats an old statement, so it is valid again and is found by its words.
         say(&c, 41, "The budget for catering is 7 euros.");
         assert_eq!(holding(&c), ["The budget for catering is 7 euros."]);
         let found = about_word(&c, said(42), "catering").expect("reads");

@@ -1,4 +1,4 @@
-//! Running totals of tokens, by which the sizes of ranges of messages and positions in a conversation are found.
+//! Running totals of tokens, which give the size of a range of messages and the position at which a total is reached.
 
 use rusqlite::Connection;
 
@@ -14,7 +14,7 @@ pub fn running(connection: &Connection, conversation: i64, position: i64) -> Res
     Ok(found.unwrap_or(0))
 }
 
-/// Returns the tokens by which the conversation grew from one answer of the assistant to the next, at most, over the
+/// Returns the largest growth of the conversation, in tokens, from one answer of the assistant to the next, over the
 /// last `answers` answers. The first message counts as an answer.
 pub fn growth(connection: &Connection, conversation: i64, answers: i64) -> Result<i64> {
     let sql = "SELECT running - tokens AS before FROM messages

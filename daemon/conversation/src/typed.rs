@@ -1,16 +1,16 @@
-//! Text that agents type: arguments of tool calls that type are blotted before they are stored.
+//! Redaction of typed text: the arguments of tool calls that type text are redacted before they are stored.
 //!
-//! Which argument of a foreign tool holds the text is not known, so every text of such a call is blotted except in
-//! arguments that say where to type. What a password field was given is then in no message, statement, search entry or
+//! It is not known which argument of a foreign tool holds the text. Therefore every value in such a call is redacted,
+//! except in arguments that say where to type. A typed password is thus in no message, statement, search entry or
 //! context.
 
 use afd_proto::conversation::{Message, ToolCall};
 use serde_json::Value;
 
-/// Stands for text that was typed; followed by its length.
+/// Start of the placeholder for typed text. The length of the text follows it.
 const MARK: &str = "[typed text: ";
 
-/// Arguments that say where or on what to type, lower-case and without punctuation.
+/// Arguments that say where to type, lower-case and without punctuation.
 const PLACES: &[&str] = &[
     "by",
     "value",
@@ -48,21 +48,21 @@ const PLACES: &[&str] = &[
     "coordinate",
 ];
 
-/// Returns what stands for a typed text.
+/// Returns the placeholder for a typed text.
 fn mark(text: &str) -> String {
     format!("{MARK}{} characters]", text.chars().count())
 }
 
-/// Returns whether a text contains the mark that stands for typed text: it is not what was typed, so it must not be
-/// typed itself.
+/// Returns whether a text contains the placeholder for typed text. The placeholder is not the original text, so it must
+/// not be typed.
 pub fn is_marked(text: &str) -> bool {
     text.find(MARK).is_some_and(|at| {
         text[at + MARK.len()..].trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(" characters]")
     })
 }
 
-/// Returns whether a tool types: its name is in the list, apart from case, or ends with one of the list after a
-/// separator (`mcp__phone__type_text`).
+/// Returns whether a tool types text. Its name must be in the list, ignoring case, or end with a name of the list after
+/// a separator (`mcp__phone__type_text`).
 fn types(name: &str, list: &[String]) -> bool {
     let name = name.to_lowercase();
     list.iter().map(|known| known.to_lowercase()).any(|known| {
@@ -71,15 +71,15 @@ fn types(name: &str, list: &[String]) -> bool {
     })
 }
 
-/// Returns whether a call types: by the name of the tool, or by that of what a tool for many actions is asked for
-/// (`computer` with the action `type`, `rpc` with the method `act.text`).
+/// Returns whether a call types text: by the name of the tool, or by the requested action of a tool with several
+/// actions (`computer` with the action `type`, `rpc` with the method `act.text`).
 fn call_types(call: &ToolCall, list: &[String]) -> bool {
     let asked =
         ["action", "method", "command", "tool"].into_iter().filter_map(|name| call.arguments.get(name)?.as_str());
     types(&call.name, list) || asked.into_iter().any(|asked| types(asked, list))
 }
 
-/// Blots the typed text in the tool calls of messages, and where results of these calls repeat it.
+/// Redacts the typed text in the tool calls of messages, and its repetitions in the results of these calls.
 pub fn blot(messages: &mut [Message], list: &[String]) {
     let mut typed: Vec<(String, Vec<String>)> = Vec::new();
     for message in messages {
@@ -87,7 +87,7 @@ pub fn blot(messages: &mut [Message], list: &[String]) {
             let mut texts = Vec::new();
             let has_text = call.arguments.keys().any(|name| folded(name) == "text");
             for (name, value) in &mut call.arguments {
-                // `value` is the selector where there is a `text` beside it, else what is typed.
+                // `value` is the selector if the call also has a `text`; otherwise it is the typed text.
                 let place = PLACES.contains(&folded(name).as_str()) && (has_text || folded(name) != "value");
                 if !place {
                     blot_value(value, &mut texts);
@@ -120,7 +120,7 @@ fn blot_value(value: &mut Value, texts: &mut Vec<String>) {
     }
 }
 
-/// Shortest typed text that is looked for in a result, characters: a shorter one is part of other words.
+/// Minimum length of a typed text that is redacted in results, characters. A shorter text can be part of other words.
 const MIN_REPEATED: usize = 4;
 
 fn blot_content(message: &mut Message, texts: &[String]) {

@@ -1,4 +1,4 @@
-//! The words of messages, by which searches find them.
+//! The word index of messages.
 
 use std::collections::BTreeSet;
 
@@ -7,15 +7,16 @@ use rusqlite::Connection;
 use afd_base::text::{self, cut};
 use afd_store::{Result, args};
 
-/// Maximum length of the indexed text of a message, characters: from its start, and from its end.
+/// Maximum length of the indexed start of a message, characters.
 const MAX_HEAD: usize = 48_000;
 
+/// Maximum length of the indexed end of a message, characters.
 const MAX_TAIL: usize = 16_000;
 
-/// Maximum number of different words of a message that are indexed.
+/// Maximum number of distinct indexed words of a message.
 const MAX_WORDS: usize = 512;
 
-/// Returns the key of a word in the index. Four bytes are enough, because what is found is compared with the text.
+/// Returns the key of a word in the index. Four bytes are enough, because a search compares its matches with the text.
 pub(super) fn key(word: &str) -> i64 {
     text::hash(text::stem(word)) & 0xffff_ffff
 }

@@ -1,4 +1,4 @@
-//! What a device can do, and what to use instead of what it cannot.
+//! The abilities of a device, and alternatives to those that it lacks.
 
 use afd_proto::keys::KeyName;
 
@@ -18,7 +18,7 @@ impl Device {
         driver.capabilities().iter().copied().chain(optional).map(str::to_owned).collect()
     }
 
-    /// Returns the number by which devices of this kind know a key; `None` if they have no numbers.
+    /// Returns the number that devices of this kind use for a key; `None` if they have no key numbers.
     pub fn key_code(&self, key: KeyName) -> Option<i32> {
         self.driver().key_code(key)
     }
@@ -31,10 +31,10 @@ impl Device {
         self.driver().check_app(name)
     }
 
-    /// Checks that the device understands a key.
+    /// Checks that the device supports a key.
     ///
     /// # Errors
-    /// [`DriverError::Unsupported`] if it is a number, and devices of this kind have none.
+    /// [`DriverError::Unsupported`] if the key is given by its number and devices of this kind have no key numbers.
     pub fn check_key(&self, key: Key) -> Result<(), DriverError> {
         match key {
             Key::Code(_) if self.driver().key_code(KeyName::Enter).is_none() => {
@@ -47,7 +47,8 @@ impl Device {
     /// Checks the parts of an intent.
     ///
     /// # Errors
-    /// [`DriverError::Unsupported`] if devices of this kind take none; in the result, if a part is not acceptable.
+    /// [`DriverError::Unsupported`] if devices of this kind take no intents. The inner result is an error if a part is
+    /// not acceptable.
     pub fn check_intent(&self, intent: &Intent) -> Result<Result<(), BadParam>, DriverError> {
         let intents = self.driver().intents().ok_or_else(|| self.no_intents())?;
         Ok(intents.check(intent))

@@ -1,8 +1,8 @@
-//! Queue of a physical device. One task per device, whatever its names, executes reads and grants exclusive access in
-//! FIFO order. Identical reads that are queued together share one result, unless an action is queued between them.
-//! Queued calls never hold the device.
+//! The queue of a physical device. One task per physical device, whatever its names, executes reads and grants
+//! exclusive access in FIFO order. Identical reads that are queued together share one result, unless an action is
+//! queued between them. A queued call does not hold the device.
 //!
-//! The queue outlives the task: when a read panics, its callers get an error, the task is restarted, and the queue is
+//! The queue outlives the task. When a read panics, its callers get an error, the task is restarted, and the queue is
 //! kept.
 
 use std::collections::VecDeque;
@@ -58,7 +58,7 @@ pub(super) enum ReadRequest {
 }
 
 impl ReadRequest {
-    /// Takes over the waiters of an identical read; returns `other` if it is a different one.
+    /// Adds the waiters of an identical read to this one; returns `other` if the reads differ.
     fn merge(&mut self, other: ReadRequest) -> Option<ReadRequest> {
         match (self, other) {
             (ReadRequest::Health(own), ReadRequest::Health(more)) => own.0.extend(more.0),
@@ -80,7 +80,7 @@ impl ReadRequest {
         None
     }
 
-    /// Whether no caller waits for the result any more.
+    /// Returns whether no caller waits for the result any more.
     fn is_abandoned(&mut self) -> bool {
         match self {
             ReadRequest::Health(w) => w.is_empty(),
@@ -97,7 +97,7 @@ impl ReadRequest {
 /// Future that executes a read and sends the result to its waiters.
 pub(super) type HandlerFuture<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
-/// Executes reads: a named device, several of which may share one physical device.
+/// An executor of reads: a named device, several of which may share one physical device.
 pub(super) trait ReadHandler: Send + Sync {
     /// Reads from the device and sends the result to the waiters.
     fn execute_read<'a>(&'a self, request: ReadRequest, token: Option<&'a Secret>) -> HandlerFuture<'a>;
@@ -108,7 +108,7 @@ enum Job {
     Guard { granted: oneshot::Sender<oneshot::Sender<()>> },
 }
 
-/// Counts a queued job until dropped; it counts even if its caller has stopped waiting.
+/// A guard that counts a queued job until it is dropped. The job counts even if its caller has stopped waiting.
 struct Queued(Arc<AtomicU64>);
 
 impl Queued {
@@ -124,7 +124,7 @@ impl Drop for Queued {
     }
 }
 
-/// Counts a call that waits for the device or holds it, until dropped.
+/// A guard that counts a call that waits for the device or holds it, until the guard is dropped.
 pub(super) struct Waiting(Arc<Actor>);
 
 impl Drop for Waiting {
@@ -139,10 +139,10 @@ pub(super) struct Actor {
     queued: Arc<AtomicU64>,
     waiting: AtomicU64,
     inputs: AtomicU64,
-    /// When the current turn began.
+    /// Start of the current read or exclusive access; `None` while the device is idle.
     turn: Arc<Mutex<Option<Instant>>>,
     pub(super) lease: Lease,
-    /// The last tree.
+    /// The screen of the last read.
     pub(super) tree: Mutex<Option<Arc<Screen>>>,
 }
 
@@ -173,7 +173,7 @@ impl Actor {
         self.waiting.load(Ordering::SeqCst)
     }
 
-    /// Returns how long the current turn has taken; `None` while the device is idle.
+    /// Returns how long the current read or exclusive access has taken; `None` while the device is idle.
     pub(super) fn turn_time(&self) -> Option<Duration> {
         self.turn.lock().map(|begun| begun.elapsed())
     }

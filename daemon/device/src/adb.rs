@@ -1,8 +1,8 @@
-//! Client of the Android Debug Bridge: runs the `adb` program for actions, and talks to its server directly to track
+//! Client of the Android Debug Bridge: runs the `adb` program for actions, and connects to its server directly to track
 //! devices.
 //!
-//! The program is compatible with its server, whatever its version, and starts it if necessary. Tracking must not start
-//! it: a user who stopped the server wants it to stay stopped until a phone is needed.
+//! The program works with its server, whatever the version of the server, and starts the server if necessary. Tracking
+//! must not start the server: a user who stopped it wants it to stay stopped until a phone is needed.
 
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -23,7 +23,7 @@ const DEFAULT_PORT: u16 = 5037;
 /// Maximum size of a device list, bytes.
 const MAX_LIST: usize = 1 << 16;
 
-/// Why an `adb` command failed.
+/// Error of an `adb` command.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AdbError {
     /// The program cannot be run.
@@ -90,13 +90,14 @@ fn parse_forwards(text: &str) -> Vec<Forward> {
     text.lines().filter_map(line).collect()
 }
 
-/// Whether a serial is a `host:port` address for `adb connect`.
+/// Returns whether a serial is a `host:port` address for `adb connect`.
 pub fn is_address(serial: &str) -> bool {
     serial.rsplit_once(':').is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok())
 }
 
 impl Adb {
-    /// Uses the configured program; the server port comes from the configuration, the environment or the default.
+    /// Creates a client for the configured program. The server port comes from the configuration, else from the
+    /// environment, else it is the default.
     pub fn new(settings: &config::Adb) -> Self {
         Self { path: settings.path.clone(), port: settings.server_port.or_else(port_from_env).unwrap_or(DEFAULT_PORT) }
     }
@@ -104,7 +105,7 @@ impl Adb {
     async fn run(&self, args: &[&str]) -> Result<String, AdbError> {
         let mut command = Command::new(&self.path);
         command.arg("-P").arg(self.port.to_string()).args(args).stdin(Stdio::null()).kill_on_drop(true);
-        // The arguments name the phone.
+        // The arguments select the phone, so the environment must not.
         command.env_remove("ANDROID_SERIAL").current_dir("/");
         let output = match tokio::time::timeout(COMMAND_TIMEOUT, command.output()).await {
             Err(_) => return Err(AdbError::TimedOut),
@@ -210,8 +211,9 @@ pub struct Tracker {
 }
 
 impl Tracker {
-    /// Waits for the next list: the current one first, then one after each change. `None` when the server is gone.
-    /// Cancelling loses nothing unless a list has arrived in part, and the server sends lists whole.
+    /// Waits for the next list: the current one first, then one after each change. Returns `None` when the connection
+    /// to the server is lost. Cancelling loses data only if a list has arrived in part, and the server sends each list
+    /// as a whole.
     pub async fn next(&mut self) -> Option<Vec<AttachedDevice>> {
         let mut length = [0; 4];
         self.stream.read_exact(&mut length).await.ok()?;

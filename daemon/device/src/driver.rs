@@ -1,4 +1,4 @@
-//! What a driver does: reads screens and performs inputs, and what only some kinds of devices can do.
+//! The interface of drivers: reading screens, performing inputs, and the optional features of some kinds of devices.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -18,13 +18,13 @@ pub type DriverFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, DriverError
 /// A key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Key {
-    /// By its name.
+    /// A key by its name.
     Named(KeyName),
-    /// By the number that devices of this kind give it.
+    /// A key by the number that devices of this kind use for it.
     Code(i32),
 }
 
-/// An input that every kind of device knows.
+/// An input that every kind of device supports.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Input {
     /// Tap at a point, device pixels.
@@ -51,14 +51,14 @@ pub enum Input {
     Stop(String),
 }
 
-/// What a device is asked to do.
+/// A command to a device.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Command {
     /// An input.
     Input(Input),
-    /// A command of its shell and the time that it may take, milliseconds; see [`Shell`].
+    /// A shell command and the time that it may take, milliseconds; see [`Shell`].
     Shell(Secret, u32),
-    /// A message to its apps; see [`Intents`].
+    /// A message to an app of the device; see [`Intents`].
     Intent(Intent),
 }
 
@@ -68,14 +68,14 @@ impl From<Input> for Command {
     }
 }
 
-/// Settings of the overlay of marks that the device draws. An absent offset keeps the current one.
+/// Settings of the overlay of marks that the device draws. An absent offset leaves the current one unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OverlaySetting {
     /// Whether the overlay is shown.
     pub enabled: bool,
     /// Maximum number of marks.
     pub max_marks: u32,
-    /// Mark interactive elements only.
+    /// Whether only interactive elements are marked.
     pub interactive_only: bool,
     /// Whether the marks are refreshed automatically.
     pub auto_refresh: bool,
@@ -102,18 +102,18 @@ pub struct Intent {
     pub extras: BTreeMap<String, String>,
 }
 
-/// Why a parameter is not acceptable for a device.
+/// The reason why a device does not accept a parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadParam {
     /// Path of the parameter.
     pub path: String,
-    /// What was expected.
+    /// Description of the accepted values.
     pub expected: &'static str,
-    /// What was received, quoted, or a description of it.
+    /// The received value, quoted, or a description of it.
     pub got: String,
 }
 
-/// How a screenshot is taken.
+/// Options of a screenshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScreenshotOptions {
     /// Maximum length of the longer side, pixels.
@@ -127,18 +127,20 @@ pub struct ScreenshotOptions {
 /// The foreground app.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForegroundApp {
-    /// The app.
+    /// Name of the app.
     pub app: Option<String>,
     /// Its place: `package/activity`, or a URL.
     pub place: Option<String>,
 }
 
-/// Driver of a kind of device. It may retry reads; an input may only be sent again if it certainly was not delivered.
+/// A driver of one kind of device. It may retry reads. It may resend an input only if the input was certainly not
+/// delivered.
 pub trait Driver: Send + Sync + 'static {
-    /// Returns the name of the kind.
+    /// Returns the name of the kind of device.
     fn kind(&self) -> &'static str;
 
-    /// Returns what devices of this kind can do, as named to clients, without what the optional traits stand for.
+    /// Returns the capabilities of devices of this kind, by the names that clients see. The capabilities of the
+    /// optional traits are not included.
     fn capabilities(&self) -> &'static [&'static str];
 
     /// Returns the URL of the device, without credentials.
@@ -149,7 +151,7 @@ pub trait Driver: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Returns the number by which devices of this kind know a key; `None` if they have no numbers.
+    /// Returns the number that devices of this kind use for a key; `None` if they have no key numbers.
     fn key_code(&self, _key: KeyName) -> Option<i32> {
         None
     }
@@ -160,7 +162,7 @@ pub trait Driver: Send + Sync + 'static {
     /// If no app can have this name.
     fn check_app(&self, name: &str) -> Result<(), BadParam>;
 
-    /// Returns what may help against an error; `None` if devices of this kind need nothing in particular.
+    /// Returns advice for an error; `None` if there is no specific advice for devices of this kind.
     fn advice(&self, _error: &DriverError) -> Option<&'static str> {
         None
     }
@@ -183,22 +185,22 @@ pub trait Driver: Send + Sync + 'static {
     /// Performs an input once; returns the message of the device.
     fn perform<'a>(&'a self, token: Option<&'a Secret>, input: &'a Input) -> DriverFuture<'a, String>;
 
-    /// Returns the overlay, of devices that draw one.
+    /// Returns the interface to the overlay; `None` if the device draws none.
     fn overlays(&self) -> Option<&dyn Overlays> {
         None
     }
 
-    /// Returns the list of apps, of devices that tell which ones are installed.
+    /// Returns the interface to the installed apps; `None` if the device does not list them.
     fn packages(&self) -> Option<&dyn Packages> {
         None
     }
 
-    /// Returns the shell, of devices that have one.
+    /// Returns the interface to the shell; `None` if the device has none.
     fn shell(&self) -> Option<&dyn Shell> {
         None
     }
 
-    /// Returns the way to send messages to apps, of devices that have one.
+    /// Returns the interface for messages to apps; `None` if the device does not support them.
     fn intents(&self) -> Option<&dyn Intents> {
         None
     }
@@ -213,9 +215,9 @@ pub trait Overlays: Send + Sync {
     fn set_overlay<'a>(&'a self, token: Option<&'a Secret>, setting: &'a OverlaySetting) -> DriverFuture<'a, Overlay>;
 }
 
-/// Devices that tell which apps are installed.
+/// Devices that list their installed apps.
 pub trait Packages: Send + Sync {
-    /// Lists installed apps whose name contains a text.
+    /// Lists the installed apps whose name contains `filter`, or all of them. `system` includes system apps.
     fn packages<'a>(
         &'a self,
         token: Option<&'a Secret>,
@@ -226,11 +228,11 @@ pub trait Packages: Send + Sync {
 
 /// Devices with a shell.
 pub trait Shell: Send + Sync {
-    /// Runs a command, which may take this many milliseconds; returns its output.
+    /// Runs a command that may take `ms` milliseconds; returns its output.
     fn run<'a>(&'a self, token: Option<&'a Secret>, command: &'a Secret, ms: u32) -> DriverFuture<'a, String>;
 }
 
-/// Devices whose apps take messages.
+/// Devices whose apps accept messages.
 pub trait Intents: Send + Sync {
     /// Checks the parts of an intent.
     ///
@@ -238,6 +240,6 @@ pub trait Intents: Send + Sync {
     /// If a part is not acceptable.
     fn check(&self, intent: &Intent) -> Result<(), BadParam>;
 
-    /// Sends an intent that was checked; returns the message of the device.
+    /// Sends a checked intent; returns the message of the device.
     fn send<'a>(&'a self, token: Option<&'a Secret>, intent: &'a Intent) -> DriverFuture<'a, String>;
 }

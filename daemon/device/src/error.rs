@@ -1,4 +1,4 @@
-//! Why a driver cannot be created, or a request to a device failed.
+//! Errors from creating drivers and from requests to devices.
 
 use std::fmt;
 use std::ops::Deref;
@@ -6,10 +6,10 @@ use std::ops::Deref;
 use afd_base::config;
 use afd_proto::ErrorCode;
 
-/// Why no driver can be created from the settings of a device.
+/// Error from creating a driver from the settings of a device.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
-    /// The URL is not acceptable as that of a device.
+    /// The URL is not acceptable as the URL of a device.
     #[error(transparent)]
     InvalidSetting(#[from] config::InvalidSetting),
     /// The URL cannot be parsed.
@@ -20,7 +20,7 @@ pub enum SetupError {
     Client(#[from] reqwest::Error),
 }
 
-/// What went wrong, and what may help.
+/// The description of an error, with optional advice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Why {
     text: String,
@@ -47,7 +47,7 @@ impl fmt::Display for Why {
     }
 }
 
-/// Why a request to a device failed.
+/// Error of a request to a device.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DriverError {
     /// The device could not be reached, or did not respond to a read.
@@ -70,14 +70,14 @@ pub enum DriverError {
     /// The action was sent but its response was lost: it may or may not have happened.
     #[error("the action was sent, but its response was lost: {0}")]
     Lost(String),
-    /// Devices of this kind cannot do this.
+    /// Devices of this kind do not support the operation.
     #[error("a device of kind {kind} {what}")]
     Unsupported {
         /// Kind of the device.
         kind: &'static str,
-        /// What it cannot do, as the rest of a sentence.
+        /// The missing ability, as the rest of a sentence, such as `has no shell`.
         what: &'static str,
-        /// What to use instead.
+        /// The suggested alternative.
         instead: &'static str,
     },
     /// The queue of the device is full; holds the limit.
@@ -106,7 +106,7 @@ impl DriverError {
         }
     }
 
-    /// Returns what may help.
+    /// Returns advice for the caller.
     pub fn advice(&self) -> &'static str {
         match self {
             DriverError::Unreachable(why) => why.advice.unwrap_or("check that the device is on and can be reached"),
@@ -120,7 +120,7 @@ impl DriverError {
         }
     }
 
-    /// Adds what may help, as a driver knows it.
+    /// Adds the advice of a driver, unless the error already has advice.
     pub(crate) fn advised(mut self, advice: Option<&'static str>) -> Self {
         if let DriverError::Unreachable(why)
         | DriverError::Auth(why)

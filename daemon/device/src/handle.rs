@@ -16,7 +16,7 @@ use super::{Driver, DriverError};
 use afd_base::live::Live;
 use afd_store::now_ms;
 
-/// Returns the next sequence number for events, intents and readings.
+/// A function that returns the next sequence number for events, intents and readings.
 pub type NextSeq = Arc<dyn Fn() -> i64 + Send + Sync>;
 
 /// A named device.
@@ -89,7 +89,7 @@ impl Device {
         self.actor.inputs()
     }
 
-    /// Returns how long the current read or action has had the device; `None` while it is idle.
+    /// Returns how long the current read or exclusive access has taken; `None` while the device is idle.
     pub fn turn_time(&self) -> Option<Duration> {
         self.actor.turn_time()
     }
@@ -106,12 +106,12 @@ impl Device {
         (self.next_seq)()
     }
 
-    /// Whether no call waits for or holds the device, and it is not leased.
+    /// Returns whether no call waits for or holds the device, and it is not leased.
     pub fn is_idle(&self) -> bool {
         self.actor.waiting() == 0 && self.actor.lease.current().is_none()
     }
 
-    /// Whether any call waits for or holds the device.
+    /// Returns whether any call waits for or holds the device.
     pub fn is_busy(&self) -> bool {
         self.actor.waiting() > 0
     }
@@ -134,7 +134,7 @@ impl Device {
         }
     }
 
-    /// Takes or renews the lease. Returns it with its generation, by which [`Device::end_lease`] ends just this one.
+    /// Takes or renews the lease. Returns it with its generation, by which [`Device::end_lease`] ends only this lease.
     ///
     /// # Errors
     /// [`Busy`] while another session holds it.
@@ -152,7 +152,7 @@ impl Device {
         self.actor.lease.current().is_some_and(|held| held.session == session)
     }
 
-    /// Releases the lease; false if this session does not hold it.
+    /// Releases the lease. Returns false if this session does not hold it.
     pub fn release_lease(&self, session: &str) -> bool {
         self.actor.lease.release(session)
     }
@@ -175,7 +175,7 @@ impl Device {
         result.map_err(|error| self.advised(error))
     }
 
-    /// Adds to an error what may help with devices of this kind.
+    /// Adds the driver's advice to an error.
     pub fn advised(&self, error: DriverError) -> DriverError {
         let advice = self.driver.advice(&error);
         error.advised(advice)
@@ -188,9 +188,9 @@ impl Device {
             Some(DriverError::Unreachable(_) | DriverError::Lost(_)) => DeviceState::Unreachable,
             Some(DriverError::Auth(_)) => DeviceState::Unauthorized,
             Some(DriverError::Protocol(_)) => DeviceState::Failing,
-            // It responded, so it is reachable.
+            // The device responded, so it is reachable.
             Some(DriverError::Refused { .. }) => DeviceState::Ready,
-            // These say nothing about the device.
+            // These errors do not concern the state of the device.
             Some(DriverError::QueueFull(_) | DriverError::Failed(_) | DriverError::Unsupported { .. }) => return,
         };
         if state != DeviceState::Unreachable {
@@ -201,7 +201,7 @@ impl Device {
         *health = Health { state, error: error.filter(|_| state != DeviceState::Ready).map(ToString::to_string) };
         drop(health);
         if changed {
-            tracing::info!(device = self.name, %state, "device");
+            tracing::info!(device = self.name, %state, "device state changed");
             self.live.publish(Message::Device { device: self.name.clone(), state });
         }
     }

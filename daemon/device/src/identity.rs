@@ -1,13 +1,13 @@
-//! Identity of physical devices: whether two configured devices are the same phone, decided without network access.
+//! Identity of physical devices: decides without network access whether two configured devices are the same phone.
 //!
-//! Two USB devices are the same if their serials are; the forwarded port says nothing about the phone behind it.
-//! Otherwise two devices are the same if host and port of their URLs are, after normalisation.
+//! Two USB devices are the same if their serials are equal. The forwarded port does not identify the phone behind it.
+//! Otherwise two devices are the same if the normalised host and port of their URLs are equal.
 
 use url::Url;
 
 use afd_base::config::DeviceSettings;
 
-/// What identifies a physical device.
+/// The facts that identify a physical device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Identity {
     /// USB serial; `None` for a device that is only known by its URL.
@@ -22,12 +22,12 @@ impl Identity {
         Self { serial: settings.usb.as_ref().map(|usb| usb.serial.clone()), address: address(&settings.url) }
     }
 
-    /// Returns whether the two are known to be different devices, even if they share an address.
+    /// Returns whether the two identities are known to be different devices, even if they share an address.
     pub(super) fn is_other(&self, other: &Self) -> bool {
         matches!((&self.serial, &other.serial), (Some(own), Some(other)) if own != other)
     }
 
-    /// Whether both mean the same device. If both serials are known, the addresses are ignored.
+    /// Returns whether both identities refer to the same device. If both serials are known, the addresses are ignored.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         match (&self.serial, &other.serial) {
             (Some(own), Some(other)) => own == other,

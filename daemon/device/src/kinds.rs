@@ -1,4 +1,4 @@
-//! The kinds of devices. Each is a folder with its driver, and a row here.
+//! The kinds of devices. Each kind has a module with its driver and an entry in this file.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use afd_base::config::{DeviceKind, DeviceSettings};
 /// Creates the driver of a device.
 ///
 /// # Errors
-/// If its settings are not acceptable for its kind.
+/// If the settings are not acceptable for the kind of device.
 pub fn open(settings: &DeviceSettings) -> Result<Arc<dyn Driver>, SetupError> {
     Ok(match settings.kind {
         DeviceKind::Autofish => Arc::new(autofish::Autofish::new(settings)?),

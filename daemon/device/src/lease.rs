@@ -7,7 +7,7 @@ use afd_proto::device::LeaseInfo;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-/// Another session holds the lease of the device.
+/// Error of a call while another session holds the lease of the device.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("session {:?} holds the device for another {} ms", .0.session, .0.remaining_ms)]
 pub struct Busy(pub LeaseInfo);
@@ -16,17 +16,17 @@ pub struct Busy(pub LeaseInfo);
 #[derive(Debug, Default)]
 pub struct Lease(Mutex<Option<Held>>);
 
-/// Who holds a lease, and until when.
+/// The holder of a lease, and the time at which the lease expires.
 #[derive(Debug, Clone)]
 struct Held {
     session: String,
     until: Instant,
-    /// Number of times that leases of this device were taken or renewed.
+    /// Number of this taking or renewal, unique among all leases.
     generation: u64,
 }
 
 impl Lease {
-    /// Returns the lease unless it has expired or there is none.
+    /// Returns the lease; `None` if there is none or it has expired.
     pub fn current(&self) -> Option<LeaseInfo> {
         Self::holder(&mut self.0.lock())
     }
@@ -53,7 +53,7 @@ impl Lease {
         }
     }
 
-    /// Takes or renews the lease. Returns it with its generation, by which just this one can be ended.
+    /// Takes or renews the lease. Returns it with its generation, by which [`Lease::end`] ends only this lease.
     ///
     /// # Errors
     /// [`Busy`] while another session holds it.
@@ -70,7 +70,7 @@ impl Lease {
         Ok((lease, generation))
     }
 
-    /// Releases the lease; false if this session does not hold it.
+    /// Releases the lease. Returns false if this session does not hold it.
     pub fn release(&self, session: &str) -> bool {
         let mut slot = self.0.lock();
         let held = Self::holder(&mut slot).is_some_and(|l| l.session == session);
@@ -88,7 +88,7 @@ impl Lease {
         }
     }
 
-    /// Takes over the lease of the device that this one replaces, unless this one is already leased.
+    /// Copies the lease of the device that this one replaces, unless this device is already leased.
     pub fn inherit(&self, other: &Lease) {
         let theirs = other.0.lock().clone();
         let mut slot = self.0.lock();

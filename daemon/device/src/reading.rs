@@ -6,16 +6,16 @@ use tokio::time::Instant;
 
 use afd_screen::page::Screen;
 
-/// Result of a read, with its position in the order of what happened on the device.
+/// The result of a read, with its position in the sequence of events on the device.
 #[derive(Debug, Clone)]
 pub struct Reading<T> {
-    /// What was read.
+    /// The value that was read.
     pub value: T,
     /// Sequence number, from the same counter as events and intents.
     pub seq: i64,
-    /// Number of inputs that the device had been sent before.
+    /// Number of inputs that were sent to the device before the read.
     pub inputs: u64,
-    /// When the read finished.
+    /// Time at which the read finished.
     pub at: Instant,
 }
 

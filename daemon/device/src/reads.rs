@@ -1,4 +1,16 @@
-//! Reads of a device, which wait in its queue. Identical ones that wait together share one response.
+//! Reads of a device. Each waits in the queue of the device, and identical reads that wait together share one response.
+//!
+//! A page has settled when two readings some time apart have the same content and no input was sent between them. This
+//! module does not decide that. It supplies the facts with each [`Reading`]: the time at which the read finished, the
+//! number of inputs sent to the device under any of its names, and a sequence number from the same counter as events
+//! and intents. The daemon compares the content hashes and requires 150 ms between the two readings (`SETTLE_INTERVAL`
+//! in `app::observe::capture`).
+//!
+//! Invariant: reads and inputs run one at a time in the queue of the physical device, so the number of inputs does not
+//! change during a read. Equal numbers therefore mean that no input lies between two readings.
+//!
+//! A tree that equals the previous one reuses its [`Screen`], so the hashes and refs of an unchanged page are computed
+//! once.
 
 use std::sync::Arc;
 
@@ -130,7 +142,7 @@ impl Device {
         Ok(self.stamp(self.shared(snapshot)))
     }
 
-    /// Returns the last tree if this one is equal, so that what was computed from it is not computed again.
+    /// Returns the previous screen if this snapshot equals it, so that the results computed from it are reused.
     fn shared(&self, snapshot: Snapshot) -> Arc<Screen> {
         let mut last = self.actor().tree.lock();
         match &*last {
@@ -139,6 +151,7 @@ impl Device {
         }
     }
 
+    /// Returns a reading of a value with the next sequence number, the number of inputs and the current time.
     fn stamp<T>(&self, value: T) -> Reading<T> {
         Reading { value, seq: self.next_seq(), inputs: self.inputs(), at: Instant::now() }
     }

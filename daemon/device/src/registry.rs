@@ -1,4 +1,4 @@
-//! Registry of devices: adds, replaces and removes them, and resolves which one a call means.
+//! Registry of devices: adds, replaces and removes devices, and resolves the device of a call.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
@@ -18,7 +18,7 @@ use afd_base::config::{self, DeviceSettings};
 use afd_base::live::Live;
 use afd_base::task::Tasks;
 
-/// Maximum number of idle ad-hoc devices (those that calls named by URL) that are kept.
+/// Maximum number of idle ad-hoc devices that are kept. A call that names an unknown URL creates an ad-hoc device.
 const MAX_AD_HOC: usize = 64;
 
 /// Device of a call.
@@ -30,7 +30,7 @@ pub struct Resolved {
     pub token: Option<Secret>,
 }
 
-/// Why no device could be resolved for a call.
+/// Error from resolving the device of a call.
 #[derive(Debug, thiserror::Error)]
 pub enum ResolveError {
     /// No device has that name.
@@ -38,7 +38,7 @@ pub enum ResolveError {
     Unknown {
         /// The name in the call.
         name: String,
-        /// The names that exist.
+        /// The names of the known devices, without ad-hoc devices.
         known: Vec<String>,
     },
     /// The call names no device and none is configured.
@@ -57,7 +57,7 @@ pub enum ResolveError {
         error: SetupError,
     },
     /// The call gives both a name and a URL.
-    #[error("`device` and `url` exclude each other")]
+    #[error("`device` and `url` are mutually exclusive")]
     Both,
 }
 
@@ -99,7 +99,7 @@ impl Devices {
     /// one.
     fn actor(&mut self, name: &str, identity: Identity, tasks: &Tasks) -> Arc<Actor> {
         self.actors.retain(|(_, actor)| actor.strong_count() > 0);
-        // Two phones that had the same address one after the other are still different phones.
+        // Two phones that had the same address at different times are still different phones.
         let other =
             |actor: &Weak<Actor>| self.actors.iter().any(|(known, a)| a.ptr_eq(actor) && known.is_other(&identity));
         let same = self.actors.iter().find(|(known, actor)| known.is_same(&identity) && !other(actor));
@@ -162,8 +162,8 @@ impl Registry {
         kinds::open(settings).map(|_| ())
     }
 
-    /// Adds a device, replacing one of the same name. Calls in flight finish with the old settings; the queue is kept
-    /// if it is the same physical device, otherwise only the lease is taken over.
+    /// Adds a device, replacing one of the same name. Calls in flight finish with the old settings. The queue is kept
+    /// if it is the same physical device; otherwise only the lease is transferred.
     ///
     /// # Errors
     /// When no device can be created from the settings; see [`Self::check`].
@@ -182,7 +182,7 @@ impl Registry {
         Ok(device)
     }
 
-    /// Adds a device with a driver of the caller's.
+    /// Adds a device with a driver that the caller supplies.
     pub fn add_driver(&self, name: &str, driver: Arc<dyn super::Driver>) -> Arc<Device> {
         let settings = DeviceSettings::at(&driver.url());
         let mut known = self.known.write();
@@ -233,8 +233,8 @@ impl Registry {
         changes
     }
 
-    /// Resolves a name or URL to the name of a device, without creating one. A URL of no known device is only
-    /// normalised.
+    /// Resolves a name or URL to the name of a device, without creating a device. A URL that belongs to no known device
+    /// is only normalised.
     pub fn name_of(&self, name: &str) -> String {
         if !name.starts_with("http://") {
             return name.to_owned();
@@ -254,7 +254,7 @@ impl Registry {
         self.known.read().entries.get(name).map(|e| (e.device.clone(), e.settings.clone()))
     }
 
-    /// Resolves the device that a call means: by name, by URL, or the only one configured.
+    /// Resolves the device of a call: by name, by URL, or the only configured device.
     pub fn resolve(&self, address: &Address<'_>) -> Result<Resolved, ResolveError> {
         let token = address.token.cloned();
         match (address.device, address.url) {

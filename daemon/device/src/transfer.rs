@@ -1,4 +1,5 @@
-//! Devices as records that another copy of the memory can take in: their names and kinds, not how they are reached.
+//! Devices as records that another copy of the memory can import: their names and kinds, without their connection
+//! settings.
 
 use rusqlite::Connection;
 use serde_json::Value;
@@ -9,11 +10,12 @@ use afd_store::{Sql as _, args};
 /// The kind of devices.
 pub const KIND: Kind = Kind { name: "device", table: "devices", skipped: &[], natural: &[] };
 
-/// Takes in a device. One whose name is taken by another gets a name of its own, unless the other one was never used:
-/// two copies may call different phones the same.
+/// Imports a device. If another device has the name of the record, the imported device is renamed, because two copies
+/// of the memory may use one name for different phones. If the record is new and no row refers to the other device, the
+/// record replaces that device instead.
 ///
 /// # Errors
-/// If it does not fit.
+/// If the record is not valid, or the database cannot be read or written.
 pub fn load(connection: &Connection, loader: &mut Loader, mut record: Record) -> Result<Loaded, LoadError> {
     Limits { longest: |_, field| if field == "uid" { 64 } else { 255 }, range: |_, _| times() }
         .check(KIND.name, &record)

@@ -1,4 +1,5 @@
-//! Exclusive access to a device. A [`Ticket`] is a place in its queue; once granted, its [`DeviceGuard`] acts.
+//! Exclusive access to a device. A [`Ticket`] is a place in the queue of the device. Once access is granted, the ticket
+//! becomes a [`DeviceGuard`], which performs actions.
 
 use std::sync::Arc;
 
@@ -54,10 +55,10 @@ impl DeviceGuard {
         self.device.read_tree(token).await
     }
 
-    /// Does something once.
+    /// Performs a command once; returns the message of the device.
     ///
     /// # Errors
-    /// [`DriverError`]; [`DriverError::Lost`] if it is unknown whether it happened.
+    /// [`DriverError`]; [`DriverError::Lost`] if it is unknown whether the device performed the command.
     pub async fn perform(&self, token: Option<&Secret>, command: &Command) -> Result<String, DriverError> {
         let (device, driver) = (&self.device, self.device.driver());
         device.actor().count_input();

@@ -1,4 +1,4 @@
-//! A device connected by USB: its driver over an `adb` port forward, which is restored when it is gone.
+//! Devices connected by USB. The driver runs over an `adb` port forward, which is restored when it is lost.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -54,7 +54,7 @@ impl UsbLink {
         Ok(devices.into_iter().find(|d| d.serial == self.usb.serial).map(|d| d.state))
     }
 
-    /// Makes sure that the phone is attached and the forward exists. A restarted server has lost both connections and
+    /// Ensures that the phone is attached and the forward exists. A restarted server has lost its connections and
     /// forwards.
     async fn repair(&self) -> Result<(), String> {
         let _lock = self.repair_lock.lock().await;
@@ -77,7 +77,7 @@ impl UsbLink {
         if existing.contains(&forward) {
             return Ok(());
         }
-        // A previous forward of ours to another port of the phone would block the local port.
+        // A previous forward that the daemon created to another port of the phone would block the local port.
         let stale = existing.iter().find(|f| (f.serial.as_str(), f.local) == (serial.as_str(), forward.local));
         if let Some(stale) = stale.filter(|_| self.usb.own_forward) {
             adb.remove_forward(stale).await.map_err(|e| e.to_string())?;
@@ -87,11 +87,12 @@ impl UsbLink {
     }
 }
 
-/// Driver of a device connected by USB, around the one of its kind.
+/// A driver of a device connected by USB, which wraps the driver of its kind.
 pub(super) struct OverUsb {
     driver: Arc<dyn Driver>,
     link: Arc<UsbLink>,
-    /// Set once the forward has been verified. Connections made through a wrong forward would be kept alive and reused.
+    /// Set once the forward has been verified. Otherwise connections through a wrong forward would be kept alive and
+    /// reused.
     verified: OnceCell<()>,
 }
 
@@ -100,7 +101,8 @@ impl OverUsb {
         Self { driver, link, verified: OnceCell::new() }
     }
 
-    /// Verifies the forward before the first use. A failure is ignored here: the request that follows will report it.
+    /// Verifies the forward before the first use. A failure is ignored here, because the request that follows reports
+    /// it.
     async fn verify(&self) {
         let _ = self.verified.get_or_try_init(|| self.link.repair()).await;
     }
@@ -172,8 +174,8 @@ impl Driver for OverUsb {
         self.with_repair(move || self.driver.screenshot(token, shot))
     }
 
-    /// An input that was certainly not sent is sent again, unless it targets a point: the screen was read before the
-    /// repair, which takes a while, and may have changed since.
+    /// Resends an input that was certainly not sent, unless it targets a point. The screen was read before the repair,
+    /// which takes a while, so the screen may have changed since.
     fn perform<'a>(&'a self, token: Option<&'a Secret>, input: &'a Input) -> DriverFuture<'a, String> {
         match input {
             Input::Tap(..) | Input::LongPress(..) | Input::DoubleTap(..) | Input::Swipe(..) => Box::pin(async move {
@@ -246,7 +248,8 @@ impl Intents for OverUsb {
     }
 }
 
-/// Calls what the wrapped driver has; the accessors of the wrapper return nothing where it has nothing.
+/// Calls an optional trait of the wrapped driver. The accessors of the wrapper return a trait only if the driver has
+/// it.
 fn need<'a, D: ?Sized, T: Send + 'a>(
     driver: Option<&'a D>,
     call: impl FnOnce(&'a D) -> DriverFuture<'a, T>,
@@ -296,7 +299,7 @@ async fn track_state(device: &Weak<Device>, link: &UsbLink, tracker: &mut adb::T
             (wait, reconnect_at) = (RETRY, Instant::now() + RETRY);
             handle_state_change(device, &state).await;
         } else if !attached && adb::is_address(&link.usb.serial) && Instant::now() >= reconnect_at {
-            // A phone connected over the network does not come back by itself.
+            // A phone connected over the network does not reconnect by itself.
             let _ = link.repair().await;
             wait = (wait * 2).min(MAX_RETRY);
             reconnect_at = Instant::now() + wait;

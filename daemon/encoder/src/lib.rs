@@ -1,6 +1,5 @@
-//! The forward pass of a BERT encoder, of which most sentence models are made: embeddings, then layers of
-//! self-attention and a feed-forward network, each with a residual connection and layer normalisation (Devlin et al.
-//! 2018).
+//! The forward pass of a BERT encoder (Devlin et al. 2018), on which most sentence models are based: embeddings, then
+//! layers of self-attention and a feed-forward network, each with a residual connection and layer normalisation.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -8,7 +7,7 @@ use std::path::Path;
 use safetensors::{Dtype, SafeTensors};
 use serde::Deserialize;
 
-/// Shape of the model, as `config.json` states it.
+/// Shape of the model, read from `config.json`.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Shape {
     #[serde(default)]
@@ -33,7 +32,7 @@ impl Shape {
     /// Reads and checks the shape.
     ///
     /// # Errors
-    /// If the file cannot be read, or states a model of another kind; the message names the file.
+    /// If the file cannot be read, or has another kind of model or sizes out of range. The message names the file.
     pub fn read(file: &Path) -> Result<Self, String> {
         let text = std::fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
         let shape: Self = serde_json::from_str(&text).map_err(|e| format!("{}: {e}", file.display()))?;
@@ -56,7 +55,7 @@ impl Shape {
     }
 }
 
-/// A matrix of weights (output by input, row by row) and a bias.
+/// A weight matrix (output by input, row by row) and a bias.
 struct Linear {
     weight: Vec<f32>,
     bias: Vec<f32>,
@@ -89,7 +88,7 @@ pub struct Encoder {
     layers: Vec<Layer>,
 }
 
-/// Tensors of a file, by name without a prefix.
+/// Tensors of a file, by name without the prefix `bert.`.
 struct Tensors<'a>(HashMap<String, safetensors::tensor::TensorView<'a>>);
 
 impl Tensors<'_> {
@@ -126,7 +125,7 @@ impl Tensors<'_> {
     }
 }
 
-/// Returns the bits of a half-precision float as a single-precision one.
+/// Converts the bits of a half-precision float to those of a single-precision float.
 fn widen(half: u16) -> u32 {
     let (sign, exponent, fraction) = (u32::from(half >> 15) << 31, u32::from(half >> 10) & 31, u32::from(half) & 1023);
     match (exponent, fraction) {
@@ -141,7 +140,7 @@ fn widen(half: u16) -> u32 {
 }
 
 impl Linear {
-    /// Returns the product with the rows of `input`, of which there are `rows`.
+    /// Multiplies each of the `rows` rows of `input` by the weights, and adds the bias.
     fn apply(&self, input: &[f32], rows: usize) -> Vec<f32> {
         let (n, k) = (self.bias.len(), input.len() / rows.max(1));
         let mut output: Vec<f32> = self.bias.iter().copied().cycle().take(rows * n).collect();
@@ -150,8 +149,8 @@ impl Linear {
     }
 }
 
-/// Adds `factors.0` times the product of two matrices to `factors.1` times `output`. Each matrix comes with its
-/// strides; `sizes` are rows, shared dimension, and columns.
+/// Computes `alpha * a * b + beta * output` into `output`. Each input matrix comes with its row and column strides. The
+/// sizes are `m` rows, `k` for the shared dimension, and `n` columns.
 #[allow(unsafe_code)]
 fn product(
     (a, row_a, column_a): (&[f32], usize, usize),
@@ -165,8 +164,8 @@ fn product(
         return;
     }
     assert!(last(m, k, row_a, column_a) < a.len() && last(k, n, row_b, column_b) < b.len() && m * n <= output.len());
-    // SAFETY: the assertion holds the highest index that each matrix is read or written at within its slice; sizes are
-    // far below `isize::MAX` (`Shape::read` bounds them); and `output` is borrowed mutably, so it overlaps neither
+    // SAFETY: the assertion keeps the highest index at which each matrix is read or written within its slice. Sizes are
+    // far below `isize::MAX`, because `Shape::read` bounds them. `output` is borrowed mutably, so it overlaps neither
     // input.
     unsafe {
         matrixmultiply::sgemm(
@@ -206,8 +205,8 @@ fn add(into: &mut [f32], other: &[f32]) {
     into.iter_mut().zip(other).for_each(|(x, y)| *x += y);
 }
 
-/// The activation of the feed-forward network, with the error function as in Abramowitz and Stegun 7.1.26 (error below
-/// 2e-7).
+/// Computes GELU, the activation of the feed-forward network. The error function is approximated as in Abramowitz and
+/// Stegun 7.1.26, with an error below 2e-7.
 fn gelu(x: f32) -> f32 {
     let z = x.abs() * std::f32::consts::FRAC_1_SQRT_2;
     let t = 1.0 / (1.0 + 0.327_591_1 * z);
@@ -220,7 +219,8 @@ impl Encoder {
     /// Reads the weights from a safetensors file.
     ///
     /// # Errors
-    /// If the file cannot be read, or a tensor is missing or has another shape; the message names it.
+    /// If the file cannot be read, or a tensor is missing or has another shape. The message names the file or the
+    /// tensor.
     pub fn read(file: &Path, shape: Shape) -> Result<Self, String> {
         let bytes = std::fs::read(file).map_err(|e| format!("{}: {e}", file.display()))?;
         let tensors = SafeTensors::deserialize(&bytes).map_err(|e| format!("{}: {e}", file.display()))?;
@@ -251,7 +251,7 @@ impl Encoder {
             .and_then(|t| t.shape().first().copied())
             .unwrap_or(0);
         if vocabulary == 0 || kinds == 0 {
-            return Err(format!("{}: has no words, or no kinds of tokens", file.display()));
+            return Err(format!("{}: the word or token type embeddings are missing", file.display()));
         }
         let kind = tensors.read("embeddings.token_type_embeddings.weight", &[kinds, hidden])?;
         Ok(Self {
@@ -265,12 +265,13 @@ impl Encoder {
         })
     }
 
-    /// Returns the number of components of an output.
+    /// Returns the number of components of the output for a token.
     pub fn dimensions(&self) -> usize {
         self.shape.hidden_size
     }
 
-    /// Returns the output of the last layer for some tokens, row by row. Unknown tokens count as padding.
+    /// Returns the output of the last layer, with one row per token. Unknown tokens count as padding (token 0). Tokens
+    /// beyond the maximum number are ignored.
     pub fn run(&self, tokens: &[u32]) -> Vec<f32> {
         let hidden = self.shape.hidden_size;
         let tokens = &tokens[..tokens.len().min(self.shape.max_position_embeddings)];

@@ -1,5 +1,4 @@
-//! What is learned from what was done and seen: events and their outcomes ([`memory`]), and what pages look like
-//! ([`visual`]).
+//! Experience of the daemon: events and their outcomes ([`memory`]), and the appearance of pages ([`visual`]).
 
 pub mod memory;
 pub mod visual;

@@ -1,4 +1,4 @@
-//! The entries: which row each stands for, and what a search filters by.
+//! The entries: the row that each represents, and the fields that searches filter by.
 
 use rusqlite::{Connection, Row};
 
@@ -8,17 +8,17 @@ use afd_base::model::embed::{BUILTIN, Builtin};
 use afd_base::text;
 use afd_store::{Result, Sql as _, args, now_ms, read, word};
 
-/// Source of what the user said.
+/// Source of statements of the user.
 const USER: &str = "user";
 
-/// Row of another table that an entry stands for.
+/// The row of another table that an entry represents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
     /// Row id of the entry.
     pub id: i64,
     /// Uid of the row.
     pub uid: String,
-    /// Kind of row, as the triggers of the database name it.
+    /// Kind of row, as named by the database triggers.
     pub kind: String,
     /// Row id.
     pub row: i64,
@@ -26,13 +26,13 @@ pub struct Source {
     pub gone: bool,
     /// Whether the entry was archived.
     pub archived: bool,
-    /// How often it was handed over because somebody searched for it, and when last.
+    /// Number of times that a search returned it, and the last of these times, UTC milliseconds.
     pub used: (i64, Option<i64>),
 }
 
 /// Table of the entries.
 pub const TABLE: &str = "entries";
-/// Finds a row if entries are due.
+/// Query that returns a row if entries are due.
 pub const ARE_DUE: &str = "SELECT 1 FROM entries WHERE due = 1 LIMIT 1";
 
 const SOURCE: &str =
@@ -51,7 +51,7 @@ pub fn due(connection: &Connection, limit: i64) -> Result<Vec<Source>> {
     connection.all(&format!("{SOURCE} WHERE due = 1 ORDER BY id DESC LIMIT :limit"), args! {limit}, source)
 }
 
-/// Returns the row that an entry stands for.
+/// Returns the row that an entry represents.
 pub fn source_of(connection: &Connection, entry: i64) -> Result<Option<Source>> {
     connection.first(&format!("{SOURCE} WHERE id = :id"), args! {id: entry}, source)
 }
@@ -61,7 +61,7 @@ pub fn find(connection: &Connection, uid: &str) -> Result<Option<Source>> {
     connection.first(&format!("{SOURCE} WHERE uid = :uid AND gone = 0"), args! {uid}, source)
 }
 
-/// Returns the entry with a uid, also of a deleted row.
+/// Returns the row id of the entry with a uid, even if its row was deleted.
 pub fn id_of(connection: &Connection, uid: &str) -> Result<Option<i64>> {
     connection.first("SELECT id FROM entries WHERE uid = :uid", args! {uid}, |row| row.get("id"))
 }
@@ -75,7 +75,7 @@ fn next_version(connection: &Connection) -> Result<i64> {
     Ok(newest_version(connection)? + 1)
 }
 
-/// What is stored of an entry.
+/// Stored content hash and terms of an entry.
 #[derive(Debug, PartialEq)]
 struct Stored {
     content: i64,
@@ -88,7 +88,8 @@ fn stored(connection: &Connection, entry: i64) -> Result<Stored> {
     })
 }
 
-/// Derives an entry from its row; without a description, or with one of no words, it is found no more.
+/// Derives an entry from its row. An entry without a description, or with a text without words, is removed from the
+/// index.
 pub fn settle(connection: &Connection, source: &Source, described: Option<&Described>) -> Result<()> {
     let before = stored(connection, source.id)?;
     let searched = described.filter(|_| !source.gone).map(|d| (d, d.searched()));
@@ -119,7 +120,7 @@ pub fn settle(connection: &Connection, source: &Source, described: Option<&Descr
             session_id: d.session,
             private: d.private,
             type: d.kind.word(),
-            // A session that goes on is current again.
+            // A session that continues is no longer archived.
             alive: d.is_current,
             confidence: d.confidence,
             at: d.at,
@@ -134,7 +135,7 @@ pub fn settle(connection: &Connection, source: &Source, described: Option<&Descr
     Ok(())
 }
 
-/// Leaves an entry that cannot be derived, until its row changes again.
+/// Removes an entry that cannot be derived from the index. It is derived again when its row changes.
 pub fn give_up(connection: &Connection, entry: i64) -> Result<()> {
     let before = stored(connection, entry)?;
     terms::remove(connection, entry, &before.terms)?;
@@ -142,7 +143,7 @@ pub fn give_up(connection: &Connection, entry: i64) -> Result<()> {
     withdraw(connection, entry)
 }
 
-/// Takes everything that was derived from a row out of its entry.
+/// Clears the derived columns of an entry.
 fn withdraw(connection: &Connection, entry: i64) -> Result<()> {
     connection.run(
         "UPDATE entries SET due = 0, version = :version, app = '', site = '', session_id = NULL, type = '', content = 0, words = 0,
@@ -169,7 +170,7 @@ pub fn tagged(connection: &Connection, tag: &str) -> Result<Vec<i64>> {
     })
 }
 
-/// Tells indexes that an entry has changed, as by a vector of another model.
+/// Gives an entry a new version, so that indexes read it again, for example after it got a vector of another model.
 pub fn announce(connection: &Connection, entry: i64) -> Result<()> {
     connection.run(
         "UPDATE entries SET version = :version WHERE id = :id",
@@ -178,7 +179,7 @@ pub fn announce(connection: &Connection, entry: i64) -> Result<()> {
     Ok(())
 }
 
-/// Records that entries were handed over because somebody searched for them.
+/// Records that a search returned these entries. Their stale vectors will be computed again.
 pub fn used(connection: &Connection, entries: &[i64]) -> Result<()> {
     let mut update = connection
         .prepare_cached("UPDATE entries SET use_count = use_count + 1, used_at = :now WHERE id = :id AND gone = 0")?;
@@ -192,8 +193,7 @@ pub fn used(connection: &Connection, entries: &[i64]) -> Result<()> {
     Ok(())
 }
 
-/// Archives an entry of a row of a kind, or takes it back from the archive. Returns the entry if that changes
-/// something.
+/// Archives the entry of a row, or restores it from the archive. Returns the entry if this changed it.
 pub fn archive(connection: &Connection, kind: &str, row: i64, archived: bool) -> Result<Option<i64>> {
     let changed: Option<i64> = connection.first(
         "UPDATE entries SET archived_at = CASE WHEN :archived THEN :now END
@@ -233,8 +233,7 @@ pub fn of_kind(connection: &Connection, kind: &str, limit: i64) -> Result<Vec<(i
     )
 }
 
-/// Returns the rows of a kind whose entries say the same as that of another row, see [`text::gist`]: such rows
-/// together, older ones first.
+/// Returns groups of rows of a kind whose entries have the same wording (see [`text::gist`]), older rows first.
 pub fn repeated(connection: &Connection, kind: &str) -> Result<Vec<Vec<i64>>> {
     let rows: Vec<(i64, i64)> = connection.all(
         "SELECT gist, row_id FROM entries WHERE kind = :kind AND gone = 0 AND due = 0 AND gist IN (SELECT gist FROM entries
@@ -247,43 +246,43 @@ pub fn repeated(connection: &Connection, kind: &str) -> Result<Vec<Vec<i64>>> {
     Ok(rows.chunk_by(|a, b| a.0 == b.0).map(|same| same.iter().map(|(_, row)| *row).collect()).collect())
 }
 
-/// An entry as the index in memory has it.
+/// An entry of the in-memory index.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
     /// Row id.
     pub id: i64,
     /// Version of its last change.
     pub version: i64,
-    /// `None` if it is not to be found.
+    /// Fields to filter by; `None` if searches do not return the entry.
     pub found_by: Option<Filtered>,
 }
 
-/// What a search filters and ranks by.
+/// Fields that a search filters and ranks by.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Filtered {
     /// Type.
     pub kind: afd_proto::recall::EntryType,
-    /// Hashes of app and site; 0 for none.
+    /// Hash of the app; 0 for none.
     pub app: u64,
-    /// Hash of the site.
+    /// Hash of the site; 0 for none.
     pub site: u64,
-    /// Row id of its session.
+    /// Row id of its session; 0 for none.
     pub session: i64,
-    /// Whether only its session may be told.
+    /// Whether only its session can see it.
     pub private: bool,
     /// Whether it was archived.
     pub archived: bool,
-    /// Confidence.
+    /// Confidence, 0 to 1.
     pub confidence: f32,
-    /// When it was recorded.
+    /// Time of recording, UTC milliseconds.
     pub at: i64,
-    /// When it stops being true.
+    /// Expiry time, UTC milliseconds; `i64::MAX` if it does not expire.
     pub expires_at: i64,
     /// Number of its words.
     pub words: u32,
-    /// Hash of what it says.
+    /// Hash of its wording (see [`text::gist`]).
     pub gist: i64,
-    /// Whether the user said it.
+    /// Whether its source is the user.
     pub by_user: bool,
 }
 
@@ -319,7 +318,7 @@ pub fn changed(connection: &Connection, after: i64, limit: i64) -> Result<Vec<En
     )
 }
 
-/// Returns how many entries there are by type, and how many are due.
+/// Returns the number of searchable entries by type, and the number of due entries.
 pub fn counts(connection: &Connection) -> Result<(Vec<(String, i64)>, i64)> {
     let mut statement = connection.prepare_cached(
         "SELECT type, count(*) AS count FROM entries WHERE gone = 0 AND words > 0 GROUP BY type ORDER BY type",
@@ -329,16 +328,16 @@ pub fn counts(connection: &Connection) -> Result<(Vec<(String, i64)>, i64)> {
     Ok((rows.collect::<rusqlite::Result<_>>()?, due))
 }
 
-/// Returns how many of the entries that [`counts`] counts are private to a session.
+/// Returns the number of searchable entries that are private to a session.
 pub fn count_private(connection: &Connection) -> Result<i64> {
     connection.one("SELECT count(*) AS count FROM entries WHERE gone = 0 AND words > 0 AND private = 1", [], |row| {
         row.get("count")
     })
 }
 
-/// Checks entries after an entry: whether their terms are there, and whether the vector of the built-in model is and
-/// each vector goes with its sketch. Returns the last entry that was checked, and those that are damaged; `None` if
-/// there are no more.
+/// Checks up to `limit` entries after the entry `after`: their terms, their vector of the built-in model, and the
+/// sketch of each vector. Returns the last checked entry and the damaged entries, or `None` if there are no more
+/// entries.
 pub fn check(connection: &Connection, after: i64, limit: i64) -> Result<Option<(i64, Vec<i64>)>> {
     let builtin = vectors::find_model(connection, BUILTIN)?.map_or(0, |model| model.id);
     let mut statement = connection.prepare_cached(
@@ -358,7 +357,7 @@ pub fn check(connection: &Connection, after: i64, limit: i64) -> Result<Option<(
     Ok(last.map(|last| (last, damaged)))
 }
 
-/// Lets damaged entries be derived again from their rows.
+/// Marks damaged entries as due, so that they are derived again from their rows.
 pub fn derive_again(connection: &Connection, entries: &[i64]) -> Result<()> {
     let mut update = connection.prepare_cached("UPDATE entries SET due = 1, content = 0 WHERE id = :id")?;
     entries.iter().try_for_each(|id| Ok(update.execute(args! {id}).map(|_| ())?))
@@ -376,7 +375,7 @@ const TABLES: [(&str, &str); 8] = [
     ("memory", "memories"),
 ];
 
-/// Returns whether rows lack their entries, which the triggers of the database make.
+/// Returns whether any row lacks its entry, which a database trigger should have inserted.
 pub fn some_are_lost(connection: &Connection) -> Result<bool> {
     for (kind, table) in TABLES {
         let sql = format!("SELECT EXISTS (SELECT 1 FROM {table} t WHERE {LOST}) AS lost");
@@ -389,7 +388,7 @@ pub fn some_are_lost(connection: &Connection) -> Result<bool> {
 
 const LOST: &str = "NOT EXISTS (SELECT 1 FROM entries e WHERE e.kind = :kind AND e.row_id = t.id)";
 
-/// Makes entries of rows that lack them. Returns how many.
+/// Inserts the missing entries of rows. Returns their number.
 pub fn restore(connection: &Connection) -> Result<usize> {
     let mut restored = 0;
     for (kind, table) in TABLES {

@@ -1,9 +1,17 @@
-//! The index in memory: what a search filters by, and sketches of the vectors.
+//! The in-memory index: the fields that searches filter by, and sketches of the vectors.
 //!
-//! It follows the database by the versions of entries and is read again if it was dropped, so it can always be brought
-//! up to date and cannot be lost. A search for the nearest vectors narrows down in three steps: by the number of equal
-//! bits of the sketches, by the product of the query's vector with the signs of the others, and by the vectors
-//! themselves, of which only the best are read from the database.
+//! Each change of an entry gives it a new version. The index reads the entries with the versions that it lacks, so it
+//! can be dropped and loaded again at any time.
+//!
+//! A sketch has the signs of the components of a vector, one bit each. A nearest-neighbour search has three stages,
+//! each more exact and with fewer candidates than the one before:
+//!
+//! 1. The number of equal bits of the sketches selects 100 candidates per result, at least 1,000.
+//! 2. The product of the query with the signs selects 8 candidates per result, at least 80.
+//! 3. The vectors of these candidates are read from the database and compared exactly.
+//!
+//! Invariant: the index is complete up to its version. If reading fails, it is reset. The tests compare the first two
+//! stages with a full sort.
 
 use rusqlite::Connection;
 use rustc_hash::FxHashMap;
@@ -14,25 +22,25 @@ use super::vectors;
 use afd_store::Result;
 use afd_store::args;
 
-/// Entries that are read at a time.
+/// Number of entries that are read at a time.
 const PAGE: i64 = 4_096;
-/// How many candidates the second step looks at for each result, and at least.
+/// Number of candidates of the second stage for each result, and its minimum.
 const SIGNS_FOR_EACH: usize = 100;
 const LEAST_BY_SIGNS: usize = 1_000;
-/// How many candidates the third step looks at for each result, and at least.
+/// Number of candidates of the third stage for each result, and its minimum.
 const VECTORS_FOR_EACH: usize = 8;
 const LEAST_BY_VECTORS: usize = 80;
 
-/// Place of an entry that is not to be found.
+/// Place of an entry that is not in the index.
 const NOWHERE: u32 = u32::MAX;
 
 /// Sketches of one model, by the places of the entries.
 #[derive(Debug, Default)]
 struct Sketches {
-    /// Words of a sketch.
+    /// Number of 64-bit words of a sketch.
     width: usize,
     bits: Vec<u64>,
-    /// Whether there is one.
+    /// Whether a place has a sketch.
     present: Vec<bool>,
 }
 
@@ -65,12 +73,12 @@ impl Sketches {
     }
 }
 
-/// The index.
+/// The in-memory index of the entries.
 #[derive(Debug, Default)]
 pub struct Index {
-    /// Version up to which it has followed.
+    /// Version up to which the index has read changes.
     version: i64,
-    /// Places by the row ids of entries, which are dense: looked up for every match of a term.
+    /// Places by the row ids of entries. A list, because the row ids are dense and each match of a term is looked up.
     places: Vec<u32>,
     ids: Vec<i64>,
     filtered: Vec<Option<Filtered>>,
@@ -81,13 +89,13 @@ pub struct Index {
 }
 
 impl Index {
-    /// Returns whether it was read, with the sketches of some models.
+    /// Returns whether the index is loaded, with the sketches of these models.
     pub fn is_loaded(&self, models: &[i64]) -> bool {
         self.version > 0 && models.iter().all(|model| self.sketches.contains_key(model))
     }
 
-    /// Returns how many changes of the database, as a connection sees it, it has not followed; all entries if it lacks
-    /// the sketches of a model.
+    /// Returns the number of changes, as a connection sees them, that the index has not read yet. If the index is not
+    /// loaded or lacks the sketches of a model, returns the approximate number of entries.
     ///
     /// # Errors
     /// If the database cannot be read.
@@ -99,14 +107,14 @@ impl Index {
         }
     }
 
-    /// Follows the database. `models` are the row ids of models whose vectors are searched.
+    /// Reads the changes from the database. `models` has the row ids of the models whose vectors are searched.
     ///
     /// # Errors
     /// If the database cannot be read.
     pub fn follow(&mut self, connection: &Connection, models: &[i64]) -> Result<()> {
         let followed = self.read(connection, models);
         if followed.is_err() {
-            // Half of what was read would be taken for all of it.
+            // A partly loaded index would look complete.
             *self = Self::default();
         }
         followed
@@ -122,8 +130,7 @@ impl Index {
             }
         }
         if loaded {
-            // Entries may have been followed to a newer state than the one that sketches were read of just now; then
-            // they are followed again.
+            // The index may have read changes that are newer than the state of these sketches. Then read them again.
             self.version = self.version.min(entries::newest_version(connection)?);
         }
         loop {
@@ -158,7 +165,7 @@ impl Index {
         self.places[id] = place;
     }
 
-    /// Puts an entry in its place, or takes it out. Returns the place.
+    /// Inserts or updates an entry, and returns its place. Removes the entry if `filtered` is `None`.
     fn put(&mut self, id: i64, filtered: Option<Filtered>) -> Option<usize> {
         let place = self.place(id);
         if let Some(place) = place
@@ -218,22 +225,22 @@ impl Index {
         Ok(())
     }
 
-    /// Returns what a search filters an entry by.
+    /// Returns the fields by which an entry is filtered.
     pub fn get(&self, id: i64) -> Option<&Filtered> {
         self.filtered[self.place(id)?].as_ref()
     }
 
-    /// Returns the version up to which it has followed.
+    /// Returns the version up to which the index has read changes.
     pub fn version(&self) -> i64 {
         self.version
     }
 
-    /// Returns the size of what is searched.
+    /// Returns the size of the corpus.
     pub fn corpus(&self) -> Corpus {
         Corpus { entries: self.entries, mean_words: self.words as f64 / (self.entries.max(1)) as f64 }
     }
 
-    /// Returns the number of bytes that it takes.
+    /// Returns the memory that the index uses, bytes.
     pub fn bytes(&self) -> usize {
         let sketches: usize = self.sketches.values().map(|s| s.bits.capacity() * 8 + s.present.capacity()).sum();
         self.ids.capacity() * 8
@@ -242,17 +249,17 @@ impl Index {
             + sketches
     }
 
-    /// Returns how many entries lack a sketch of a model.
+    /// Returns the number of entries that lack a sketch of a model.
     pub fn without_sketch(&self, model: i64) -> usize {
         let present = self.sketches.get(&model).map_or(0, |s| s.present.iter().filter(|p| **p).count());
         self.entries.saturating_sub(present)
     }
 
-    /// Returns the cosines of some entries whose vectors of a model are compared with a vector of unit length, nearest
-    /// first.
+    /// Compares the vectors that some entries have of a model with a vector of unit length. Returns these entries with
+    /// the cosine of the angle, nearest first.
     ///
     /// # Errors
-    /// If vectors cannot be read.
+    /// If a vector cannot be read.
     pub fn among(
         &self,
         connection: &Connection,
@@ -272,10 +279,10 @@ impl Index {
     }
 
     /// Returns up to `count` entries whose vectors of a model are nearest to a vector of unit length, with the cosine
-    /// of the angle.
+    /// of the angle, nearest first.
     ///
     /// # Errors
-    /// If vectors cannot be read.
+    /// If a vector cannot be read.
     pub fn nearest(
         &self,
         connection: &Connection,
@@ -304,11 +311,11 @@ impl Index {
     }
 }
 
-/// Returns the wanted places whose sketches differ from one in the fewest bits.
+/// Returns up to `count` wanted places whose sketches differ from `sketch` in the fewest bits.
 fn by_bits(sketches: &Sketches, sketch: &[u64], count: usize, wanted: impl Fn(usize) -> bool) -> Vec<usize> {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("popcnt") {
-        // SAFETY: the processor has the instruction that the function is compiled to use; it was just asked.
+        // SAFETY: the check above shows that the processor supports `popcnt`, which is all that the function requires.
         #[allow(unsafe_code)]
         return unsafe { by_bits_popcnt(sketches, sketch, count, wanted) };
     }
@@ -318,7 +325,7 @@ fn by_bits(sketches: &Sketches, sketch: &[u64], count: usize, wanted: impl Fn(us
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "popcnt")]
 fn by_bits_popcnt(sketches: &Sketches, sketch: &[u64], count: usize, wanted: impl Fn(usize) -> bool) -> Vec<usize> {
-    // Of the usual size, 384 components, without a loop.
+    // The usual size, 384 components, needs no loop.
     if let Ok(sketch) = <&[u64; 6]>::try_from(sketch) {
         return fewest_bits(sketches, count, wanted, |bits| {
             bits.try_into().map_or(u32::MAX, |bits: &[u64; 6]| distance(bits, sketch))
@@ -333,8 +340,9 @@ fn distance(a: &[u64], b: &[u64]) -> u32 {
     a.iter().zip(b).map(|(x, y)| (x ^ y).count_ones()).sum()
 }
 
-/// Looks at each sketch once, and asks whether it is wanted only if it may be among the nearest: there are many, and
-/// what is filtered by lies elsewhere. Of equally near ones the first are taken.
+/// Returns the places of the nearest sketches. Reads each sketch once, and calls `wanted` only if the sketch may be
+/// among the nearest, because there are many sketches and the filter fields are elsewhere in memory. Of equally near
+/// sketches, the first ones are returned.
 #[inline(always)]
 fn fewest_bits(
     sketches: &Sketches,
@@ -343,7 +351,8 @@ fn fewest_bits(
     distance: impl Fn(&[u64]) -> u32,
 ) -> Vec<usize> {
     let mut near: Vec<(usize, usize)> = Vec::new();
-    // How many of them have which distance, the largest distance that still matters, and how many have at most that.
+    // The number of candidates at each distance, the largest distance that still matters, and the number of candidates
+    // up to that distance.
     let mut having = vec![0_usize; sketches.width * 64 + 1];
     let (mut most, mut found) = (sketches.width * 64, 0);
     for (place, bits) in sketches.bits.chunks_exact(sketches.width.max(1)).enumerate() {
@@ -369,17 +378,17 @@ fn fewest_bits(
     near.into_iter().map(|(_, place)| place).collect()
 }
 
-/// Returns the places whose signs have the largest product with a vector.
+/// Returns the `count` places whose signs have the largest dot product with a vector.
 fn by_signs(sketches: &Sketches, vector: &[f32], places: Vec<usize>, count: usize) -> Vec<usize> {
     if places.len() <= count {
         return places;
     }
-    // For each byte of a sketch the sum that it stands for.
+    // For each byte of a sketch, the sums of its possible values.
     let mut sums: Vec<[f32; 256]> = vector.chunks(8).map(sums_of).collect();
     sums.resize(sketches.width * 8, [0.0; 256]);
     let (sums, _) = sums.as_chunks::<8>();
     let product = |place: usize| {
-        // Eight sums, none of which waits for another.
+        // Eight independent sums, so that no addition waits for another.
         let mut product = [0.0_f32; 8];
         for (word, sums) in sketches.bits[place * sketches.width..].iter().zip(sums) {
             for (i, byte) in word.to_le_bytes().into_iter().enumerate() {
@@ -394,7 +403,7 @@ fn by_signs(sketches: &Sketches, vector: &[f32], places: Vec<usize>, count: usiz
     products.into_iter().map(|(_, place)| place).collect()
 }
 
-/// Returns the sum of eight components for each way of giving them signs, of which a set bit is a plus.
+/// Returns the sums of eight components for all combinations of their signs. A set bit means plus.
 fn sums_of(part: &[f32]) -> [f32; 256] {
     let mut sums = [-part.iter().sum::<f32>(); 256];
     for byte in 1..256_usize {

@@ -1,12 +1,13 @@
-//! Recall: finding again what is worth remembering.
+//! Recall: search over all records that are worth remembering.
 //!
-//! Notes, bugs, results, page models, patterns, sessions, states, and what callers stored have an *entry* each.
-//! Triggers of the database make it and mark it as due when its row changes; the rest of it is derived after the commit
-//! (`entries`): terms for full-text search (`terms`), and the vector of the built-in model
-//! (`vectors`). Vectors of another model are made behind. An index in memory (`index`) has what a search filters by,
-//! and sketches of the vectors; it follows the versions of entries, and can be dropped and read again at any time. An
-//! index outside (`qdrant`) follows them through an `outbox`. `search` fuses what is found by words and by vectors,
-//! wherever these are (`nearest`).
+//! Each note, bug, result, page model, pattern, session, state and stored memory has an *entry*. Database triggers
+//! insert the entry, and mark it as due when its row changes. The rest is derived after the commit (`entries`): the
+//! terms for full-text search (`terms`), and the vector of the built-in model (`vectors`). Vectors of another model are
+//! computed in the background.
+//!
+//! The in-memory index (`index`) has the fields that searches filter by, and sketches of the vectors. It reads changes
+//! by the versions of the entries, so it can be dropped and loaded again at any time. An external index (`qdrant`) gets
+//! the changes through an `outbox`. `search` fuses the matches by words and by vectors of either index (`nearest`).
 
 pub mod entries;
 mod extent;
@@ -24,7 +25,7 @@ pub mod vectors;
 
 use afd_proto::recall::EntryType;
 
-/// What is searched of a row, and what a search filters by.
+/// Searchable text of a row, and the fields that searches filter by.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Described {
     /// Type of the entry.
@@ -33,32 +34,32 @@ pub struct Described {
     pub title: String,
     /// Text.
     pub text: String,
-    /// Package that it is about; empty for none.
+    /// Package of the app that it is about; empty for none.
     pub app: String,
     /// Site that it is about; empty for none.
     pub site: String,
     /// Row id of its session.
     pub session: Option<i64>,
-    /// Whether only its session may be told.
+    /// Whether only its session can see it.
     pub private: bool,
     /// Confidence, 0 to 1.
     pub confidence: f64,
-    /// When it was recorded, UTC milliseconds.
+    /// Time of recording, UTC milliseconds.
     pub at: i64,
-    /// When it stops being true.
+    /// Expiry time, UTC milliseconds; `None` if it does not expire.
     pub expires_at: Option<i64>,
     /// Tags.
     pub tags: Vec<String>,
-    /// Who said it: a word such as `user` or `recorded`, or the name of a tool.
+    /// Source: a word such as `user` or `recorded`, or the name of a tool.
     pub source: String,
     /// Uids of entries that it refers to.
     pub related: Vec<String>,
-    /// Whether it is going on, and so not archived.
+    /// Whether it is in progress and therefore not archived.
     pub is_current: bool,
 }
 
 impl Described {
-    /// Returns the text that is searched.
+    /// Returns the searchable text: the title, if there is one, and the text.
     pub fn searched(&self) -> String {
         if self.title.is_empty() { self.text.clone() } else { format!("{}\n{}", self.title, self.text) }
     }

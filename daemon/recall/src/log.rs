@@ -1,4 +1,4 @@
-//! What the upkeep of the entries changed.
+//! Log of the changes that upkeep made.
 
 use rusqlite::Connection;
 
@@ -6,7 +6,7 @@ use afd_proto::recall_upkeep::UpkeepChange;
 
 use afd_store::{Result, Sql as _, args, json, now_ms};
 
-/// Runs that are kept.
+/// Maximum number of runs in the log.
 const KEPT: i64 = 500;
 
 /// Records the changes of a run.
@@ -18,7 +18,7 @@ pub fn add(connection: &Connection, changes: &[UpkeepChange]) -> Result<()> {
     Ok(())
 }
 
-/// Returns the newest runs with what they changed.
+/// Returns the newest runs, newest first: the time (UTC milliseconds) and the changes of each.
 pub fn newest(connection: &Connection, limit: i64) -> Result<Vec<(i64, Vec<UpkeepChange>)>> {
     let mut statement =
         connection.prepare_cached("SELECT at, changes FROM upkeep_log ORDER BY id DESC LIMIT :limit")?;

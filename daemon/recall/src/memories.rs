@@ -1,4 +1,4 @@
-//! What callers stored by `recall.store`.
+//! Memories that callers stored with `recall.store`.
 
 use afd_proto::pattern::PatternScope;
 use afd_proto::recall::StoredType;
@@ -21,13 +21,13 @@ pub struct Memory {
     pub title: Option<String>,
     /// Text.
     pub text: String,
-    /// Package that it is about; empty for none.
+    /// Package of the app that it is about; empty for none.
     pub app: String,
     /// Site that it is about; empty for none.
     pub site: String,
-    /// Who sees it.
+    /// Visibility.
     pub scope: PatternScope,
-    /// Who said it.
+    /// Source, such as `user`.
     pub source: String,
     /// Confidence, 0 to 1.
     pub confidence: f64,
@@ -35,9 +35,9 @@ pub struct Memory {
     pub tags: Vec<String>,
     /// Uids of other entries.
     pub related: Vec<String>,
-    /// When it stops being true, UTC milliseconds.
+    /// Expiry time, UTC milliseconds; `None` if it does not expire.
     pub expires_at: Option<i64>,
-    /// When it was stored, UTC milliseconds.
+    /// Time of storing, UTC milliseconds.
     pub created_at: i64,
 }
 
@@ -54,16 +54,16 @@ fn memory(row: &Row<'_>) -> rusqlite::Result<Memory> {
     }))
 }
 
-/// Maximum number of uses that a record may claim.
+/// Maximum number of reported uses in an imported record.
 const MAX_USES: f64 = 1e9;
 
-/// The kind of records that another copy of the memory can take in.
+/// The kind of records that another copy of the memory can import.
 pub const KIND: Kind = Kind { name: "memory", table: "memories", skipped: &[], natural: &[] };
 
-/// Takes in a record.
+/// Imports a record.
 ///
 /// # Errors
-/// If it does not fit.
+/// If the record is invalid or conflicts with another row.
 pub fn load(
     connection: &Connection,
     loader: &mut Loader,
@@ -94,7 +94,7 @@ pub fn load(
     }
     let number = |field: &str| record.get(field).and_then(serde_json::Value::as_f64);
     for field in ["confidence", "prior"] {
-        // Copies of before had no prior.
+        // Records of older versions have no prior.
         if !number(field).map_or(field == "prior" && !record.contains_key(field), |share| (0.0..=1.0).contains(&share))
         {
             return Err(LoadError::Invalid(format!("{field}: expected 0 to 1")));
@@ -123,8 +123,8 @@ pub fn get(connection: &Connection, id: i64) -> Result<Option<Memory>> {
     )
 }
 
-/// Stores a memory. The same text of the same source, stored again by the same session with the same scope, changes the
-/// one of before by what is given. Returns its uid, and whether it was there.
+/// Stores a memory. If the session has already stored the same text with the same type, app, site, scope and source,
+/// updates that memory with the given values. Returns the uid of the memory, and whether it existed before.
 pub fn store(connection: &Connection, origin: &str, new: &Memory) -> Result<(String, bool)> {
     let list = |list: &[String]| serde_json::to_string(list).unwrap_or_default();
     let now = now_ms();
@@ -185,7 +185,7 @@ fn evidence_of(connection: &Connection, uid: &str) -> Result<Option<Evidence>> {
     )
 }
 
-/// Records that a memory was used, and whether it held (`None`: unknown). Returns whether there is one with this uid.
+/// Records that a memory was used, and whether it held (`None`: unknown). Returns whether a memory has this uid.
 pub fn used(connection: &Connection, uid: &str, held: Option<bool>) -> Result<bool> {
     let Some(before) = evidence_of(connection, uid)? else { return Ok(false) };
     let now = now_ms();
@@ -198,8 +198,8 @@ pub fn used(connection: &Connection, uid: &str, held: Option<bool>) -> Result<bo
     Ok(true)
 }
 
-/// Lets confidence follow what reports of uses count by now, of up to `limit` memories. Returns their uids. The rows
-/// are as new as before: nothing was reported.
+/// Updates the confidence of up to `limit` memories to the current weight of the reports of their uses. Returns the
+/// uids of these memories. Their modification times stay, because nothing new was reported.
 pub fn refresh(connection: &Connection, now: i64, limit: usize) -> Result<Vec<String>> {
     let rows: Vec<(String, f64, f64)> = connection.all(
         "SELECT uid, confidence, prior, held, failed, last_used_at FROM memories WHERE held + failed > 0 AND deleted_at IS NULL",
@@ -217,7 +217,7 @@ pub fn refresh(connection: &Connection, now: i64, limit: usize) -> Result<Vec<St
     Ok(refreshed)
 }
 
-/// Returns the session that stored a memory, and whether only that may be told.
+/// Returns the row id of the session that stored a memory, and whether the memory is private to it.
 pub fn owner(connection: &Connection, uid: &str) -> Result<Option<(i64, bool)>> {
     connection.first(
         "SELECT session_id, scope = 'session' AS private FROM memories WHERE uid = :uid AND deleted_at IS NULL",
@@ -226,7 +226,7 @@ pub fn owner(connection: &Connection, uid: &str) -> Result<Option<(i64, bool)>> 
     )
 }
 
-/// Counts what a session stored.
+/// Counts the memories that a session stored.
 pub fn count_of(connection: &Connection, session: i64) -> Result<i64> {
     connection.one(
         "SELECT count(*) AS count FROM memories WHERE session_id = :session_id AND deleted_at IS NULL",
@@ -235,7 +235,8 @@ pub fn count_of(connection: &Connection, session: i64) -> Result<i64> {
     )
 }
 
-/// Deletes a memory and erases its content. Returns when it was stored, or `None` if there is none with this uid.
+/// Deletes a memory and erases its content. Returns the time of storing (UTC milliseconds), or `None` if no memory has
+/// this uid.
 pub fn delete(connection: &Connection, uid: &str) -> Result<Option<i64>> {
     connection.first(
         "UPDATE memories SET title = NULL, text = '', tags = '[]', related = '[]', source = '', deleted_at = :now, updated_at = :now
@@ -245,7 +246,8 @@ pub fn delete(connection: &Connection, uid: &str) -> Result<Option<i64>> {
     )
 }
 
-/// Erases what was stored for a session alone, or everything that it stored.
+/// Erases the private memories of a session, or with `all` everything that it stored. Returns the number of erased
+/// memories.
 pub fn erase_of(connection: &Connection, session: i64, all: bool) -> Result<usize> {
     connection.run(
         "UPDATE memories SET title = NULL, text = '', tags = '[]', related = '[]', source = '', deleted_at = :now, updated_at = :now
@@ -254,7 +256,7 @@ pub fn erase_of(connection: &Connection, session: i64, all: bool) -> Result<usiz
     )
 }
 
-/// Deletes up to `limit` memories that have expired. Returns the uids.
+/// Deletes up to `limit` expired memories. Returns their uids.
 pub fn delete_expired(connection: &Connection, now: i64, limit: usize) -> Result<Vec<String>> {
     let mut statement = connection.prepare_cached(
         "UPDATE memories SET title = NULL, text = '', tags = '[]', related = '[]', source = '', deleted_at = :now, updated_at = :now

@@ -1,4 +1,4 @@
-//! Where vectors are searched: in the index of this process, or in one outside that others may share.
+//! Nearest-neighbour search: in the in-memory index alone, or also in an external index that several stores may share.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,19 +12,19 @@ use afd_store::Result;
 
 /// An index of vectors.
 pub trait VectorIndex {
-    /// Returns what an entry is filtered and ranked by.
+    /// Returns the fields by which an entry is filtered and ranked.
     fn get(&self, entry: i64) -> Option<&Filtered>;
 
-    /// Returns entries of other stores that may be found, with the terms of their texts.
+    /// Returns the entries of other stores that the scope allows, with the terms of their texts.
     fn foreign(&self, _: &Scope) -> Vec<(i64, &Terms)> {
         Vec::new()
     }
 
-    /// Returns up to `count` entries that may be found and whose vectors are nearest to that of a query, with the
-    /// cosine of the angle, nearest first.
+    /// Returns the entries that the scope allows and whose vectors are nearest to that of a query, with the cosine of
+    /// the angle, nearest first. There are up to `count` of them, or half as many again with entries of other stores.
     ///
     /// # Errors
-    /// If vectors cannot be read.
+    /// If a vector cannot be read.
     fn nearest(
         &self,
         connection: &Connection,
@@ -58,25 +58,25 @@ impl VectorIndex for Index {
 pub struct Foreign {
     /// Terms of its text.
     pub terms: Terms,
-    /// What it is filtered and ranked by.
+    /// Fields by which it is filtered and ranked.
     pub found_by: Filtered,
     /// Cosine of the angle between its vector and that of the query.
     pub cosine: f64,
 }
 
-/// What an index outside answered to one query, beside the index of this process.
+/// The response of an external index to one query, combined with the in-memory index.
 ///
-/// That one has all entries of this store, also those that are private or were not sent yet, and exact vectors; so what
-/// is found of one's own does not depend on what others have put there, nor on whether the index outside has lost
-/// something.
+/// The in-memory index has all entries of this store, including private and unsent ones, and exact vectors. Your own
+/// results therefore do not depend on the entries that other stores have uploaded, or on entries that the external
+/// index has lost.
 pub struct Answered<'a> {
-    /// Index of this process.
+    /// The in-memory index.
     pub index: &'a Index,
     /// Row id of the model whose vectors were searched.
     pub model: i64,
-    /// Entries of this store that were found.
+    /// Row ids of the entries of this store that the external index found.
     pub own: Vec<i64>,
-    /// Entries of other stores, by numbers below zero.
+    /// Entries of other stores, by negative ids.
     pub foreign: &'a HashMap<i64, Foreign>,
 }
 
@@ -110,7 +110,7 @@ impl VectorIndex for Answered<'_> {
         let mut foreign: Vec<(i64, f64)> =
             self.foreign.iter().filter(|(_, f)| scope.allows(&f.found_by)).map(|(id, f)| (*id, f.cosine)).collect();
         nearest_first(&mut foreign);
-        // However many others have put there, they do not displace one's own.
+        // Entries of other stores do not displace own entries, however many there are.
         foreign.truncate(count.div_ceil(2));
         near.extend(foreign);
         nearest_first(&mut near);

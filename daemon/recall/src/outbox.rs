@@ -1,32 +1,32 @@
-//! How far an index outside of this database has followed the versions of the entries.
+//! Upload state of external indexes: the version of the entries up to which each has received changes.
 
 use rusqlite::{Connection, Row};
 
 use afd_store::{Result, Sql as _, args, now_ms, read};
 
-/// Position of an index outside.
+/// Upload state of a collection of an external index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outbox {
     /// Row id.
     pub id: i64,
-    /// Store in whose name the points are there.
+    /// Uid of the store that owns the points.
     pub origin: String,
     /// Collection.
     pub collection: String,
     /// Version up to which changes were sent.
     pub position: i64,
-    /// Version up to which what changed was deleted while another collection was in use.
+    /// Version up to which changed entries were deleted while another collection was in use.
     pub forgotten: i64,
-    /// Round of sending everything.
+    /// Number of the round in which everything is sent.
     pub round: i64,
-    /// Whether the round is through.
+    /// Whether the round is complete.
     pub whole: bool,
     /// Whether anything was sent, or may have been.
     pub reached: bool,
 }
 
 impl Outbox {
-    /// Returns the version up to which the collection follows the entries, whether it is in use or not.
+    /// Returns the version up to which the collection reflects the entries, whether it is in use or not.
     pub fn followed(&self) -> i64 {
         self.position.max(self.forgotten)
     }
@@ -36,7 +36,7 @@ fn outbox(row: &Row<'_>) -> rusqlite::Result<Outbox> {
     Ok(read!(row => Outbox { id, origin, collection, position, forgotten, round, whole, reached }))
 }
 
-/// Returns the outbox of a collection, if anything was ever to be sent there.
+/// Returns the outbox of a collection, if it was ever opened.
 pub fn find(connection: &Connection, url: &str, collection: &str, origin: &str) -> Result<Option<Outbox>> {
     connection.first(
         "SELECT id, origin, collection, position, forgotten, round, whole, reached FROM outboxes
@@ -55,8 +55,8 @@ pub fn open(connection: &Connection, url: &str, collection: &str, origin: &str) 
     find(connection, url, collection, origin)?.ok_or_else(|| rusqlite::Error::QueryReturnedNoRows.into())
 }
 
-/// Returns the outboxes of this store, and of those that it replaced, at a URL, except one: those of earlier models and
-/// settings.
+/// Returns all outboxes at a URL except one, for this store and the stores that it replaced. They belong to earlier
+/// models and settings.
 pub fn others(connection: &Connection, url: &str, origin: &str, except: i64) -> Result<Vec<Outbox>> {
     connection.all(
         "SELECT id, origin, collection, position, forgotten, round, whole, reached FROM outboxes
@@ -82,7 +82,7 @@ pub fn was_reached(connection: &Connection, url: &str, origin: &str) -> Result<b
     )
 }
 
-/// Returns another URL to which something was sent, if there is one.
+/// Returns the most recently used other URL to which something was sent, if there is one.
 pub fn elsewhere(connection: &Connection, url: &str, origin: &str) -> Result<Option<String>> {
     connection.first(
         "SELECT url FROM outboxes WHERE url <> :url AND reached = 1 AND (origin = :origin OR origin IN (SELECT origin FROM former_origins))
@@ -101,7 +101,7 @@ pub fn advance(connection: &Connection, id: i64, position: i64) -> Result<()> {
     Ok(())
 }
 
-/// Records that what changed up to a version was deleted.
+/// Records that the entries that changed up to a version were deleted from the collection.
 pub fn forget(connection: &Connection, id: i64, upto: i64) -> Result<()> {
     connection.run(
         "UPDATE outboxes SET forgotten = :upto, updated_at = :now WHERE id = :id",
@@ -110,13 +110,13 @@ pub fn forget(connection: &Connection, id: i64, upto: i64) -> Result<()> {
     Ok(())
 }
 
-/// Records that a round is through.
+/// Records that the round is complete.
 pub fn complete(connection: &Connection, id: i64) -> Result<()> {
     connection.run("UPDATE outboxes SET whole = 1, updated_at = :now WHERE id = :id", args! {id, now: now_ms()})?;
     Ok(())
 }
 
-/// Begins a new round: everything is sent again.
+/// Begins a new round, in which everything is sent again.
 pub fn begin_again(connection: &Connection, id: i64) -> Result<()> {
     connection.run(
         "UPDATE outboxes SET position = 0, forgotten = 0, round = round + 1, whole = 0, updated_at = :now WHERE id = :id",
@@ -131,14 +131,14 @@ pub fn delete(connection: &Connection, id: i64) -> Result<()> {
     Ok(())
 }
 
-/// Returns how many entries changed after a version, or are to be derived from rows that have changed.
+/// Returns the number of entries that changed after a version or are due.
 pub fn pending(connection: &Connection, after: i64) -> Result<i64> {
     connection.one("SELECT count(*) AS count FROM entries WHERE version > :after OR due = 1", args! {after}, |row| {
         row.get("count")
     })
 }
 
-/// An entry whose change is to be sent.
+/// A change of an entry to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     /// Row id of the entry.
@@ -147,11 +147,11 @@ pub struct Change {
     pub uid: String,
     /// Version of the change.
     pub version: i64,
-    /// Whether an index outside is to have it: it can be found, by a vector, and is not private.
+    /// Whether an external index should have the entry: it is searchable, has a current vector and is not private.
     pub shared: bool,
 }
 
-/// Condition of what an index outside is to have.
+/// SQL condition for the entries that an external index should have.
 const SHARED: &str = "e.gone = 0 AND e.words > 0 AND e.private = 0 AND v.vector <> x'' AND v.content = e.content";
 
 /// Returns changes after a version, in the order of their versions.

@@ -1,4 +1,4 @@
-//! Points of an index outside: vectors with what is stored with them, and what a search filters by there.
+//! Points of an external index: vectors with their payload, and the filters of searches.
 
 use afd_proto::recall::{EntryType, RecallEntry};
 use serde::{Deserialize, Serialize};
@@ -9,16 +9,16 @@ use super::entries::{Filtered, name_hash};
 use super::terms::{self, Terms};
 use afd_base::text;
 
-/// What is stored with a vector.
+/// Payload of a point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Payload {
     /// Uid of the entry.
     pub uid: String,
-    /// Store that put it there.
+    /// Uid of the store that uploaded it.
     pub origin: String,
-    /// Version of the entry, and round of sending everything.
+    /// Version of the entry.
     pub version: i64,
-    /// Round.
+    /// Upload round in which it was sent.
     pub round: i64,
     /// Type.
     #[serde(rename = "type")]
@@ -31,14 +31,14 @@ pub struct Payload {
     pub session: String,
     /// Tags, folded.
     pub tags: Vec<String>,
-    /// When it was recorded, UTC milliseconds.
+    /// Time of recording, UTC milliseconds.
     pub at: i64,
-    /// When it stops being true.
+    /// Expiry time, UTC milliseconds; `None` if it does not expire.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<i64>,
     /// Whether it was archived.
     pub archived: bool,
-    /// The entry, as it is handed over.
+    /// The entry, as returned to callers.
     pub entry: RecallEntry,
 }
 
@@ -52,7 +52,7 @@ impl Payload {
         terms::of(&self.searched())
     }
 
-    /// Returns what an entry of another store is filtered and ranked by.
+    /// Returns the fields by which an entry of another store is filtered and ranked.
     pub fn filtered(&self) -> Filtered {
         Filtered {
             kind: self.kind,
@@ -66,20 +66,20 @@ impl Payload {
             expires_at: self.expires_at.unwrap_or(i64::MAX),
             words: 1,
             gist: text::gist(self.searched().trim_start()),
-            // Whose user that was nobody can tell.
+            // The user of another store is not known here.
             by_user: false,
         }
     }
 }
 
-/// A vector with what is stored with it.
+/// A vector with its payload.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Point {
     /// Id, a UUID.
     pub id: String,
     /// The vector.
     pub vector: Vec<f32>,
-    /// What is stored with it.
+    /// Its payload.
     pub payload: Payload,
 }
 
@@ -88,11 +88,11 @@ pub struct Point {
 pub struct Neighbour {
     /// Cosine of the angle between its vector and that of the query.
     pub score: f64,
-    /// What is stored with it.
+    /// Its payload.
     pub payload: Payload,
 }
 
-/// What a search filters by, see `Scope`.
+/// Filter of a search in an external index (see `Scope`).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Filters {
     /// Only these types; all if empty.
@@ -105,20 +105,20 @@ pub struct Filters {
     pub session: Option<String>,
     /// Only entries with this tag.
     pub tag: Option<String>,
-    /// Recorded in this time, UTC milliseconds.
+    /// Earliest time of recording, UTC milliseconds.
     pub since: Option<i64>,
-    /// Until when.
+    /// Latest time of recording, UTC milliseconds.
     pub until: Option<i64>,
-    /// Only what stops being true until then.
+    /// Latest expiry time, UTC milliseconds.
     pub expires_until: Option<i64>,
-    /// Now: what has expired is not found.
+    /// Current time, UTC milliseconds. Expired entries are not returned.
     pub now: i64,
-    /// Whether to find what was archived.
+    /// Whether to return archived entries, too.
     pub archived: bool,
 }
 
 impl Filters {
-    /// Returns them as Qdrant's.
+    /// Returns the filter in the format of Qdrant.
     pub fn conditions(&self) -> Value {
         let mut must = Vec::new();
         if !self.types.is_empty() {
@@ -147,12 +147,12 @@ impl Filters {
     }
 }
 
-/// Returns the condition of points that a store put there.
+/// Returns the condition that selects the points of a store.
 pub fn of_store(origin: &str) -> Value {
     json!({"key": "origin", "match": {"value": origin}})
 }
 
-/// Returns the id of a point: that of an entry of a store.
+/// Returns the id of the point of an entry. It also depends on the store, so that stores never share points.
 pub fn point_id(origin: &str, uid: &str) -> String {
     let hash = Sha256::digest(format!("{origin}\0{uid}"));
     let mut bytes = [0; 16];

@@ -1,7 +1,7 @@
-//! An index outside: a Qdrant, over its REST interface. Several stores may share it.
+//! Client of a Qdrant server, over its REST interface. Several stores may share a server.
 //!
-//! There is a collection for each model, so that vectors which cannot be compared never meet. Each store puts its own
-//! points there, whose ids depend on it, and never changes those of others.
+//! Each model has its own collection, so that only comparable vectors are compared. Each store uploads its own points,
+//! whose ids depend on the store, and never changes points of other stores.
 
 use std::time::{Duration, Instant};
 
@@ -18,15 +18,15 @@ use afd_base::model::api_key;
 use afd_base::net::{self, BodyError};
 use afd_base::text;
 
-/// Maximum size of an answer, bytes.
+/// Maximum size of a response, bytes.
 const MAX_ANSWER: usize = 32 << 20;
-/// Timeout of what changes something: a search is waited for, this is not.
+/// Timeout of uploads, deletions and checks. Callers wait for searches, but not for these.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
-/// Time for which a Qdrant that could not be reached is not asked again.
+/// Time for which searches do not use a server that could not be reached.
 const LEFT_ALONE: Duration = Duration::from_secs(5);
-/// Points that are looked at for an entry: several stores may have put it there.
+/// Maximum number of points read for an entry. Several stores may have uploaded it.
 const MAX_FOUND: usize = 10;
-/// Length of what it says of an error, characters.
+/// Maximum length of an error message of the server, characters.
 const MAX_REASON: usize = 200;
 /// Payload indexes: the fields that searches filter by.
 const INDEXES: [(&str, &str); 11] = [
@@ -43,33 +43,34 @@ const INDEXES: [(&str, &str); 11] = [
     ("version", "integer"),
 ];
 
-/// Why a Qdrant did not do what it was asked for.
+/// Error of a request to Qdrant.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QdrantError {
-    /// It cannot be reached, or is busy.
+    /// The server cannot be reached or is busy.
     #[error("{0}")]
     Away(String),
-    /// It has no such collection.
+    /// The collection does not exist.
     #[error("it has no such collection")]
     NoCollection,
-    /// It cannot be used as it is: the key is wrong, the collection does not fit, or it is no Qdrant.
+    /// The server cannot be used: the key is wrong, the collection has another vector size, or it is not a Qdrant
+    /// server.
     #[error("{0}")]
     Unusable(String),
-    /// It refuses what the request holds.
+    /// The server rejected the content of the request.
     #[error("{0}")]
     Refused(String),
 }
 
 type Result<T> = std::result::Result<T, QdrantError>;
 
-/// A Qdrant.
+/// A client of a Qdrant server.
 pub struct Qdrant {
     client: Client,
     url: String,
     collection: String,
     key: Option<Secret>,
     timeout: Duration,
-    /// When it could not be reached, and why.
+    /// Time and error of the last request, if the server could not be reached.
     failed: Mutex<Option<(Instant, QdrantError)>>,
 }
 
@@ -79,7 +80,7 @@ struct Answer {
 }
 
 impl Qdrant {
-    /// Creates a client of the Qdrant of the settings; `None` if they name none.
+    /// Creates a client of the configured Qdrant server; `None` if none is configured.
     ///
     /// # Errors
     /// If the key cannot be read or the HTTP client cannot be created.
@@ -101,7 +102,7 @@ impl Qdrant {
         &self.url
     }
 
-    /// Returns the collection of a model, by its identity.
+    /// Returns the name of the collection of a model, given the identity of the model.
     pub fn collection(&self, identity: &str) -> String {
         let hash = Sha256::digest(identity);
         let short: String = hash[..6].iter().map(|byte| format!("{byte:02x}")).collect();
@@ -155,10 +156,10 @@ impl Qdrant {
         })
     }
 
-    /// Makes a collection with its payload indexes, if there is none.
+    /// Creates a collection if it does not exist, and its payload indexes.
     ///
     /// # Errors
-    /// If it cannot be reached, or has such a collection with vectors of another size.
+    /// If the server cannot be reached, or the collection has vectors of another size.
     pub async fn prepare(&self, collection: &str, dimensions: i64) -> Result<()> {
         let found = self.call(Method::GET, collection, None, WRITE_TIMEOUT).await;
         match found {
@@ -173,7 +174,7 @@ impl Qdrant {
             Err(QdrantError::NoCollection) => {
                 let body = json!({"vectors": {"size": dimensions, "distance": "Cosine"}});
                 match self.call(Method::PUT, collection, Some(body), WRITE_TIMEOUT).await {
-                    // Another store may have made it meanwhile.
+                    // Another store may have created it in the meantime.
                     Err(QdrantError::Unusable(told)) if told.starts_with("HTTP 409") => {}
                     made => drop(made?),
                 }
@@ -187,10 +188,10 @@ impl Qdrant {
         Ok(())
     }
 
-    /// Puts points there, in the place of those with the same ids.
+    /// Uploads points. Replaces points with the same ids.
     ///
     /// # Errors
-    /// If it cannot be reached, or refuses them.
+    /// If the server cannot be reached, or rejects the points.
     pub async fn upsert(&self, collection: &str, points: &[Point]) -> Result<()> {
         let path = format!("{collection}/points?wait=true");
         self.call(Method::PUT, &path, Some(json!({"points": points})), WRITE_TIMEOUT).await.map(drop)
@@ -199,16 +200,16 @@ impl Qdrant {
     /// Deletes points by their ids.
     ///
     /// # Errors
-    /// If it cannot be reached.
+    /// If the server cannot be reached.
     pub async fn delete(&self, collection: &str, ids: &[String]) -> Result<()> {
         let path = format!("{collection}/points/delete?wait=true");
         self.call(Method::POST, &path, Some(json!({"points": ids})), WRITE_TIMEOUT).await.map(drop)
     }
 
-    /// Deletes the points that meet all of some conditions, and none of others.
+    /// Deletes the points that meet all conditions in `must` and none in `must_not`.
     ///
     /// # Errors
-    /// If it cannot be reached.
+    /// If the server cannot be reached.
     pub async fn delete_where(&self, collection: &str, must: &[Value], must_not: &[Value]) -> Result<()> {
         let path = format!("{collection}/points/delete?wait=true");
         self.call(Method::POST, &path, Some(json!({"filter": {"must": must, "must_not": must_not}})), WRITE_TIMEOUT)
@@ -216,26 +217,27 @@ impl Qdrant {
             .map(drop)
     }
 
-    /// Returns how many points meet conditions.
+    /// Returns the number of points that meet all conditions in `must`.
     ///
     /// # Errors
-    /// If it cannot be reached.
+    /// If the server cannot be reached, or its response has no count.
     pub async fn count(&self, collection: &str, must: &[Value]) -> Result<i64> {
         let body = json!({"filter": {"must": must}, "exact": true});
         let counted = self.call(Method::POST, &format!("{collection}/points/count"), Some(body), WRITE_TIMEOUT).await?;
         counted["count"].as_i64().ok_or_else(|| QdrantError::Unusable("its answer has no count".to_owned()))
     }
 
-    /// Returns an error if it did not answer a moment ago: it is not asked again by what somebody waits for.
+    /// Returns the last error if the server could not be reached a moment ago, so that searches do not wait for it
+    /// again.
     fn check(&self) -> Result<()> {
         let failed = self.failed.lock().clone();
         failed.filter(|(at, _)| at.elapsed() < LEFT_ALONE).map_or(Ok(()), |(_, error)| Err(error))
     }
 
-    /// Returns the points that are nearest to a vector.
+    /// Returns up to `limit` points that are nearest to a vector.
     ///
     /// # Errors
-    /// If it cannot be reached.
+    /// If the server cannot be reached.
     pub async fn nearest(
         &self,
         collection: &str,
@@ -249,10 +251,10 @@ impl Qdrant {
         Ok(points(&found).filter_map(|point| serde_json::from_value(point.clone()).ok()).collect())
     }
 
-    /// Returns what stores other than one have stored with an entry.
+    /// Returns the payloads that stores other than `except` uploaded for an entry.
     ///
     /// # Errors
-    /// If it cannot be reached.
+    /// If the server cannot be reached.
     pub async fn find(&self, collection: &str, uid: &str, except: &str) -> Result<Vec<Payload>> {
         self.check()?;
         let filter = json!({"must": [{"key": "uid", "match": {"value": uid}}], "must_not": [of_store(except)]});
@@ -262,8 +264,7 @@ impl Qdrant {
     }
 }
 
-/// Returns the points of an answer. Those that another program put there are no entries, and are left out by the
-/// caller.
+/// Returns the points of a response. Points of other programs are not entries, and the callers skip them.
 fn points(answer: &Value) -> impl Iterator<Item = &Value> {
     answer["points"].as_array().into_iter().flatten()
 }

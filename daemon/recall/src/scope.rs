@@ -1,4 +1,4 @@
-//! What a search is asked for: the vectors of its query, and what it may find.
+//! Parameters of a search: the vectors of its query, and the filter of the entries.
 
 use std::collections::HashSet;
 
@@ -6,34 +6,34 @@ use afd_proto::recall::EntryType;
 
 use super::entries::Filtered;
 
-/// A list of the fusion.
+/// A ranked list that a search fuses with others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum List {
     /// Full text.
     Text,
-    /// Vectors of the model of the settings.
+    /// Vectors of the configured model.
     Vectors,
     /// Vectors of the built-in model.
     Builtin,
 }
 
-/// Vector of a query.
+/// A vector of a query.
 #[derive(Debug, Clone)]
 pub struct QueryVector {
     /// Row id of the model.
     pub model: i64,
     /// The vector, of unit length.
     pub vector: Vec<f32>,
-    /// What the list counts.
+    /// Weight of the list.
     pub weight: f64,
-    /// Which list it makes.
+    /// List that the vector produces.
     pub list: List,
 }
 
-/// What a search may find.
+/// Filter of the entries that a search can return.
 #[derive(Debug, Clone, Default)]
 pub struct Scope {
-    /// Row id of the session that asks; what is private to others is not found.
+    /// Row id of the session that searches. Private entries of other sessions are not returned.
     pub session: Option<i64>,
     /// Only these types; all if empty.
     pub types: Vec<EntryType>,
@@ -43,22 +43,22 @@ pub struct Scope {
     pub site: Option<u64>,
     /// Only entries of this session.
     pub of_session: Option<i64>,
-    /// Only these entries, as those with a tag.
+    /// Only these entries, for example those with a tag.
     pub only: Option<HashSet<i64>>,
-    /// Recorded in this time, UTC milliseconds.
+    /// Earliest time of recording, UTC milliseconds.
     pub since: Option<i64>,
-    /// Until when.
+    /// Latest time of recording, UTC milliseconds.
     pub until: Option<i64>,
-    /// Only what stops being true until then.
+    /// Latest expiry time, UTC milliseconds.
     pub expires_until: Option<i64>,
-    /// Now, UTC milliseconds: what has expired is not found.
+    /// Current time, UTC milliseconds. Expired entries are not returned.
     pub now: i64,
-    /// Whether to find what was archived.
+    /// Whether to return archived entries, too.
     pub archived: bool,
 }
 
 impl Scope {
-    /// Returns whether an entry may be found.
+    /// Returns whether a search can return an entry.
     pub fn allows(&self, entry: &Filtered) -> bool {
         (!entry.private || self.session == Some(entry.session))
             && (self.types.is_empty() || self.types.contains(&entry.kind))

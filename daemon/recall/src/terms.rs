@@ -1,7 +1,14 @@
-//! Full-text search over entries: which have which terms, ranked by BM25.
+//! Full-text search over entries, ranked by BM25.
 //!
-//! The index is a plain table of hashed terms, as for messages: it is written with the entry, and a common term is read
-//! only so far.
+//! The index is a plain table of hashed terms, which is written together with the entry. A term is *common* if it
+//! occurs in at least [`Effort::entries`] entries. Rare terms are read completely, and the entries that contain them
+//! are the candidates. Common terms are only looked up for the best candidates. If there are fewer candidates than
+//! [`Effort::depth`], common terms are read, too, newest entries first.
+//!
+//! The rarity of a common term is an estimate: it is assumed to be as frequent in all entries as in the newest ones.
+//!
+//! Invariant: the limits in [`Effort`] bound the number of rows that a query reads, however many entries there are. The
+//! tests below check for several queries that the first result is the same as if all entries were read.
 
 use std::collections::HashMap;
 
@@ -11,39 +18,39 @@ use rustc_hash::FxHashMap;
 use afd_base::text::{self, cut};
 use afd_store::{Result, Sql as _, args};
 
-/// Maximum length of the indexed text, characters, and maximum number of its different terms.
+/// Maximum length of the indexed text, characters, and maximum number of its distinct terms.
 const MAX_TEXT: usize = 24_000;
 const MAX_TERMS: usize = 512;
 /// Length of the key of a term, bytes.
 const KEY: usize = 5;
-/// How much repetition counts, and how much the length of an entry: the usual parameters of BM25.
+/// The usual parameters of BM25: the influence of repeated terms, and of the length of an entry.
 const K1: f64 = 1.2;
 const B: f64 = 0.6;
 
-/// Terms of a text: keys with how often they occur, and the number of its words.
+/// Terms of a text: keys with their counts, and the number of words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Terms {
-    /// Keys, and counts.
+    /// Keys with their counts.
     pub counts: Vec<(i64, i64)>,
     /// Number of words.
     pub words: i64,
 }
 
-/// Limits of a search, so that it takes no longer than it may.
+/// Limits of a search, which bound its time.
 #[derive(Debug, Clone, Copy)]
 pub struct Effort {
     /// Maximum number of terms of the query.
     pub terms: usize,
-    /// Maximum number of entries read for each; newer ones come first.
+    /// Maximum number of entries read for each term, newest first.
     pub entries: usize,
-    /// Entries of each list that are fused.
+    /// Number of entries of each list that are fused.
     pub depth: usize,
 }
 
 impl Effort {
-    /// For a search that somebody asked for.
+    /// Limits of a requested search.
     pub const SEARCH: Self = Self { terms: 48, entries: 10_000, depth: 60 };
-    /// For what is offered beside another answer.
+    /// Limits of automatic recall, which adds entries to other responses.
     pub const ASIDE: Self = Self { terms: 10, entries: 400, depth: 10 };
 }
 
@@ -116,7 +123,7 @@ pub fn are_there(connection: &Connection, entry: i64, keys: &[u8]) -> Result<boo
     })
 }
 
-/// Size of what is searched.
+/// Size of the corpus.
 #[derive(Debug, Clone, Copy)]
 pub struct Corpus {
     /// Number of entries.
@@ -125,30 +132,30 @@ pub struct Corpus {
     pub mean_words: f64,
 }
 
-/// An entry that has terms of a query.
+/// An entry that contains terms of a query.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Match {
     /// Row id of the entry.
     pub entry: i64,
-    /// Score of BM25.
+    /// BM25 score.
     pub score: f64,
-    /// Share of the query that it has, by the rarity of its terms: 0 to 1.
+    /// Share of the query that the entry contains, weighted by the rarity of the terms, 0 to 1.
     pub share: f64,
 }
 
-/// What full text finds.
+/// Result of a full-text search.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Found {
     /// The best matches, best first.
     pub matches: Vec<Match>,
-    /// Largest share of the query that any of them has.
+    /// Largest share of the query that any match contains, 0 to 1.
     pub share: f64,
-    /// Terms of the query, with how much each tells by its rarity.
+    /// Terms of the query, with their rarities.
     rarities: Vec<(i64, f64)>,
 }
 
 impl Found {
-    /// Adds a text that is not in the index, if it has terms of the query.
+    /// Adds a text that is not in the index, if it contains terms of the query.
     pub fn add(&mut self, entry: i64, text: &Terms, corpus: Corpus) {
         let (mut score, mut has, mut sum) = (0.0, 0.0, 0.0);
         for (term, rarity) in &self.rarities {
@@ -167,7 +174,7 @@ impl Found {
     }
 }
 
-/// Returns what a term counts that an entry of some words has some times.
+/// Returns the BM25 weight of a term that occurs `count` times in an entry of `words` words.
 fn weight(count: f64, words: f64, corpus: Corpus) -> f64 {
     let norm = K1 * (1.0 - B + B * words / corpus.mean_words.max(1.0));
     count * (K1 + 1.0) / (count + norm)
@@ -177,25 +184,26 @@ fn weight(count: f64, words: f64, corpus: Corpus) -> f64 {
 #[derive(Debug)]
 struct Wanted {
     key: i64,
-    /// How much it tells by its rarity.
+    /// Rarity: the inverse document frequency, increased if the query repeats the term.
     rarity: f64,
-    /// The entries that have it, with how often, newest first; not read if there are many.
+    /// Entries that contain it, with counts, newest first; empty if the term is common.
     entries: Vec<(i64, i64)>,
-    /// The oldest one that would be read, if there are many.
+    /// The oldest entry that would be read, if the term is common.
     oldest: Option<i64>,
 }
 
-/// A term that tells less than this share of what the rarest one does is not looked for: nearly all entries have it.
+/// Minimum rarity of a term, as a share of that of the rarest term. Nearly all entries contain a term below it, so that
+/// term is ignored.
 const TELLS: f64 = 0.02;
 
-/// Returns the terms of a query that are looked for.
+/// Returns the terms of a query that are searched for.
 fn wanted(connection: &Connection, query: &Terms, effort: Effort, corpus: Corpus) -> Result<Vec<Wanted>> {
     let newest = super::extent::last_id(connection)?;
     let mut wanted = Vec::new();
     for (key, times) in query.counts.iter().take(effort.terms) {
         let oldest = oldest_read(connection, *key, effort)?;
         let entries = if oldest.is_none() { read(connection, *key, effort)? } else { Vec::new() };
-        // What is not read to its end is taken to be as frequent in all entries as it is in the newer ones.
+        // A common term is assumed to be as frequent in all entries as in the newest ones.
         let having = oldest.map_or(entries.len() as f64, |oldest| {
             effort.entries as f64 * newest as f64 / (newest - oldest + 1).max(1) as f64
         });
@@ -209,7 +217,7 @@ fn wanted(connection: &Connection, query: &Terms, effort: Effort, corpus: Corpus
     Ok(wanted)
 }
 
-/// Returns the oldest entry of a term that is read, if there are as many as may be.
+/// Returns the oldest entry that is read for a term, if the term is common.
 fn oldest_read(connection: &Connection, term: i64, effort: Effort) -> Result<Option<i64>> {
     let before = i64::try_from(effort.entries).unwrap_or(i64::MAX) - 1;
     connection.first(
@@ -219,7 +227,7 @@ fn oldest_read(connection: &Connection, term: i64, effort: Effort) -> Result<Opt
     )
 }
 
-/// Returns the newer entries that have a term, with how often.
+/// Returns the newest entries that contain a term, with counts, newest first.
 fn read(connection: &Connection, term: i64, effort: Effort) -> Result<Vec<(i64, i64)>> {
     let mut read = connection.prepare_cached(
         "SELECT entry_id, count FROM entry_terms WHERE term = :term ORDER BY entry_id DESC LIMIT :limit",
@@ -234,13 +242,14 @@ fn read(connection: &Connection, term: i64, effort: Effort) -> Result<Vec<(i64, 
     Ok(entries)
 }
 
-/// Entries of whose common terms those are looked up that were not read.
+/// Minimum number of candidates for which unread common terms are looked up.
 const CANDIDATES: usize = 80;
 
-/// Returns the entries that have terms of a query. `words` returns the number of words of an entry that may be found.
+/// Returns the entries that contain terms of a query, best first. `words` returns the number of words of an entry, or
+/// `None` if the search must not return the entry.
 ///
-/// Entries that have a rare term are candidates; common ones are read, as far as they are, only if there are too few.
-/// Of the best candidates the common terms are looked up that were not read.
+/// Entries with a rare term are candidates. Common terms are read, up to the limit, only if there are too few
+/// candidates. Common terms that were not read are looked up for the best candidates.
 pub fn search(
     connection: &Connection,
     query: &Terms,
@@ -284,7 +293,7 @@ pub fn search(
     Ok(Found { matches, share, rarities: terms.iter().map(|term| (term.key, term.rarity)).collect() })
 }
 
-/// Returns how often an entry has a term, if it does.
+/// Returns the count of a term in an entry, if the entry contains it.
 fn count_in(connection: &Connection, term: i64, entry: i64) -> Result<Option<i64>> {
     connection.first(
         "SELECT count FROM entry_terms WHERE term = :term AND entry_id = :entry_id",
@@ -293,13 +302,13 @@ fn count_in(connection: &Connection, term: i64, entry: i64) -> Result<Option<i64
     )
 }
 
-/// An entry with what its terms have counted so far.
+/// An entry with the score of its terms so far.
 #[derive(Debug, Clone, Copy)]
 struct Scored {
     entry: i64,
     words: u32,
     score: f64,
-    /// Sum of the rarities of the terms that it has.
+    /// Sum of the rarities of the terms that it contains.
     has: f64,
 }
 
@@ -310,7 +319,7 @@ impl Scored {
     }
 }
 
-/// Keeps the best, best first; of equal ones the newer.
+/// Keeps the `count` best entries, best first. Of equal ones, the newer comes first.
 fn best(scored: &mut Vec<Scored>, count: usize) {
     let better = |a: &Scored, b: &Scored| b.score.total_cmp(&a.score).then(b.entry.cmp(&a.entry));
     if scored.len() > count {

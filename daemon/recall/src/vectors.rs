@@ -1,4 +1,4 @@
-//! Embeddings of entries as rows, with their sketches: one bit for the sign of each component.
+//! Stored embeddings of entries, with their sketches: one bit for the sign of each component.
 
 use rusqlite::Connection;
 
@@ -9,7 +9,7 @@ use afd_store::{Result, Sql as _, args, now_ms};
 pub struct Model {
     /// Row id.
     pub id: i64,
-    /// What its vectors depend on.
+    /// Identity: everything that its vectors depend on.
     pub identity: String,
     /// Number of components.
     pub dimensions: i64,
@@ -24,7 +24,7 @@ pub fn find_model(connection: &Connection, identity: &str) -> Result<Option<Mode
     )
 }
 
-/// Returns the model with an identity, as a row.
+/// Returns the model with an identity. Inserts it if it was not used before.
 pub fn model(connection: &Connection, identity: &str, dimensions: i64) -> Result<Model> {
     if let Some(model) = find_model(connection, identity)? {
         return Ok(model);
@@ -51,7 +51,7 @@ pub fn stored_sketch(bytes: &[u8]) -> Vec<u64> {
     bytes.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)).collect()
 }
 
-/// Stores the vector of an entry; `content` is the hash of what it was made of.
+/// Stores the vector of an entry; `content` is the hash of the text from which the vector was computed.
 pub fn put(connection: &Connection, model: i64, entry: i64, content: i64, vector: &[f32]) -> Result<()> {
     connection.run(
         "INSERT INTO embeddings (model_id, entry_id, content, vector, created_at) VALUES (:model_id, :entry_id, :content, :vector, :now)
@@ -67,7 +67,8 @@ pub fn put(connection: &Connection, model: i64, entry: i64, content: i64, vector
     Ok(())
 }
 
-/// Stores the vector of an entry if its content is still the one that the vector was made of. Returns whether it is.
+/// Stores the vector of an entry if the entry still has the content from which the vector was computed. Returns whether
+/// it was stored.
 pub fn put_current(connection: &Connection, model: i64, entry: i64, content: i64, vector: &[f32]) -> Result<bool> {
     let current: bool = connection.one(
         "SELECT EXISTS (SELECT 1 FROM entries WHERE id = :id AND gone = 0 AND content = :content) AS current",
@@ -111,8 +112,8 @@ fn floats(bytes: &[u8]) -> Vec<f32> {
     bytes.as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b)).collect()
 }
 
-/// Returns whether an entry has a vector of a model, and each of its vectors, of whatever model, has the size and the
-/// sketch that it should have. One that went stale has neither.
+/// Returns whether an entry has a vector of the model `needed`, and each of its vectors, of any model, has the correct
+/// size and sketch. A stale vector is empty and is not checked.
 pub fn are_sound(connection: &Connection, entry: i64, needed: i64) -> Result<bool> {
     let mut statement = connection.prepare_cached(
         "SELECT v.model_id, v.vector, m.dimensions, s.bits FROM embeddings v JOIN embedding_models m ON m.id = v.model_id
@@ -134,9 +135,9 @@ pub fn are_sound(connection: &Connection, entry: i64, needed: i64) -> Result<boo
     Ok(has_needed)
 }
 
-/// Returns the product of two vectors, which is the cosine of their angle if both have unit length.
+/// Returns the dot product of two vectors, which is the cosine of their angle if both have unit length.
 pub fn product(a: &[f32], b: &[f32]) -> f32 {
-    // Eight sums, which a processor adds at once.
+    // Eight independent sums, so that the processor can add them at once.
     let mut sums = [0.0_f32; 8];
     let (left, right) = (a.as_chunks::<8>(), b.as_chunks::<8>());
     for (x, y) in left.0.iter().zip(right.0) {
@@ -147,11 +148,11 @@ pub fn product(a: &[f32], b: &[f32]) -> f32 {
     sums.iter().sum::<f32>() + left.1.iter().zip(right.1).map(|(x, y)| x * y).sum::<f32>()
 }
 
-/// Entries that are looked at for one that lacks a vector.
+/// Maximum number of entries that one call of `lacking` examines.
 const LOOKED_AT: i64 = 1_000;
 
-/// Returns entries that changed after a version and lack a vector of a model, or have one of older content; and the
-/// version up to which entries were looked at, `None` if there are no more.
+/// Returns up to `limit` entries that changed after a version and lack a vector of a model for their current content.
+/// Also returns the version up to which entries were examined, or `None` if there are no more.
 pub fn lacking(connection: &Connection, model: i64, after: i64, limit: usize) -> Result<(Vec<i64>, Option<i64>)> {
     let mut statement = connection.prepare_cached(
         "SELECT e.id, e.version, e.gone = 0 AND e.due = 0 AND e.words > 0 AND (v.id IS NULL OR v.content <> e.content) AS lacks
@@ -172,7 +173,7 @@ pub fn lacking(connection: &Connection, model: i64, after: i64, limit: usize) ->
     Ok((lacking, upto))
 }
 
-/// Returns how many entries have a current vector of a model.
+/// Returns the number of entries that have a current vector of a model.
 pub fn count(connection: &Connection, model: i64) -> Result<i64> {
     connection.one(
         "SELECT count(*) AS count FROM embeddings v JOIN entries e ON e.id = v.entry_id
@@ -182,8 +183,8 @@ pub fn count(connection: &Connection, model: i64) -> Result<i64> {
     )
 }
 
-/// Deletes some vectors of all models but some. Returns the entries that they were of. The rows of the models stay, so
-/// that their ids are not given again.
+/// Deletes up to `limit` vectors of models whose identities are not in `keep`. Returns the entries of these vectors.
+/// The rows of the models stay, so that their ids are not reused.
 pub fn delete_others(connection: &Connection, keep: &[&str], limit: i64) -> Result<Vec<i64>> {
     let models: Vec<(i64, String)> = connection.all("SELECT id, identity FROM embedding_models", [], |row| {
         Ok((row.get::<_, i64>("id")?, row.get::<_, String>("identity")?))
@@ -205,8 +206,8 @@ pub fn delete_others(connection: &Connection, keep: &[&str], limit: i64) -> Resu
     Ok(deleted)
 }
 
-/// Empties the vectors of a model that were made before a time, of entries that were not used since. Returns these
-/// entries.
+/// Empties up to `limit` stale vectors of a model: those computed before `before` (UTC milliseconds) whose entries were
+/// not used since. Returns these entries.
 pub fn empty_stale(connection: &Connection, model: i64, before: i64, limit: i64) -> Result<Vec<i64>> {
     let stale: Vec<i64> = connection.all(
         "SELECT v.entry_id FROM embeddings v JOIN entries e ON e.id = v.entry_id
@@ -222,7 +223,7 @@ pub fn empty_stale(connection: &Connection, model: i64, before: i64, limit: i64)
     Ok(stale)
 }
 
-/// Forgets that vectors of an entry went stale, so that they are made again. Returns whether any had.
+/// Deletes the stale vectors of an entry, so that they are computed again. Returns whether there were any.
 pub fn renew(connection: &Connection, entry: i64) -> Result<bool> {
     let stale = connection.run("DELETE FROM embeddings WHERE entry_id = :entry AND vector = x''", args! {entry})?;
     Ok(stale > 0)

@@ -1,4 +1,4 @@
-//! What is on a screen, as pure functions: no clock, no files, no devices.
+//! Pure functions over the contents of a screen. They use no clock, no files and no devices.
 
 pub mod page;
 pub mod picture;

@@ -46,7 +46,7 @@ impl From<ArtifactError> for Error {
     }
 }
 
-/// Where a call asks for its artifact to be stored.
+/// Location that a call requests for its artifact.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Destination<'a> {
     /// Parameter name and path of a file or directory for this kind of artifact.
@@ -140,8 +140,8 @@ impl Call {
 }
 
 impl Core {
-    /// Writes an artifact that belongs to a session but to no device: to `file`, which parameter `field` named, else to
-    /// the shared root.
+    /// Writes an artifact that belongs to a session but to no device: to `file`, the value of parameter `field`, else
+    /// to the shared root.
     pub(super) async fn save_for_session(
         self: &Arc<Self>,
         session: &str,
@@ -162,7 +162,8 @@ impl Core {
             extension: content.extension,
             content: content.bytes,
             op: content.op,
-            // Not created: what was said must not outlive a session that was deleted meanwhile.
+            // The session is not created here, because its content must not outlive a session that was deleted
+            // meanwhile.
             session: super::session::known(self, session).await?.id,
             device: None,
             trace: current_trace().unwrap_or_else(new_uid),
@@ -199,7 +200,7 @@ impl Core {
     }
 }
 
-/// Returns whether a path lies in a directory, whatever links lead there.
+/// Returns whether a path lies in a directory once all links are resolved.
 fn is_inside(path: &Path, dir: &Path) -> bool {
     let Ok(dir) = dir.canonicalize() else { return false };
     path.ancestors().skip(1).find_map(|parent| parent.canonicalize().ok()).is_some_and(|real| real.starts_with(dir))
@@ -290,8 +291,8 @@ pub async fn delete(core: &Arc<Core>, params: &DeleteParams) -> Result<DeletedAr
 }
 
 impl Core {
-    /// Deletes artifacts that nothing refers to any more. One that cannot be deleted is left to the job that enforces
-    /// the limits.
+    /// Deletes artifacts that nothing refers to any more. If one cannot be deleted, the job that enforces the limits
+    /// deletes it later.
     pub(super) async fn delete_artifacts(self: &Arc<Self>, ids: Vec<i64>) {
         let (own, root) = (self.clone(), self.config.get().artifacts.dir.clone());
         let work = async move {

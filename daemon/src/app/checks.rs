@@ -63,7 +63,7 @@ pub(in crate::app) fn check_optional(field: &'static str, text: Option<&str>, mo
     }
 }
 
-/// Returns a text after a change: an empty one removes it.
+/// Returns the value of an optional text after a change. An empty new text removes the value.
 pub(in crate::app) fn changed(new: Option<String>, old: Option<String>) -> Option<String> {
     new.map_or(old, |text| Some(text).filter(|text| !text.is_empty()))
 }

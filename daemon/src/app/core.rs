@@ -31,7 +31,7 @@ pub struct Core {
     pub config: Config,
     /// The database.
     pub store: Arc<Store>,
-    /// What stands in for a damaged database; nothing is recorded for good then.
+    /// The empty database that replaces a damaged one. While it is in use, nothing is recorded permanently.
     pub(super) substitute: Option<Substitute>,
     /// Registry of all devices.
     pub devices: Registry,
@@ -41,11 +41,11 @@ pub struct Core {
     pub artifacts: Artifacts,
     /// Scheduled jobs.
     pub jobs: Jobs,
-    /// Index of what can be recalled, and the model of the settings.
+    /// Index of recall entries, and the configured embedding model.
     pub recall: Recall,
-    /// What is known of screens and of what was typed on them.
+    /// Views of the sessions, hashes of typed text, and the index of screen states.
     pub experience: Experience,
-    /// What the devices show.
+    /// Newest captures of the devices, and their observation streams.
     pub(super) screens: Screens,
     /// The sessions and their conversations.
     pub sessions: Sessions,
@@ -54,8 +54,8 @@ pub struct Core {
 }
 
 impl Core {
-    /// Opens the database and registers the configured devices. Must run inside the Tokio runtime. A database that is
-    /// damaged is replaced by an empty one that lasts as long as the process, if the settings allow it.
+    /// Opens the database and registers the configured devices. Must run inside the Tokio runtime. If the settings
+    /// allow it, an empty database replaces a damaged one until the process ends.
     ///
     /// # Errors
     /// If the database or its key file cannot be used.
@@ -121,7 +121,7 @@ impl Core {
             .map(|closed| closed.len())
     }
 
-    /// Returns whether the database is damaged and the settings want the daemon to work nevertheless, which it does
+    /// Returns whether the database is damaged and the settings allow the daemon to work without it, which it does
     /// after a restart.
     pub fn must_restart_to_work(&self) -> bool {
         self.substitute.is_none() && !self.config.get().memory_required && self.store.damage().is_some()

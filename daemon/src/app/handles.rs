@@ -1,4 +1,4 @@
-//! What the use cases keep in memory of each domain: one handle each, passed to who needs it.
+//! In-memory state of the use cases: one handle for each domain, passed to the code that needs it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use afd_experience::visual::Index;
 use afd_store::{Store, StoreError};
 use afd_workspace as sessions;
 
-/// What is known of screens and of what was typed on them.
+/// Views of the sessions, hashes of typed text, and the index of screen states.
 pub struct Experience {
     /// Newest observation and aliases of each session and device.
     pub(super) views: Views,
@@ -28,10 +28,10 @@ pub struct Experience {
 }
 
 impl Experience {
-    /// Reads or creates the key of the hashes, which lies beside the database.
+    /// Reads or creates the key of the hashes, which is stored next to the database.
     ///
     /// # Errors
-    /// If the file of the key cannot be used.
+    /// If the key file cannot be used.
     pub(super) fn open(store: &Store) -> std::result::Result<Self, StoreError> {
         let secrets = Secrets::open(store.path())
             .map_err(|e| StoreError::Unavailable(format!("cannot use its key file: {e}")))?;
@@ -43,7 +43,7 @@ impl Experience {
     }
 }
 
-/// What the devices show.
+/// Newest captures of the devices, and their observation streams.
 #[derive(Default)]
 pub(super) struct Screens {
     /// Newest capture of each device, by its row id.
@@ -57,7 +57,7 @@ pub(super) struct Screens {
 pub struct Sessions {
     /// Row ids by name.
     rows: Mutex<HashMap<String, i64>>,
-    /// Number of times that a session was renamed or deleted.
+    /// Counter that is incremented whenever row ids are forgotten.
     changes: AtomicU64,
     /// Held while a progress file is written, by session.
     pub(super) progress: KeyedLocks<String>,
@@ -79,14 +79,15 @@ impl Sessions {
         let before = self.changes.load(Ordering::SeqCst);
         let id = store.write_first(move |c| sessions::row_id(c, &origin, &wanted)).await?;
         let mut known = self.rows.lock();
-        // The session may have been renamed or deleted since: then the next call looks again.
+        // The session may have been renamed or deleted in the meantime. Then nothing is cached, and the next call reads
+        // the row again.
         if self.changes.load(Ordering::SeqCst) == before {
             known.insert(name.to_owned(), id);
         }
         Ok(id)
     }
 
-    /// Forgets the row id of a session that is renamed or deleted. To be called before the change and after it.
+    /// Forgets the row id of a session that is renamed or deleted. Call it before and after the change.
     pub(super) fn forget(&self, name: &str) {
         let mut known = self.rows.lock();
         self.changes.fetch_add(1, Ordering::SeqCst);

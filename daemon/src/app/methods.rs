@@ -1,4 +1,4 @@
-//! The methods and the use cases that answer them, whatever carries the calls.
+//! The methods and the use cases that implement them, independent of the transport.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::{Core, Error, Result, params, replay};
 
-/// Decodes the parameters of a method and returns its work.
+/// Function that decodes the parameters of a method and returns its work.
 pub type Handler = Box<dyn Fn(Arc<Core>, Option<&str>) -> Result<replay::Work> + Send + Sync>;
 
 /// Rows of the method table with their handlers.

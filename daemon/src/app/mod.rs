@@ -1,4 +1,5 @@
-//! Use cases: what each RPC method does from start to end. The only layer that combines devices, pages and memory.
+//! Use cases: the implementation of each RPC method from start to end. Only this layer combines devices, pages and
+//! memory.
 
 pub mod act;
 pub mod artifacts;
@@ -36,7 +37,7 @@ pub use methods::{Handler, Methods};
 pub use params::{decode, has_request_key, request_key};
 pub use scope::{AtDisconnect, CallScope, ProgressSink, Step, current_trace, run_call};
 
-/// Returns all methods that are answered by a use case, with their handlers.
+/// Returns all methods that a use case implements, with their handlers.
 pub fn methods() -> Methods {
     let mut methods = Methods::default();
     act::register(&mut methods);

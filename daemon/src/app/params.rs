@@ -1,4 +1,4 @@
-//! Decodes parameters: flat objects without unknown keys; errors carry the path of the field.
+//! Decodes parameters, which are flat objects without unknown keys. Errors contain the path of the field.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -51,11 +51,11 @@ fn within_limits<T: Limited>(params: T) -> Result<T, Error> {
     }
 }
 
-/// Maximum number of parameters of a call whose numbers are written in another way.
+/// Maximum number of parameters of a call whose numbers are converted.
 const MAX_NUMBERS: usize = 32;
 
-/// Returns the parameters with the value at a path written as a plain number: clients also send whole numbers as `3.0`
-/// and `"3"`. `None` if the error was another one, or if the value is no such number.
+/// Returns the parameters with the value at a path written as a plain number, because clients also send whole numbers
+/// as `3.0` and `"3"`. `None` for any other error, or if the value is not such a number.
 fn with_number(text: &str, path: &str, message: &str) -> Option<String> {
     let expected = message.split(", expected ").nth(1)?.split_whitespace().next()?;
     let is_number = ["u8", "u16", "u32", "u64", "usize", "i8", "i16", "i32", "i64", "f32", "f64"].contains(&expected);
@@ -72,7 +72,7 @@ fn with_number(text: &str, path: &str, message: &str) -> Option<String> {
     Some(params.to_string())
 }
 
-/// Below it a double holds each whole number.
+/// Bound below which a double represents each whole number exactly (2^53).
 const WHOLE_NUMBERS: f64 = 9_007_199_254_740_992.0;
 
 /// Returns the JSON pointer of a path such as `a.b[0]`.
@@ -80,7 +80,7 @@ fn pointer(path: &str) -> String {
     format!("/{}", path.replace(['.', '['], "/").replace(']', ""))
 }
 
-/// Splits the request key off the parameters of a method that writes. Methods recorded as events read their keys
+/// Separates the request key from the parameters of a writing method. Methods recorded as events read their keys
 /// themselves. Returns the remaining parameters and the key.
 ///
 /// # Errors
@@ -93,7 +93,7 @@ pub fn request_key<'a>(
     let Some(text) = text.filter(|t| takes_key && t.contains("\"requestKey\"")) else {
         return Ok((text.map(Cow::Borrowed), None));
     };
-    // Anything but an object is reported by the decoder, which knows what was expected.
+    // The decoder reports anything but an object, because it knows the expected type.
     let Ok(mut params) = serde_json::from_str::<BTreeMap<Cow<'_, str>, &RawValue>>(text) else {
         return Ok((Some(text.into()), None));
     };
@@ -110,7 +110,7 @@ pub fn has_request_key(text: Option<&str>) -> bool {
         #[serde(rename = "requestKey")]
         key: Option<serde::de::IgnoredAny>,
     }
-    // Most have none, which needs no parsing.
+    // Most parameters have no key and need no parsing.
     let text = text.filter(|text| text.contains("\"requestKey\""));
     text.and_then(|text| serde_json::from_str::<Keyed>(text).ok()).is_some_and(|p| p.key.is_some())
 }

@@ -57,7 +57,7 @@ pub async fn save(core: &Arc<Core>, params: &PatternSaveParams) -> Result<Patter
     let by_default = match (&params.app, params.kind) {
         _ if scope_of(core, None, session).await? == RecordScope::Session => PatternScope::Session,
         (Some(_), _) => PatternScope::App,
-        // A fact about no app in particular is one about the work in hand.
+        // A fact without an app is about the current work.
         (None, PatternKind::KeyFact) => PatternScope::Session,
         (None, _) => PatternScope::Everybody,
     };
@@ -123,10 +123,11 @@ pub async fn list(core: &Arc<Core>, params: &PatternListParams) -> Result<Patter
     })
 }
 
-/// `pattern.promote`: changes who may be told a pattern.
+/// `pattern.promote`: changes the scope of a pattern.
 ///
 /// # Errors
-/// If there is no such pattern, if it is about no app, or if there is one with that scope already.
+/// If there is no such pattern, if the scope is `app` but the pattern belongs to no app, or if an equal pattern with
+/// that scope exists.
 pub async fn promote(store: &Store, params: &PatternPromoteParams) -> Result<Pattern> {
     let (id, scope) = (params.id, params.scope);
     match store.write(move |c| patterns::promote(c, id, scope)).await? {
@@ -136,7 +137,7 @@ pub async fn promote(store: &Store, params: &PatternPromoteParams) -> Result<Pat
             Err(Error::param("scope", "session or everybody, because the pattern is about no app", "app"))
         }
         Promoted::Known(other) => {
-            Err(Error::new(ErrorCode::Conflict, format!("pattern {other} says the same to {scope}"))
+            Err(Error::new(ErrorCode::Conflict, format!("pattern {other} has the same content and the scope {scope}"))
                 .hint("use that one, and delete this one (`afctl pattern delete`)")
                 .details(serde_json::json!({"id": other})))
         }
@@ -171,7 +172,7 @@ pub async fn delete(store: &Store, params: &PatternDeleteParams) -> Result<Delet
 /// `pattern.merge`: merges a pattern into another one.
 ///
 /// # Errors
-/// If there is no such pattern, or `CONFLICT` if they are not about the same.
+/// If there is no such pattern, or `CONFLICT` if the patterns differ in another field than their texts.
 pub async fn merge(store: &Store, params: &PatternMergeParams) -> Result<Pattern> {
     let (id, into) = (params.id, params.into);
     if id == into {

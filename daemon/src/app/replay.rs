@@ -1,11 +1,19 @@
 //! Idempotency: executes a writing call with a request key once, records its outcome, and replays it for repeated
 //! calls.
 //!
-//! That the call has begun is recorded in the transaction of its first write, and its result afterwards, in the
-//! background. So a call that a crash interrupted before it wrote anything is executed again when it is repeated; one
-//! that had written something yields `OUTCOME_UNKNOWN`, because the rest of it may be missing. Calls with effects
-//! outside of the database are recorded before they start. A failed call is deleted, so that it can be retried. Actions
-//! have their own scheme, based on intents and events, since what was sent to a device cannot be undone.
+//! * The start of the call is recorded in the transaction of its first write, and its result afterwards, in the
+//!   background. A call that a crash interrupted before its first write is therefore executed again when it is
+//!   repeated. A call that had already written something returns `OUTCOME_UNKNOWN`, because the rest of it may be
+//!   missing.
+//! * Calls with effects outside of the database are recorded before they start.
+//! * The record of a failed call is deleted, so that the call can be retried.
+//! * A lock on method and key is held until the result is stored, so that a concurrent call with the same key waits.
+//! * The record contains a keyed hash of method and parameters. A key that is reused for a different call is refused.
+//! * Calls that can repair the daemon are executed even if the database cannot be read or written.
+//! * Outcomes are kept for a day.
+//!
+//! Actions have their own scheme, based on intents and events (`act::execute`), because inputs sent to a device cannot
+//! be undone.
 
 use std::sync::Arc;
 
@@ -52,8 +60,8 @@ pub fn check_key(key: Value) -> Result<String> {
     }
 }
 
-/// Executes a call, or returns the outcome recorded for its key. Once started, a writing call is finished. The writing
-/// calls of a connection start in the order in which they were sent, with or without a key.
+/// Executes a call, or returns the outcome recorded for its key. Once started, a writing call runs to completion. The
+/// writing calls of a connection start in the order in which they were sent, with or without a key.
 ///
 /// # Errors
 /// Those of the call; `CANCELLED` if it was cancelled before it started; `CONFLICT` if the key was used for a different
@@ -74,7 +82,7 @@ pub async fn run(
         None => {
             let scope = scope::current();
             let order = scope.in_order().await;
-            // Actions commit later, when they have the device.
+            // Actions commit later, when they have acquired the device.
             if !method.is_recorded_as_event() && !method.is_repeatable() {
                 scope.commit()?;
             }
@@ -174,32 +182,32 @@ impl KeyedCall {
         result.map(Response::fresh)
     }
 
-    /// Returns what is written with the first write of the call.
+    /// Returns the record that is written together with the first write of the call.
     fn opening(&self) -> Arc<Opening> {
         let (origin, call) = (self.core.store.origin().to_owned(), self.clone());
         Opening::new(move |c| requests::begin(c, &origin, call.method, &call.key, &call.hash))
     }
 
-    /// Stores the result of the call; of a failed one, deletes that it has begun.
+    /// Stores the result of the call. If the call failed, deletes the record that it has started.
     async fn record(self, result: Option<String>) {
         let (opening, method, key) = (self.opening(), self.method, self.key);
         let stored = self.core.store.write(move |c| match &result {
             Some(result) => requests::finish(c, method, &key, result),
             None => requests::forget(c, method, &key),
         });
-        // A call that wrote nothing has not been recorded as begun.
+        // A call that wrote nothing has no record yet.
         if let Err(error) = with_opening(opening, stored).await {
             tracing::warn!(%error, method, "cannot record the outcome of a call with a request key");
         }
     }
 }
 
-/// Returns whether a method has no effects outside of the database, apart from files that repeating it writes again.
+/// Returns whether a method has no effects outside of the database, apart from files that a repeated call writes again.
 fn writes_only_to_database(method: &str) -> bool {
     ["memory.", "session.", "conversation.", "recall.", "pattern."].into_iter().any(|group| method.starts_with(group))
 }
 
-/// Returns whether a method can repair the daemon: those that change the configuration, the devices and the backups,
+/// Returns whether a method can repair the daemon. Such methods change the configuration, the devices, or the backups,
 /// which may fill the disk.
 fn can_repair_daemon(method: &str) -> bool {
     ["config.", "device.", "backup."].into_iter().any(|group| method.starts_with(group))
@@ -216,7 +224,7 @@ fn replayed(result: Option<String>) -> Result<Response> {
     Ok(Response { result: raw, is_recorded: true })
 }
 
-/// Error for a call that was started by a daemon that died before it finished.
+/// Returns the error for a call that was started by a daemon that died before the call finished.
 fn interrupted() -> Error {
     Error::new(ErrorCode::OutcomeUnknown, "this call was started, but the daemon stopped before it finished")
         .hint("check whether it took effect before repeating it with a new requestKey")

@@ -1,4 +1,4 @@
-//! The scope of a running call: its trace id, whether it can still be cancelled, and where its progress is reported.
+//! The scope of a running call: its trace id, whether it can still be cancelled, and the receiver of its progress.
 //!
 //! A call is open until it either commits to a change or is cancelled. A single atomic decides which comes first, so
 //! that a cancelled call never sends anything and a call that has sent something is never reported as cancelled. Tasks
@@ -32,7 +32,7 @@ pub struct Step {
     pub message: String,
 }
 
-/// What is done when a connection ends.
+/// Actions that run when a connection ends.
 #[derive(Default)]
 pub struct AtDisconnect(Mutex<Ending>);
 
@@ -43,7 +43,7 @@ struct Ending {
 }
 
 impl AtDisconnect {
-    /// Does it, now and for whatever is added from now on: the connection has ended.
+    /// Runs the actions, because the connection has ended. Actions that are added later run at once.
     pub fn run(&self) {
         let actions = {
             let mut ending = self.0.lock();
@@ -75,11 +75,11 @@ pub struct CallScope {
     progress: Option<ProgressSink>,
     /// Serialises the start of writing calls; shared by all calls of the connection.
     order: Arc<AsyncMutex<()>>,
-    /// Where the writes of the connection take their turns.
+    /// Lane of the connection in the write queue of the store.
     lane: u64,
-    /// What is done when the connection of the call ends; `None` where that cannot be told.
+    /// Actions for the end of the connection; `None` if the end of the connection cannot be detected.
     connection: Option<Arc<AtDisconnect>>,
-    /// What is written with the first write of the call.
+    /// Record that is written with the first write of the call.
     opening: OnceLock<Arc<Opening>>,
 }
 
@@ -88,8 +88,8 @@ tokio::task_local! {
 }
 
 impl CallScope {
-    /// Creates the scope of a call. `order` and `lane` are those of the connection; `connection` is `None` where its
-    /// end has no meaning.
+    /// Creates the scope of a call. `order` and `lane` are those of the connection. `connection` is `None` if its end
+    /// has no meaning.
     pub fn new(
         progress: Option<ProgressSink>,
         order: Arc<AsyncMutex<()>>,
@@ -99,12 +99,12 @@ impl CallScope {
         Arc::new(Self { progress, order, lane, connection, ..Self::default() })
     }
 
-    /// Returns whether it is known when the connection of the call ends.
+    /// Returns whether the end of the call's connection can be detected.
     pub(super) fn has_connection(&self) -> bool {
         self.connection.is_some()
     }
 
-    /// Adds what is done when the connection of the call ends; at once if it has ended.
+    /// Adds an action that runs when the connection of the call ends, or at once if it has ended.
     pub(super) fn at_disconnect(&self, action: impl FnOnce() + Send + 'static) {
         if let Some(connection) = &self.connection {
             connection.add(action);
@@ -117,7 +117,7 @@ impl CallScope {
         self.order.clone().lock_owned().await
     }
 
-    /// Sets what tasks of the call write with its first write.
+    /// Sets the record that tasks of the call write with their first write.
     pub(super) fn set_opening(&self, opening: Arc<Opening>) {
         let _ = self.opening.set(opening);
     }
@@ -165,7 +165,7 @@ pub fn cancelled() -> Error {
 /// Runs the work of a call until it finishes or the call is cancelled.
 ///
 /// # Errors
-/// `CANCELLED`; the work has been dropped.
+/// `CANCELLED`; the work is dropped in that case.
 pub async fn run_call<F: Future>(scope: Arc<CallScope>, work: F) -> Result<F::Output> {
     let watched = scope.clone();
     if scope.state.load(Ordering::SeqCst) == CANCELLED {

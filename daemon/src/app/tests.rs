@@ -229,7 +229,7 @@ async fn interrupted_call_leaves_its_key_only_if_it_wrote_something() {
     let begun = async || {
         lab.core.store.read(|c| requests::find(c, "memory.save", "key")).await.expect("reads").map(|found| found.done)
     };
-    // What a crash would leave before the write, after it, and after the answer.
+    // State that a crash would leave before the write, after the write, and after the response.
     let (started, before, after) = (Arc::new(Notify::new()), Arc::new(Notify::new()), Arc::new(Notify::new()));
     let (starts, waits, holds) = (started.clone(), before.clone(), after.clone());
     let waiting = async move {

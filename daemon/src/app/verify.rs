@@ -44,7 +44,7 @@ struct Verdict {
     holds: bool,
     nodes: Option<Vec<usize>>,
     actual: Option<String>,
-    /// What was found instead, used if the condition does not hold.
+    /// Message for a condition that does not hold.
     message: String,
 }
 
@@ -71,7 +71,7 @@ pub async fn text_contains(core: &Arc<Core>, params: &TextContainsParams) -> Res
 /// `verify.topActivity`
 ///
 /// # Errors
-/// `ASSERTION_FAILED` if another activity is in the foreground, `UNSUPPORTED` if the phone's service cannot tell.
+/// `ASSERTION_FAILED` if another activity is in the foreground, `UNSUPPORTED` if the phone's service cannot report it.
 pub async fn top_activity(core: &Arc<Core>, params: &TopActivityParams) -> Result<Reply<VerifyResult>> {
     if params.expected.is_empty() {
         return Err(Error::param("expected", "at least one character", "an empty string"));
@@ -94,7 +94,7 @@ pub async fn top_activity(core: &Arc<Core>, params: &TopActivityParams) -> Resul
     .await
 }
 
-/// Whether an expected activity is only a package.
+/// Returns whether an expected activity is only a package name.
 fn is_package(expected: &str) -> bool {
     let part = |p: &str| !p.is_empty() && p.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
     expected.contains('.') && expected.split('.').all(part)
@@ -110,8 +110,8 @@ fn unknown_activity(snapshot: &Snapshot) -> Error {
 /// `verify.element`
 ///
 /// # Errors
-/// `ASSERTION_FAILED` if the condition does not hold, `UNSUPPORTED` if the screen does not say it, `TARGET_AMBIGUOUS`
-/// if several elements could be meant.
+/// `ASSERTION_FAILED` if the condition does not hold, `UNSUPPORTED` if the screen does not show it, `TARGET_AMBIGUOUS`
+/// if several elements match.
 pub async fn element(core: &Arc<Core>, params: &ElementParams) -> Result<Reply<VerifyResult>> {
     if params.text.trim().is_empty() {
         return Err(Error::param("text", "at least one character", "an empty string"));
@@ -172,7 +172,7 @@ async fn check<P: DeviceCall>(
         Ok(capture) => capture,
         Err(error) => return call.fail_verify(event, started, error, json!({"expected": expected})).await,
     };
-    // The sequence number of the reading: an action that came after it is not what was checked.
+    // The event gets the sequence number of the reading, because a later action is not what was checked.
     event.seq = capture.reading.seq;
     event.before = capture.place();
     event.judges = capture.settled && capture.reliable();
@@ -243,7 +243,7 @@ fn failure_hint(capture: &ScreenCapture) -> &'static str {
 }
 
 fn shows_text(snapshot: &Snapshot, element: usize, text: &str, compare: Compare) -> bool {
-    // A field that is empty shows nothing, if that is what is expected.
+    // An empty field matches an empty expected text.
     let own = snapshot.nodes[element].text.as_deref().unwrap_or_default();
     if text.trim().is_empty() && own.trim().is_empty() {
         return true;
@@ -282,7 +282,7 @@ impl Call {
             }
             (Some(ElementState::Gone), _) => {
                 let nodes = saying();
-                // An unreliable capture may lack what is still there.
+                // An unreliable capture may lack an element that is still there.
                 let (holds, message) = match capture.reliable() {
                     true => (nodes.is_empty(), "it is still on the page"),
                     false => (false, "the page could not be read reliably"),
@@ -296,7 +296,7 @@ impl Call {
                 }
                 let wanted = state == ElementState::Enabled;
                 let holds = nodes.iter().all(|i| element_state::is_enabled(snapshot, *i) == wanted);
-                verdict(holds, nodes, "its state is another one")
+                verdict(holds, nodes, "its state is different")
             }
             (Some(state), _) => {
                 let element = self.checked_element(&params.text, params.exact_match, alias, capture)?;
@@ -310,14 +310,14 @@ impl Call {
             (None, Some(shows)) => {
                 let element = self.checked_element(&params.text, params.exact_match, alias, capture)?;
                 if snapshot.nodes[element].password {
-                    return Err(Error::new(ErrorCode::Unsupported, "a password field hides what it shows"));
+                    return Err(Error::new(ErrorCode::Unsupported, "a password field masks its text"));
                 }
                 verdict(shows_text(snapshot, element, shows, compare), vec![element], "it shows another text")
             }
         }
     }
 
-    /// Returns the only element that a check is about.
+    /// Returns the only element that a check concerns.
     fn checked_element(
         &self,
         text: &str,

@@ -7,7 +7,7 @@ use clap::Parser;
 
 use afd_base::config::{Override, Overrides, keys};
 
-/// Stands for the newest backup.
+/// Value of `--restore` for the newest backup.
 pub(super) const NEWEST: &str = "newest";
 
 /// Daemon that lets AI agents operate Android phones and remembers what they did there.
@@ -32,7 +32,7 @@ pub struct Args {
     /// Write the log to this file, which is renamed when it gets large, instead of standard error
     #[arg(long, value_name = "FILE")]
     pub log_file: Option<PathBuf>,
-    /// Restore a backup, by default the newest, and exit; what was done is printed as JSON
+    /// Restore a backup, by default the newest, print the result as JSON, and exit
     #[arg(long, value_name = "BACKUP", num_args = 0..=1, require_equals = true, default_missing_value = NEWEST)]
     pub restore: Option<String>,
     /// Try the sentence model in a directory within limits of memory and time, print the result as JSON, and exit

@@ -1,6 +1,6 @@
 //! Startup errors.
 
-/// Why the daemon did not start or ended with a failure.
+/// Reason why the daemon did not start or ended with a failure.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// Another daemon already uses this socket or this database.
@@ -18,7 +18,7 @@ pub enum StartError {
     #[error("invalid configuration: {0}")]
     Config(#[from] afd_base::config::ConfigError),
     /// The database is damaged.
-    #[error("{}: {why}; `afctl backup restore` puts the newest backup in its place, and `memory.required = false` in the settings lets the \
+    #[error("{}: {why}; `afctl backup restore` replaces it with the newest backup, and `memory.required = false` in the settings lets the \
              daemon work without recording", path.display())]
     Damaged {
         /// Path of the database.
@@ -41,7 +41,7 @@ pub enum StartError {
 }
 
 impl StartError {
-    /// Says of a damaged database which one it is, and what to do.
+    /// Converts an error of the store. For a damaged database, adds its path and advice.
     pub(super) fn of_store(error: afd_store::StoreError, database: &std::path::Path) -> Self {
         match error {
             error @ afd_store::StoreError::Damaged(_) => {

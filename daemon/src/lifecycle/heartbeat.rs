@@ -1,5 +1,5 @@
-//! Checks now and then that the daemon is alive, and tells the service manager so. A daemon whose writer, listener or
-//! device queues have stopped is not reported as alive, and is restarted.
+//! Periodically checks that the daemon works, and reports this to the service manager. A daemon whose writer, listener
+//! or device queues have stopped is not reported as alive, so the service manager restarts it.
 
 use std::path::Path;
 use std::sync::Weak;
@@ -14,13 +14,13 @@ use super::systemd;
 use crate::app::Core;
 use afd_device::Registry;
 
-/// How often the daemon checks itself where no service manager watches it.
+/// Interval of the check. It is shorter if the watchdog of the service manager requires that.
 const EVERY: Duration = Duration::from_secs(10);
-/// Maximum time for an answer on the own socket.
+/// Maximum time for a response on the daemon's own socket.
 const ANSWER: Duration = Duration::from_secs(5);
-/// Maximum time of a write: an import of a large file is one.
+/// Maximum duration of a write, such as the import of a large file.
 const MAX_WRITE: Duration = Duration::from_secs(300);
-/// Maximum time for which a call may have a device: a phone may take ten minutes to answer.
+/// Maximum time for which a call may hold a device. A phone may take ten minutes to respond.
 const MAX_TURN: Duration = Duration::from_secs(900);
 
 /// Checks the daemon until it ends.
@@ -33,7 +33,7 @@ pub(super) async fn run(core: Weak<Core>) {
         tokio::time::sleep(every).await;
         let Some(core) = core.upgrade() else { return };
         if writing.as_ref().is_none_or(|w| w.is_finished()) {
-            // An empty write: it also finds out that the database file was deleted.
+            // An empty write also detects that the database file was deleted.
             let store = core.store.clone();
             writing = Some(tokio::spawn(async move { _ = store.flush().await }));
             writing_since = tokio::time::Instant::now();
@@ -55,7 +55,7 @@ pub(super) async fn run(core: Weak<Core>) {
     }
 }
 
-/// Asks the own socket for the version.
+/// Requests the version on the daemon's own socket.
 async fn answers(socket: &Path) -> Result<(), String> {
     let ask = async {
         let mut stream = UnixStream::connect(socket).await?;
@@ -64,9 +64,9 @@ async fn answers(socket: &Path) -> Result<(), String> {
     };
     match timeout(ANSWER, ask).await {
         Ok(Ok(_)) => Ok(()),
-        // At the limit of connections the daemon closes new ones, which is an answer as well.
+        // At the limit of connections the daemon closes new ones. That counts as a response.
         Ok(Err(error)) if error.kind() == std::io::ErrorKind::UnexpectedEof => Ok(()),
-        // A deleted socket is no fault that a restart without its clients would mend better.
+        // A deleted socket is no reason for a restart, which would disconnect the clients.
         Ok(Err(error))
             if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::ConnectionReset) =>
         {
@@ -82,7 +82,7 @@ fn stuck_device(devices: &Registry) -> Option<String> {
     Some(format!("the device {} has been in use for more than {} min", stuck.name(), MAX_TURN.as_secs() / 60))
 }
 
-/// Returns the state in one line.
+/// Returns a summary of the state in one line.
 fn summary(core: &Core) -> String {
     let damage = core.damage().map_or_else(String::new, |damage| format!("; {damage}"));
     let (devices, connections) = (core.devices.list().len(), core.runtime.connections.load(Ordering::SeqCst));

@@ -10,8 +10,8 @@ use super::{StartError, serve, start};
 use crate::app::Core;
 use afd_base::config::Overrides;
 
-/// A running daemon that shares the process. Dropping it stops it abruptly, as killing its process would: nothing
-/// drains.
+/// A running daemon that shares the process. Dropping it stops the daemon abruptly and without a drain, like a killed
+/// process.
 pub struct Hosted {
     /// Ends the daemon's thread when it is dropped.
     end: Option<oneshot::Sender<()>>,
@@ -20,8 +20,8 @@ pub struct Hosted {
 }
 
 impl Hosted {
-    /// Starts a daemon and returns once it is ready. It reads the environment of the process where `overrides` are
-    /// silent.
+    /// Starts a daemon and returns once it is ready. Values that `overrides` does not contain come from the environment
+    /// of the process.
     ///
     /// # Errors
     /// When it cannot start.

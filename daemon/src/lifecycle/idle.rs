@@ -1,16 +1,17 @@
-//! Gives memory back while nobody calls.
+//! Frees memory while the daemon is idle.
 
 use std::sync::Weak;
 use std::time::Duration;
 
 use crate::app::Core;
-use afd_base::resident;
+use afd_base::platform;
 
-/// How often it is looked whether anybody called.
+/// Interval at which the daemon checks for new calls.
 const EVERY: Duration = Duration::from_secs(20);
-/// Looks without a call after which memory is given back: soon, and again after the jobs that run first.
+/// Numbers of consecutive checks without a call after which memory is freed: soon, and again after the jobs that run
+/// first.
 const LOOKS: [u32; 2] = [1, 6];
-/// Number of further looks after which it is given back again: jobs run without being called.
+/// Number of further checks after which memory is freed again, because jobs also run without a call.
 const AGAIN: u32 = 90;
 
 /// Runs until the daemon ends.
@@ -28,8 +29,8 @@ pub(super) async fn run(core: Weak<Core>) {
         if LOOKS.contains(&looks) || looks % AGAIN == 0 {
             core.recall.shrink();
             core.store.shrink().await;
-            resident::trim_heap();
-            resident::release_program();
+            platform::trim_heap();
+            platform::release_program();
         }
     }
 }

@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 
 use super::StartError;
 use afd_base::file::with_suffix;
+use afd_base::platform;
 
-/// How long to wait for a daemon that is shutting down: its drain and its last writes.
+/// Maximum wait for a daemon that is shutting down: its drain and its last writes.
 const SHUTDOWN_WAIT: Duration = Duration::from_secs(20);
-/// How long to wait for the lock of a process that has been killed but not reaped.
+/// Maximum wait for the lock of a process that has been killed but not reaped.
 const KILLED_WAIT: Duration = Duration::from_secs(3);
 /// Interval between attempts to take a lock.
 const RETRY: Duration = Duration::from_millis(10);
@@ -25,7 +26,7 @@ pub(super) struct Locks {
     /// others wait for.
     _database: File,
     files: [File; 2],
-    /// What the lock file of the database says of the socket.
+    /// Text about the socket in the lock file of the database.
     socket: String,
 }
 
@@ -44,8 +45,8 @@ impl Locks {
         Ok(())
     }
 
-    /// Names the socket in the lock file of the database: a client whose environment leads to another socket finds the
-    /// daemon by its memory.
+    /// Writes the path of the socket to the lock file of the database. A client whose environment leads to another
+    /// socket can then find the daemon by its database.
     pub(super) fn name_socket(&mut self, socket: &Path) {
         let absolute = std::path::absolute(socket).unwrap_or_else(|_| socket.to_owned());
         self.socket = format!("\n{}", absolute.display());
@@ -54,13 +55,12 @@ impl Locks {
         }
     }
 
-    /// Takes the lock of the socket again if its file, or the directory that it is in, was removed; the directory is
-    /// made again.
+    /// Takes the lock of the socket again if its file or its directory was removed. Recreates the directory.
     pub(super) fn keep_socket_lock(&mut self, socket: &Path) -> Result<(), StartError> {
         let held = self.files[0].metadata().map(|meta| (meta.dev(), meta.ino())).ok();
         let here = std::fs::symlink_metadata(with_suffix(socket, ".lock")).map(|meta| (meta.dev(), meta.ino())).ok();
         if held.is_none() || held != here {
-            // Nothing waits here for another holder: the next attempt comes soon.
+            // There is no wait for another holder, because the next attempt follows soon.
             self.files[0] = lock_socket(socket, Duration::ZERO)?;
         }
         Ok(())
@@ -77,8 +77,8 @@ impl Locks {
     }
 }
 
-/// Writes the holder of a lock in a single write, as another process may be reading it. One holder's text only gets
-/// longer.
+/// Writes the holder of a lock in a single write, because another process may be reading it. The text of one holder
+/// only gets longer, so the file is not truncated.
 fn write_holder(file: &File, word: &str) -> std::io::Result<()> {
     file.write_all_at(format!("{} {word}\n", std::process::id()).as_bytes(), 0)
 }
@@ -171,12 +171,9 @@ impl Holder {
         Self { pid: words.next().and_then(|pid| pid.parse().ok()), leaving: words.next() == Some(LEAVING_MARK) }
     }
 
-    /// How long to wait for the lock: only a holder that is shutting down or dead will release it.
+    /// Returns the maximum wait for the lock. Only a holder that is shutting down or dead will release it.
     fn max_wait(&self) -> Duration {
-        let alive = self.pid.and_then(rustix::process::Pid::from_raw).is_some_and(|pid| {
-            // A killed process remains as a zombie until its parent reaps it.
-            rustix::process::test_kill_process(pid).is_ok() && !is_zombie(pid)
-        });
+        let alive = self.pid.and_then(rustix::process::Pid::from_raw).is_some_and(platform::is_running);
         match (self.leaving, alive) {
             (true, _) => SHUTDOWN_WAIT,
             (false, false) => KILLED_WAIT,
@@ -185,12 +182,7 @@ impl Holder {
     }
 }
 
-fn is_zombie(pid: rustix::process::Pid) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
-    stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['Z', 'X']))
-}
-
-/// Takes a lock; waits for a holder that is about to give it up, but not longer than `most`.
+/// Takes a lock. Waits for a holder that is about to release it, but not longer than `most`.
 fn lock(path: &Path, what: &str, most: Duration) -> Result<File, StartError> {
     let fail = |e: std::io::Error| StartError::System(format!("cannot lock {}: {e}", path.display()));
     let mut options = OpenOptions::new();

@@ -1,6 +1,6 @@
 //! Logging: to a file that is renamed when it gets large, else to standard error, which the journal or a terminal
-//! shows. Lines that belong to a call carry its trace id. If the log cannot be written, lines are lost and no call
-//! waits: standard error may be closed, or a pipe without a reader.
+//! shows. Lines that belong to a call contain its trace id. If the log cannot be written, lines are lost, but no call
+//! waits. For example, standard error may be closed, or be a pipe without a reader.
 
 use std::fmt;
 use std::fs::File;
@@ -66,7 +66,7 @@ where
     }
 }
 
-/// A log file that is renamed to `.1` when it gets large; older ones move on, and the oldest is deleted.
+/// A log file that is renamed to `.1` when it gets large. Older files are renumbered, and the oldest is deleted.
 struct Rotating {
     path: PathBuf,
     file: File,
@@ -96,7 +96,7 @@ impl Rotating {
 
 impl Write for Rotating {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        // A file that cannot be renamed goes on growing rather than losing lines.
+        // A file that cannot be renamed keeps growing, so that no lines are lost.
         if self.size > 0 && self.size + line.len() as u64 > self.max && self.rotate().is_err() {
             self.size = 0;
         }
@@ -110,15 +110,15 @@ impl Write for Rotating {
     }
 }
 
-/// Maximum number of lines that wait for standard error; more are lost.
+/// Maximum number of lines that wait for standard error. Further lines are lost.
 const MAX_WAITING: usize = 10_000;
-/// Time that the last lines have to be written when the daemon ends.
+/// Maximum wait for the last lines when the daemon ends.
 const LAST_LINES: Duration = Duration::from_millis(500);
 
-/// What the thread that writes to standard error is to do.
+/// Work for the thread that writes to standard error.
 enum Work {
     Line(Vec<u8>),
-    /// Say when everything before was written.
+    /// Confirms that all earlier lines were written.
     Flush(SyncSender<()>),
 }
 
@@ -175,7 +175,7 @@ impl Drop for Log {
     }
 }
 
-/// Starts logging as the arguments say.
+/// Starts logging as specified by the arguments.
 pub(super) fn start(args: &Args) -> Log {
     let filter = EnvFilter::try_new(&args.log).unwrap_or_else(|_| EnvFilter::new("info"));
     let journal = std::env::var_os("JOURNAL_STREAM").is_some();

@@ -35,7 +35,7 @@ pub use hosted::Hosted;
 /// Minimum number of files that the process must be allowed to open: database, log, socket, some phones and clients.
 const MIN_DESCRIPTORS: u64 = 64;
 
-/// Refuses to start where the database, phones and clients would fail one after the other.
+/// Refuses to start if the process may open so few files that the database, phones and clients would fail one by one.
 fn check_descriptors() -> Result<(), StartError> {
     match rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum {
         Some(most) if most < MIN_DESCRIPTORS => {
@@ -85,7 +85,7 @@ pub fn run(args: Args) -> Result<(), StartError> {
     result
 }
 
-/// Restores a backup while no daemon runs, and prints what was done.
+/// Restores a backup while no daemon runs, and prints the result.
 fn restore(overrides: Overrides, name: Option<&str>) -> Result<(), StartError> {
     let socket = overrides.socket.clone();
     let settings = Config::load(overrides)?.get();
@@ -106,7 +106,7 @@ fn start(overrides: Overrides) -> Result<Started, StartError> {
     let socket_path = overrides.socket.clone();
     let config = Config::load(overrides)?;
     let database = config.get().database.clone();
-    // Before anything is made beside a file that is not ours. Where a restore is to be completed, the file is replaced.
+    // Probe the file before creating anything next to a file that is not ours. A pending restore replaces the file.
     if config.get().memory_required && !backups::is_restore_pending(&database) {
         store::probe(&database).map_err(|error| StartError::of_store(error, &database))?;
     }
@@ -125,7 +125,7 @@ fn start(overrides: Overrides) -> Result<Started, StartError> {
         .map_err(|e| StartError::System(format!("cannot start the runtime: {e}")))?;
     let entered = runtime.enter();
     let core = Core::open(config).map_err(|error| StartError::of_store(error, &database))?;
-    // Whatever the settings say, this is where clients find the daemon.
+    // Clients find the daemon at this path, whatever the settings say.
     let served = inherited.as_ref().and_then(socket::path_of).unwrap_or_else(|| socket_path.clone());
     locks.name_socket(&served);
     core.runtime.set_socket(served);
@@ -145,7 +145,7 @@ async fn serve(
     // A database that is known to be damaged can still be read.
     let unfinished = match core.close_open_intents().await {
         Err(error) if core.damage().is_some() => {
-            tracing::warn!(%error, "actions that a previous daemon left unfinished stay so");
+            tracing::warn!(%error, "actions that a previous daemon left unfinished stay unfinished");
             0
         }
         closed => closed?,
@@ -203,7 +203,7 @@ async fn end_on_failure(core: Weak<Core>, mut fatal: tokio::sync::watch::Receive
 }
 
 /// Checks the database some time after startup, so that a long check does not delay the first calls, and whenever an
-/// operation met what may be damage.
+/// operation finds possible damage.
 async fn check_integrity(core: Weak<Core>) {
     failpoint("integrity-check");
     let Some(store) = core.upgrade().map(|core| core.store.clone()) else { return };
@@ -214,7 +214,7 @@ async fn check_integrity(core: Weak<Core>) {
     drop(store);
     loop {
         let Some(core) = core.upgrade() else { return };
-        // The file of a database that is gone is another one.
+        // If the database file is gone, a file at its path is a different one.
         if !core.store.is_gone()
             && let Err(error) = core.store.check().await
         {
@@ -229,7 +229,7 @@ async fn check_integrity(core: Weak<Core>) {
     }
 }
 
-/// How long the database may take to be closed after the drain deadline.
+/// Minimum time for closing the database, even after the drain deadline.
 const LAST_MOMENT: Duration = Duration::from_millis(500);
 
 /// Waits for actions that outlive their connections and for the last writes, until the deadline.
@@ -242,7 +242,7 @@ async fn drain(core: &Core, deadline: Instant) {
         Ok(Err(error)) => tracing::warn!(%error, "cannot flush the database; the last writes may be lost"),
     }
     let store = core.store.clone();
-    // Even after the deadline there is a moment to end in good order.
+    // Even after the deadline, the database gets a moment to close cleanly.
     let deadline = deadline.into_std().max(std::time::Instant::now() + LAST_MOMENT);
     if let Err(error) = run_blocking(move || store.close(Some(deadline))).await {
         tracing::error!(%error, "cannot close the database");

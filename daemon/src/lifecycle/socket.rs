@@ -26,7 +26,7 @@ fn file_id(path: &Path) -> Option<FileId> {
     std::fs::symlink_metadata(path).ok().map(|m| (m.dev(), m.ino()))
 }
 
-/// A listener, and where clients find it.
+/// A listener and its socket file.
 pub(super) struct BoundSocket {
     pub(super) listener: UnixListener,
     pub(super) place: Place,
@@ -82,7 +82,7 @@ pub(super) async fn keep(place: Arc<Mutex<Place>>, locks: Arc<Mutex<Locks>>, lis
 /// Recreates the socket if it is missing.
 fn recreate(place: &Mutex<Place>, locks: &Mutex<Locks>, path: &Path) -> Result<Option<UnixListener>, StartError> {
     let mut place = place.lock();
-    // The lock of an inherited socket is that of another path, until the socket is made here.
+    // The lock of an inherited socket has another path, until the daemon creates the socket itself.
     if place.path.is_some() && (place.is_ours || !place.is_there()) {
         locks.lock().keep_socket_lock(path)?;
     }

@@ -8,10 +8,10 @@ pub(super) fn ready() {
     let _ = sd_notify::notify(&[NotifyState::Ready, NotifyState::Status("ready")]);
 }
 
-/// The settings are read again; [`ready`] follows.
+/// Reports that the settings are being reloaded. [`ready`] follows.
 pub(super) fn reloading() {
     let mut states = vec![NotifyState::Reloading];
-    // The service manager relates it to the signal that asked for it.
+    // The service manager compares this time with that of the signal that requested the reload.
     states.extend(NotifyState::monotonic_usec_now().ok());
     let _ = sd_notify::notify(&states);
 }
@@ -24,17 +24,17 @@ pub(super) fn failed(why: &str) {
     let _ = sd_notify::notify(&[NotifyState::Status(why), NotifyState::Errno(1)]);
 }
 
-/// Returns how often the service manager wants to hear that the daemon is alive; `None` if it does not watch it.
+/// Returns the interval at which the service manager expects a sign of life; `None` if it does not watch the daemon.
 pub(super) fn watchdog_interval() -> Option<Duration> {
     sd_notify::watchdog_enabled()
 }
 
-/// The daemon is alive.
+/// Reports that the daemon is alive.
 pub(super) fn alive(status: &str) {
     let _ = sd_notify::notify(&[NotifyState::Watchdog, NotifyState::Status(status)]);
 }
 
-/// Says in the status text what has stopped. The watchdog is not fed.
+/// Reports in the status text what has stopped. Does not feed the watchdog.
 pub(super) fn stuck(what: &str) {
     let _ = sd_notify::notify(&[NotifyState::Status(what)]);
 }

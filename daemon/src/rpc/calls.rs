@@ -18,16 +18,16 @@ use super::register::{Module, register_sync, to_rpc};
 use crate::app::{AtDisconnect, CallScope, Error, ProgressSink, Step};
 use afd_store::new_lane;
 
-/// State of a connection that the `rpc.*` methods work on.
+/// State of a connection for the `rpc.*` methods.
 pub(super) struct Calls {
     running: Mutex<Running>,
     progress: AtomicBool,
     /// Number of subscriptions that the client created and has not ended.
     subscriptions: AtomicUsize,
     notifications: mpsc::Sender<Box<RawValue>>,
-    /// Lock held by calls that must run one after the other.
+    /// Lock held by calls that must run one after another.
     order: Arc<tokio::sync::Mutex<()>>,
-    /// Where the writes of the connection take their turns.
+    /// Lane of the connection in the write queue of the store.
     lane: u64,
     at_disconnect: Option<Arc<AtDisconnect>>,
 }
@@ -118,12 +118,12 @@ impl Calls {
         let _ = self.subscriptions.fetch_update(Ordering::Relaxed, Ordering::Relaxed, change);
     }
 
-    /// Whether the client has active subscriptions.
+    /// Returns whether the client has active subscriptions.
     pub(super) fn has_subscriptions(&self) -> bool {
         self.subscriptions.load(Ordering::Relaxed) > 0
     }
 
-    /// Whether the client has disconnected.
+    /// Returns whether the client has disconnected.
     pub(super) fn is_closed(&self) -> bool {
         self.running.lock().closed
     }

@@ -1,9 +1,8 @@
 //! Serves a connection that carries many messages.
 //!
 //! Each call runs in its own task and returns its response through a bounded queue, so that a client that reads nothing
-//! blocks only itself. A call is polled once before its task is spawned: calls thus enter the queues they wait in (a
-//! device's, for example) in the order in which they arrived, and a call that is ready at once is answered without a
-//! task.
+//! blocks only itself. A call is polled once before its task is spawned. Calls therefore enter the queues in which they
+//! wait (a device's, for example) in the order in which they arrived, and a call that is ready at once needs no task.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -32,7 +31,7 @@ const NOTIFICATION_QUEUE: usize = 256;
 /// Interval at which a connection that is not being read from is checked for a disconnected client.
 pub(super) const GONE_CHECK_INTERVAL: Duration = Duration::from_millis(200);
 
-/// What every connection is served with.
+/// Shared state and limits with which a connection is served.
 #[derive(Clone)]
 pub(super) struct Context {
     pub methods: Methods,
@@ -81,7 +80,7 @@ enum Event {
     Stop,
 }
 
-/// A call that finished: its response, and for a batch the turn that lets the next one of the connection begin.
+/// A finished call: its response and, for a batch, the permit that lets the next batch of the connection begin.
 struct Finished {
     response: Option<Response>,
     turn: Option<OwnedSemaphorePermit>,
@@ -90,7 +89,8 @@ struct Finished {
 type Responses = mpsc::Sender<Finished>;
 
 /// Executes a message. Returns its response if it is ready at once, else spawns a task that sends it to `responses`. A
-/// batch begins once the response of the one before has been written: those that nobody reads would fill the memory.
+/// batch begins only after the response of the previous batch has been written. Otherwise unread responses would fill
+/// the memory.
 fn start(caller: Caller, bytes: Vec<u8>, batches: &Arc<Semaphore>, responses: &Responses) -> Option<Finished> {
     let batches = dispatch::is_batch(&bytes).then(|| batches.clone());
     let mut work = Box::pin(async move {
@@ -128,9 +128,9 @@ struct Connection<T> {
     context: Context,
     caller: Caller,
     responses: Responses,
-    /// The turn of a batch.
+    /// Admits one batch at a time.
     batches: Arc<Semaphore>,
-    /// What the responses that are being written hold.
+    /// Shares of the response memory and batch permits of the responses that are being written.
     writing: Vec<(Held, Option<OwnedSemaphorePermit>)>,
     /// Number of calls that were started and not answered yet.
     active: usize,
@@ -200,7 +200,7 @@ impl<T: Transport> Connection<T> {
         });
         // After a notification, requests are polled first: a burst of notifications must not starve them.
         let just_notified = std::mem::take(&mut self.just_notified);
-        // Fast path: what is ready already needs no select over everything.
+        // Fast path: an event that is already ready needs no select over all sources.
         if reading && *stopping.borrow() {
             return Event::Stop;
         }

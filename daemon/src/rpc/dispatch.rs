@@ -56,7 +56,7 @@ impl Caller {
 /// Methods that are served on a reserved slot, when the connection limit is reached.
 const ADMIN_METHODS: [&str; 3] = ["daemon.version", "daemon.status", "daemon.shutdown"];
 
-/// Executes a message and returns its response; notifications, and batches of nothing else, have none.
+/// Executes a message and returns its response; `None` for a notification and for a batch of notifications only.
 pub(super) async fn handle_message(caller: Caller, bytes: Vec<u8>) -> Option<Response> {
     if caller.reserved && !is_admin_call(&bytes) {
         let (id, _) = prepare_error(&bytes);
@@ -95,7 +95,7 @@ pub(super) fn into_text(response: MethodResponse) -> String {
     String::from(Box::<str>::from(response.into_json()))
 }
 
-/// Whether a message calls one of the admin methods.
+/// Returns whether a message calls one of the admin methods.
 pub(super) fn is_admin_call(bytes: &[u8]) -> bool {
     serde_json::from_slice::<Request<'_>>(bytes).is_ok_and(|request| ADMIN_METHODS.contains(&request.method.as_ref()))
 }
@@ -137,7 +137,7 @@ async fn batch(caller: &Caller, bytes: &[u8]) -> Option<Response> {
         // Sequential: the calls of a batch run in order.
         let Some(response) = single(&caller, call.get().as_bytes()).await else { continue };
         if caller.calls.as_ref().is_some_and(|calls| calls.is_closed()) {
-            // Its notifications are still executed, but nobody reads the response.
+            // The notifications of the batch are still executed, but no client reads the response.
             (responses, held) = (String::new(), Held::default());
             continue;
         }
@@ -253,7 +253,7 @@ fn unsubscribe_params<'a>(method: &str, params: &'a str) -> Cow<'a, str> {
     id.map_or(Cow::Borrowed(params), |p| Cow::Owned(format!("[{}]", p.subscription)))
 }
 
-/// Whether a subscription was ended: jsonrpsee answers `false` for one that it does not know.
+/// Returns whether a subscription was ended. jsonrpsee returns `false` for an unknown subscription.
 fn ended(response: &MethodResponse) -> bool {
     #[derive(serde::Deserialize)]
     struct Ended {

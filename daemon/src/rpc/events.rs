@@ -11,8 +11,7 @@ use super::register::{Module, to_rpc};
 use crate::app::events;
 use afd_store::Store;
 
-/// Delay before past events that could not be read are read again: giving up would leave the subscriber waiting for
-/// ever.
+/// Delay before another attempt to read past events. Without another attempt, the subscriber would wait forever.
 const RETRY_DELAY: Duration = Duration::from_secs(1);
 
 pub(super) fn register(module: &mut Module) {

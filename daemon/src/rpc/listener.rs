@@ -24,7 +24,7 @@ use super::transport::{Framed, linger};
 use super::{dispatch, http};
 use crate::app::{Core, Error};
 
-/// How long a connection on a reserved slot may take to send its first bytes.
+/// Maximum time for a connection on a reserved slot to send its first bytes.
 const RESERVED_TIMEOUT: Duration = Duration::from_secs(5);
 /// Minimum interval between log lines about failed accepts.
 const ACCEPT_LOG_INTERVAL: Duration = Duration::from_secs(60);
@@ -37,8 +37,8 @@ enum Protocol {
     Http,
 }
 
-/// JSON starts with a brace, a bracket or whitespace, a `Content-Length` frame with C, HTTP with another capital
-/// letter.
+/// Detects the protocol of a connection. JSON starts with a brace, a bracket or whitespace, a `Content-Length` frame
+/// with C, HTTP with another capital letter.
 fn detect_protocol(first: u8) -> Protocol {
     match first {
         b'C' | b'c' => Protocol::Framed(Framing::ContentLength),
@@ -47,8 +47,8 @@ fn detect_protocol(first: u8) -> Protocol {
     }
 }
 
-/// Serves the socket until the daemon is asked to stop, then waits for the connections to finish what is in flight.
-/// Returns the deadline by which all remaining work must end. A listener of `others` takes the place of the one before.
+/// Serves the socket until the daemon is asked to stop, then waits for the connections to finish their calls in flight.
+/// Returns the deadline by which all remaining work must end. A listener from `others` replaces the previous one.
 pub async fn serve(
     core: Arc<Core>,
     methods: Methods,
@@ -69,7 +69,7 @@ pub async fn serve(
                 continue;
             }
             Some(_) = connections.join_next() => {
-                // What ended keeps its memory until it is collected.
+                // A finished task keeps its memory until it is joined.
                 while connections.try_join_next().is_some() {}
                 continue;
             }

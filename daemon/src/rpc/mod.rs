@@ -1,9 +1,9 @@
 //! JSON-RPC server on the Unix socket: one listener, four framings, one dispatcher.
 //!
-//! [`listener`] accepts connections and detects the framing from the first bytes; [`connection`] runs connections that
-//! carry many messages ([`transport`]: lines and `Content-Length`, [`websocket`]), [`http`] those that carry one
-//! request at a time; both hand messages to [`dispatch`]. [`places`] enforces the connection limit, [`response`] that
-//! of the memory of responses, [`calls`] tracks the calls of a connection. [`register`] connects the
+//! [`listener`] accepts connections and detects the framing from the first bytes. [`connection`] runs connections that
+//! carry many messages ([`transport`]: lines and `Content-Length`; [`websocket`]). [`http`] runs connections that carry
+//! one request at a time. Both pass messages to [`dispatch`]. [`places`] limits the number of connections, and
+//! [`response`] limits the memory of responses. [`calls`] tracks the calls of a connection. [`register`] connects the
 //! use cases to the names of their methods.
 
 mod calls;

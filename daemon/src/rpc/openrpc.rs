@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use super::register::{Module, register_sync, to_rpc};
 use crate::app::Error;
 
-/// What clients may rely on.
+/// Stability guarantees for clients.
 const STABILITY: &str = "Within one value of `protocol` (see `daemon.version`), methods, parameters, fields, words and error codes keep their \
     name and meaning. New ones may come at any time: ignore fields that you do not know, and treat an unknown word or code as one that \
     you cannot handle. Anything else raises `protocol`.";
@@ -41,7 +41,7 @@ pub(super) fn register(module: &mut Module) {
 /// Builds the document. Every type is under `components`; every parameter of a method is listed by name.
 pub fn document() -> Value {
     let settings = || SchemaSettings::draft07().with(|s| s.definitions_path = "/components/schemas".into());
-    // What is sent may leave out more than what is received.
+    // A type that is sent may omit more fields than a type that is received.
     let mut received = SchemaGenerator::new(settings());
     let mut sent = SchemaGenerator::new(settings().for_serialize());
     let types: Vec<(Value, Value)> = afd_proto::methods()
@@ -93,7 +93,8 @@ pub fn document() -> Value {
     })
 }
 
-/// Returns the document with the methods whose names begin like this, and what they refer to; `None` if there are none.
+/// Returns the document with the methods whose names begin with `prefix`, and the definitions that they refer to;
+/// `None` if there are no such methods.
 fn part(document: &Value, prefix: &str) -> Option<Value> {
     let named = |method: &&Value| method["name"].as_str().is_some_and(|name| name.starts_with(prefix));
     let methods: Vec<Value> = document["methods"].as_array()?.iter().filter(named).cloned().collect();

@@ -15,8 +15,8 @@ use tokio_util::sync::CancellationToken;
 
 /// Number of reserved slots beyond the limit.
 const RESERVED: usize = 8;
-/// Number of descriptors that are left to everything but connections: the database, phones, files that are being
-/// written.
+/// Number of descriptors that are reserved for everything except connections: the database, phones, files that are
+/// being written.
 const OTHER_DESCRIPTORS: u64 = 128;
 /// Minimum number of connections, however few descriptors there are.
 const MIN_CONNECTIONS: u64 = 8;
@@ -40,7 +40,7 @@ pub(super) struct Slot {
 pub(super) struct Slots {
     taken: Mutex<Vec<Entry>>,
     next_id: AtomicU64,
-    /// The limit of the settings, and the one that the number of descriptors allows.
+    /// The configured limit, and the limit that the number of descriptors allows.
     limits: Mutex<(usize, usize)>,
 }
 
@@ -76,8 +76,8 @@ impl Slots {
         Some(slot)
     }
 
-    /// Returns how many of the connections that the settings allow are possible with the descriptors that this process
-    /// may open.
+    /// Returns the number of possible connections: the configured number, or fewer if this process may not open enough
+    /// descriptors.
     fn possible(&self, configured: usize) -> usize {
         let mut limits = self.limits.lock();
         if limits.0 != configured {
@@ -94,8 +94,8 @@ impl Slots {
     }
 }
 
-/// Raises the number of descriptors that this process may open to what `connections` need, as far as that is permitted.
-/// Returns how many connections that number allows, at most `connections`.
+/// Raises the number of descriptors that this process may open to the number that `connections` need, as far as
+/// permitted. Returns the number of connections for which the descriptors suffice, at most `connections`.
 fn allow_descriptors(connections: usize) -> usize {
     let wanted = u64::try_from(connections).unwrap_or(u64::MAX).saturating_add(OTHER_DESCRIPTORS);
     let mut limit = rustix::process::getrlimit(Resource::Nofile);
@@ -112,7 +112,8 @@ fn allow_descriptors(connections: usize) -> usize {
     connections.min(usize::try_from(possible).unwrap_or(usize::MAX))
 }
 
-/// Evicts the longest idle of these connections that is not busy and may go; false if there is none.
+/// Evicts the connection that has been idle longest, among those that are not busy and that `may_go` accepts. Returns
+/// `false` if there is none.
 fn make_room(slots: &[&Arc<Slot>], may_go: impl Fn(&Slot) -> bool) -> bool {
     let longest_idle =
         slots.iter().filter(|p| !p.busy.load(Ordering::Relaxed) && may_go(p)).max_by_key(|p| p.idle_for());
@@ -120,7 +121,7 @@ fn make_room(slots: &[&Arc<Slot>], may_go: impl Fn(&Slot) -> bool) -> bool {
 }
 
 impl Slot {
-    /// Whether only the admin methods are served on this slot.
+    /// Returns whether only the admin methods are served on this slot.
     pub(super) fn is_reserved(&self) -> bool {
         self.reserved
     }
@@ -142,12 +143,12 @@ impl Slot {
             .saturating_sub(Duration::from_millis(self.last_activity.load(Ordering::Relaxed).saturating_sub(1)))
     }
 
-    /// How long the connection may be idle before it may be evicted.
+    /// Returns the idle time after which the connection may be evicted.
     fn max_idle(&self, idle: Duration) -> Duration {
         if self.last_activity.load(Ordering::Relaxed) == 0 { idle.min(SILENT_TIMEOUT) } else { idle }
     }
 
-    /// Whether the slot was given to another connection.
+    /// Returns whether the slot was given to another connection.
     pub(super) fn is_evicted(&self) -> bool {
         self.evicted.is_cancelled()
     }

@@ -14,7 +14,7 @@ use crate::app::{self, Core, Error, Handler, replay};
 /// The jsonrpsee module that handlers are registered with.
 pub(super) type Module = RpcModule<Core>;
 
-/// Converts an error to a JSON-RPC error; this happens nowhere else.
+/// Converts an error to a JSON-RPC error. This is the only place for that conversion.
 pub(super) fn to_rpc(error: Error) -> ErrorObjectOwned {
     let data = ErrorData {
         code: error.code,
@@ -26,7 +26,7 @@ pub(super) fn to_rpc(error: Error) -> ErrorObjectOwned {
     ErrorObjectOwned::owned(error.code.number(), error.message, Some(data))
 }
 
-/// Registers a method that is answered by a use case.
+/// Registers a method that a use case implements.
 pub(super) fn register(module: &mut Module, info: &'static MethodInfo, handler: Handler) {
     let handler = Arc::new(handler);
     let registered = module.register_async_method(info.name, move |params, core, _| {

@@ -1,12 +1,12 @@
-//! Responses that wait to be read, and the memory that all of them together may hold.
+//! Responses that wait to be read, and the limit on their total memory.
 //!
-//! Small responses are bounded by the limits of connections and of calls in flight. Large ones are not: a few hundred
-//! clients that ask for much and never read could hold gigabytes. So each large response takes its size from one
-//! account until it has been written; if the account is empty, it is replaced by an error.
+//! Small responses are bounded by the limits on connections and on calls in flight. Large ones are not: a few hundred
+//! clients that request large responses and never read them could hold gigabytes. Therefore each large response takes
+//! its size from a shared account until it has been written. If the account is empty, an error replaces the response.
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-/// Responses are counted in units of this size; smaller ones are not counted, bytes.
+/// Unit in which responses are counted, bytes. Smaller responses are not counted.
 const UNIT: usize = 1 << 20;
 /// Number of units that all responses may hold: more than one response of the maximum size.
 const UNITS: usize = 96;
@@ -25,7 +25,7 @@ impl Response {
         Self { text, held }
     }
 
-    /// Returns the text, and what is to be kept until it has been written.
+    /// Returns the text, and the share of the memory to hold until the text has been written.
     pub(super) fn into_parts(self) -> (String, Held) {
         (self.text, self.held)
     }
@@ -42,7 +42,7 @@ impl AsRef<[u8]> for Response {
 pub(super) struct Held(Option<SemaphorePermit<'static>>);
 
 impl Held {
-    /// Enlarges the share to that of a response of this size, bytes; false if the others leave too little.
+    /// Enlarges the share to that of a response of this size, bytes. Returns `false` if too little memory is free.
     pub(super) fn grow_to(&mut self, bytes: usize) -> bool {
         let units = (bytes / UNIT).min(UNITS);
         let more = units.saturating_sub(self.0.as_ref().map_or(0, SemaphorePermit::num_permits));

@@ -28,12 +28,13 @@ impl ClientStream {
         Self { stream, prefix, stall, timer: None }
     }
 
-    /// Whether the client closed both directions. One that only shut down its sending side still expects responses.
+    /// Returns whether the client closed both directions. A client that only shut down its sending side still expects
+    /// responses.
     pub(super) fn is_gone(&self) -> bool {
         is_gone(self.stream.as_fd())
     }
 
-    /// Returns a handle that tells whether the client is gone, for use after the stream itself was moved elsewhere.
+    /// Returns a handle that reports whether the client is gone, for use after the stream itself was moved elsewhere.
     ///
     /// # Errors
     /// When the process is out of file descriptors.
@@ -54,7 +55,7 @@ impl ClientStream {
     }
 }
 
-/// Handle that outlives a [`ClientStream`] and tells whether its client is gone.
+/// Handle that outlives a [`ClientStream`] and reports whether its client is gone.
 pub(super) struct Peer(OwnedFd);
 
 impl Peer {

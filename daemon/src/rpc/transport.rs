@@ -13,13 +13,13 @@ use tokio::time::{Instant, Sleep};
 
 use super::stream::ClientStream;
 
-/// How much of a large response is sent before yielding, bytes: a client that reads fast would otherwise monopolise a
-/// thread.
+/// Number of bytes of a large response that are sent before yielding. Otherwise a client that reads fast would
+/// monopolise a thread.
 const CHUNK: usize = 256 << 10;
 /// Output buffer capacity that an idle connection keeps, bytes.
 const IDLE_CAPACITY: usize = 64 << 10;
 
-/// What was received.
+/// Result of reading from a connection.
 pub(super) enum Incoming {
     /// A complete message.
     Message(Vec<u8>),
@@ -35,13 +35,13 @@ pub(super) enum Incoming {
 pub(super) trait Transport: Send {
     /// Appends a message to the output queue.
     fn queue(&mut self, message: String);
-    /// Whether all queued messages were sent.
+    /// Returns whether all queued messages were sent.
     fn is_flushed(&self) -> bool;
     /// Sends queued messages; ready when all were sent.
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>>;
     /// Polls for the next message.
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Incoming>;
-    /// Whether the client can no longer read responses.
+    /// Returns whether the client can no longer read responses.
     fn is_gone(&self) -> bool;
     /// Closes the connection. If a message was rejected, input is discarded for a moment, so that the client can read
     /// the error.
@@ -88,7 +88,7 @@ impl Framed {
         Self { stream, decoder, framing, ended: false, deadline: Deadline::new(stall), outgoing: Vec::new(), sent: 0 }
     }
 
-    /// Reads what is available; false at the end of the stream.
+    /// Reads the available bytes. Returns `false` at the end of the stream.
     fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
         let mut space = [MaybeUninit::uninit(); 16 << 10];
         let mut buffer = ReadBuf::uninit(&mut space);

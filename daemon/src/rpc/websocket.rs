@@ -18,7 +18,7 @@ use tokio_tungstenite::tungstenite::{
 use super::dispatch::MAX_RESPONSE;
 use super::transport::{Deadline, Incoming, Transport, linger};
 
-/// Follows the frame boundaries of incoming bytes to tell whether a message is incomplete. Control frames between the
+/// Follows the frame boundaries of incoming bytes to detect whether a message is incomplete. Control frames between the
 /// fragments of a message do not complete it.
 #[derive(Default)]
 struct FrameTracker {
@@ -66,7 +66,7 @@ impl FrameTracker {
         self.header.clear();
     }
 
-    /// Whether a message was begun and is incomplete.
+    /// Returns whether a message has begun and is incomplete.
     fn is_partial(&self) -> bool {
         self.fragmented || !self.header.is_empty() || self.payload_left > 0
     }
@@ -110,8 +110,8 @@ pub(super) struct WebSocket<S> {
     partial: Arc<AtomicBool>,
     deadline: Deadline,
     outgoing: VecDeque<String>,
-    /// Whether something, possibly a pong, is not flushed yet. Nothing is read meanwhile: a client that sends pings and
-    /// reads nothing must not fill our memory with pongs.
+    /// Whether output, possibly a pong, is not flushed yet. Until then nothing is read, so that a client that sends
+    /// pings and reads nothing cannot fill the memory with pongs.
     unflushed: bool,
     ended: bool,
 }

@@ -1,5 +1,5 @@
-//! Checkpoints the write-ahead log on a separate thread, because writes would have to wait for a checkpoint in the
-//! writer.
+//! Checkpoints the write-ahead log on a separate thread. On the writer thread, writes would have to wait for a
+//! checkpoint.
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -12,14 +12,14 @@ use rusqlite::{Connection, OpenFlags};
 use super::{Result, StoreError};
 use afd_base::task::Tasks;
 
-/// Pages of the log from which it is checkpointed, and the number of further pages until the next checkpoint.
+/// Number of pages of the log at which it is checkpointed, and of further pages until the next checkpoint.
 const FIRST: i32 = 1_000;
 const STEP: i32 = 500;
-/// Pages of the log from which long work waits for a running checkpoint. Without this, an import adds pages faster than
-/// the thread moves them into the database.
+/// Number of pages of the log from which long work waits for a running checkpoint. Without this limit, an import adds
+/// pages faster than the thread moves them into the database.
 const HOLD: i32 = 2_000;
-/// Pages of the log from which the writer checkpoints it itself: under constant writing the other thread never reaches
-/// the end of the log.
+/// Number of pages of the log from which the writer checkpoints it itself. Under constant writing, the other thread
+/// never reaches the end of the log.
 const MAX: i32 = 8_000;
 
 thread_local! {
@@ -87,8 +87,8 @@ impl Checkpoints {
         }
     }
 
-    /// Returns whether long work must wait: the log is long, and the thread is at work on it. Call it on the thread
-    /// that commits.
+    /// Returns whether long work must wait, because the log is long and a checkpoint is requested or running. Call this
+    /// on the thread that commits.
     pub(super) fn holds_long_work(&self) -> bool {
         PAGES.get() >= HOLD && matches!(*self.shared.wanted.lock(), Wanted::Move | Wanted::Moving)
     }

@@ -1,4 +1,4 @@
-//! Readers for columns whose types SQLite does not know: enum words and JSON; and where rows come from.
+//! Readers for columns whose types SQLite does not know (enum words and JSON), and the origin of rows.
 
 use std::fmt::Display;
 
@@ -7,8 +7,8 @@ use rusqlite::types::Type;
 use rusqlite::{Row, RowIndex};
 use serde::de::DeserializeOwned;
 
-/// The column `elsewhere` of a query: the origin of a row of the table with this alias, if another memory made the row;
-/// null for rows of this store and of those that it replaced.
+/// The column `elsewhere` of a query: the origin of a row of the table with this alias if another memory created the
+/// row, else null. Rows of the memories that this store replaced count as its own.
 #[macro_export]
 macro_rules! elsewhere {
     ($alias:literal) => {
@@ -22,7 +22,7 @@ macro_rules! elsewhere {
     };
 }
 
-/// Returns the source that is shown for a row of another memory.
+/// Returns the source that is shown for a row of another memory, given the recorded source.
 pub fn said_elsewhere(source: Option<&str>) -> String {
     source.map_or_else(|| "another memory".to_owned(), |source| format!("{source} of another memory"))
 }
@@ -36,10 +36,10 @@ fn conversion_error(
     rusqlite::Error::FromSqlConversionFailure(index, Type::Text, why.into())
 }
 
-/// Reads an enum word, by the name of its column, or by the place at which that was found.
+/// Reads an enum word from a column, which is given by its name or index.
 ///
 /// # Errors
-/// When the text of the column is no word of the enum.
+/// If the text of the column is not a word of the enum.
 pub fn word<W: Word>(row: &Row<'_>, column: impl RowIndex + Copy + Display) -> rusqlite::Result<W> {
     let text: String = row.get(column)?;
     W::of(&text)
@@ -56,7 +56,7 @@ pub fn json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Resul
 }
 
 /// Turns a row that cannot be decoded into `None`, so that one damaged row does not hide all others. Other errors are
-/// passed on.
+/// returned.
 pub fn skip_unreadable<T>(row: rusqlite::Result<T>) -> rusqlite::Result<Option<T>> {
     match row {
         Ok(row) => Ok(Some(row)),

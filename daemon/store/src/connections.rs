@@ -1,4 +1,4 @@
-//! Opening the database file: what it may be, who may read it, and how each connection is set up.
+//! Opens the database file: checks its type, restricts access to it, and sets up each connection.
 
 use std::path::Path;
 use std::time::Duration;
@@ -36,8 +36,8 @@ pub fn probe(path: &Path) -> Result<()> {
 pub(super) fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_prepared_statement_cache_capacity(128);
     connection.busy_timeout(Duration::from_secs(5))?;
-    // Plans must not depend on bound values: those statements are prepared again whenever values change, which takes
-    // longer than most of them.
+    // Query plans must not depend on bound values. Otherwise, SQLite prepares such a statement again whenever its
+    // values change, which takes longer than most statements.
     connection.set_db_config(rusqlite::config::DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection
         .execute_batch("PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON; PRAGMA cache_size = -2000; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF;")
@@ -51,10 +51,10 @@ pub(super) fn prepare_writer(connection: &Connection) -> rusqlite::Result<()> {
     )
 }
 
-/// Deletes the statistics about table sizes that earlier versions collected. SQLite planned with them long after the
-/// tables had grown: it read a table of a million rows from end to end because the statistics said ten. Without
-/// statistics it uses the indexes. The deletion runs on a second connection, and SQLite then loads the schema of
-/// `connection` again, without the statistics.
+/// Deletes the statistics about table sizes that earlier versions collected. SQLite still used them long after the
+/// tables had grown: it scanned a table of a million rows, because the statistics said ten. Without statistics, it uses
+/// the indexes. The deletion runs on a second connection. SQLite then loads the schema of `connection` again, without
+/// the statistics.
 pub(super) fn forget_statistics(connection: &Connection, path: &Path) {
     let exist = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name LIKE 'sqlite_stat_') AS exist";
     let removed = connection.query_row(exist, [], |row| row.get("exist")).and_then(|exist: bool| {
@@ -66,7 +66,7 @@ pub(super) fn forget_statistics(connection: &Connection, path: &Path) {
     }
 }
 
-/// Makes the file accessible to its owner only: it records what was done on a phone.
+/// Makes the file accessible only to its owner, because it records actions on a phone.
 pub(super) fn restrict(path: &Path) {
     use std::os::unix::fs::PermissionsExt;
     if let Err(error) = std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)) {

@@ -1,4 +1,4 @@
-//! Online copies of a database, and how a copy is checked.
+//! Makes online copies of a database, and checks copies.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,8 +9,8 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::{Result, SCHEMA, StoreError, migrate, schema_of};
 
-/// Copies the database of a connection to a new file, as it is at one moment; others go on writing meanwhile. The copy
-/// is one file, without a write-ahead log.
+/// Copies a consistent snapshot of the database of a connection to a new file. Writes continue meanwhile. The copy is a
+/// single file, without a write-ahead log.
 ///
 /// # Errors
 /// When the copy cannot be written.

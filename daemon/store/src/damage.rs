@@ -11,21 +11,20 @@ use tokio::sync::Notify;
 use super::error::StoreError;
 use afd_base::file::{self, with_suffix};
 
-/// Number of suspicions that a check may dispel, so that a database that fails again and again is left alone in the
-/// end.
+/// Number of suspicions that checks may clear. After that, writes to a database that keeps failing stay refused.
 const MAX_DISPELLED: u32 = 3;
 
-/// What the mark of a deleted file begins with.
+/// Prefix of the mark of a deleted or replaced file.
 const GONE: &str = "gone: ";
 
-/// Why nothing can be written.
+/// Why writes are refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum State {
-    /// An operation met a fault; a check tells whether it is one of the file.
+    /// An operation met a fault. A check determines whether the file is damaged.
     Suspected(String),
-    /// A check found a fault of the file.
+    /// A check found damage in the file.
     Damaged(String),
-    /// The file is no longer that of this daemon: it was deleted or replaced.
+    /// The file that this daemon opened was deleted or replaced.
     Gone(String),
 }
 
@@ -40,7 +39,7 @@ impl State {
 /// Why writes fail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failing {
-    /// The error of the last one.
+    /// The error of the last write.
     pub why: String,
     /// Whether another program holds the lock.
     pub locked: bool,
@@ -56,11 +55,11 @@ struct Inner {
     suspected: Notify,
 }
 
-/// Remembers damage once it is known, also across starts, and counts rolled-back writes. Any of it stops all writes.
+/// Known damage, which stops all writes and is remembered across restarts, and the number of rolled-back writes.
 #[derive(Debug, Clone)]
 pub(super) struct Damage {
     inner: Arc<Inner>,
-    /// File that tells the next start about damage.
+    /// File that records the damage for the next start.
     mark: PathBuf,
 }
 
@@ -74,18 +73,18 @@ impl Damage {
         Self { inner: Arc::default(), mark: damage_mark(database) }
     }
 
-    /// Returns whether an earlier daemon found damage that nobody has repaired since.
+    /// Returns whether an earlier daemon found damage that has not been repaired since.
     pub(super) fn is_marked(&self) -> bool {
         self.mark.exists()
     }
 
-    /// Returns what an earlier daemon said when the file was deleted or replaced: then a check of the file that is
-    /// there now tells nothing of what is missing from it.
+    /// Returns the message of an earlier daemon that found the file deleted or replaced. A check of the current file
+    /// cannot tell which data is missing from it.
     pub(super) fn marked_as_gone(&self) -> Option<String> {
         let text = std::fs::read_to_string(&self.mark).ok()?;
         let what = text.strip_prefix(GONE)?;
         Some(format!(
-            "{what}; what it held is in the newest backup. To go on without it, delete {}",
+            "{what}; its content is in the newest backup. To continue without it, delete {}",
             self.mark.display()
         ))
     }
@@ -115,7 +114,7 @@ impl Damage {
         self.inner.rollbacks.clone()
     }
 
-    /// Records why the last write that changed anything was not committed; `None` if it was.
+    /// Records the error of the last write that changed anything; `None` if it was committed.
     pub(super) fn set_failing(&self, error: Option<&StoreError>) {
         let why = error.map(|error| Failing { why: error.to_string(), locked: matches!(error, StoreError::Locked) });
         let mut failing = self.inner.failing.lock();
@@ -134,7 +133,7 @@ impl Damage {
         self.inner.rollbacks.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Records a fault that a check found in the file.
+    /// Records damage that a check found in the file.
     pub(super) fn set(&self, what: String) {
         tracing::error!(%what, "the memory database is damaged; further writes are refused");
         self.write_mark(&what);
@@ -162,12 +161,13 @@ impl Damage {
         }
     }
 
-    /// Waits until there is something to check.
+    /// Waits until damage is suspected, or the file was deleted or replaced.
     pub(super) async fn suspected(&self) {
         self.inner.suspected.notified().await;
     }
 
-    /// A check found no fault: removes the mark of an earlier one, and a suspicion, unless there were several.
+    /// Records that a check found no fault. Removes the mark of earlier damage. Also clears a suspicion, unless
+    /// [`MAX_DISPELLED`] were cleared before.
     pub(super) fn dispel(&self) {
         let _ = std::fs::remove_file(&self.mark);
         let mut state = self.inner.state.lock();
@@ -175,7 +175,7 @@ impl Damage {
         let mut dispelled = self.inner.dispelled.lock();
         *dispelled += 1;
         if *dispelled <= MAX_DISPELLED {
-            tracing::warn!(%what, "the check found no fault; the database is written again");
+            tracing::warn!(%what, "the check found no fault; writes are accepted again");
             *state = None;
         }
     }
@@ -188,7 +188,8 @@ fn id(path: &Path) -> Option<FileId> {
     std::fs::metadata(path).ok().map(|meta| (meta.dev(), meta.ino()))
 }
 
-/// The files of the database as this daemon opened them. What is written into deleted files is lost at the next start.
+/// The files of the database that this daemon opened. Data that is written into deleted files is lost at the next
+/// start.
 #[derive(Debug)]
 pub(super) struct Files {
     database: PathBuf,
@@ -201,10 +202,10 @@ impl Files {
         Self { database: database.to_owned(), log: with_suffix(database, "-wal"), ids: (id(database), None) }
     }
 
-    /// Checks after a commit that the files are still those that were written; returns what is amiss.
+    /// Checks after a commit that the paths still lead to the files that were written. The error describes the problem.
     pub(super) fn check(&mut self) -> Result<(), String> {
         let now = (id(&self.database), id(&self.log));
-        // The log is made by the first write.
+        // The first write creates the log.
         self.ids.1 = self.ids.1.or(now.1);
         if now == self.ids {
             return Ok(());

@@ -22,7 +22,7 @@ pub enum StoreError {
     /// The schema is newer than this version supports.
     #[error(
         "the memory database has schema version {found}, and this version of afd supports at most {known}: install the newer afd again, or \
-         restore a backup from before the upgrade (`afctl backup restore NAME`; those made before a migration say so in their reason)"
+         restore a backup from before the upgrade (`afctl backup restore NAME`; its reason is `migration`)"
     )]
     TooNew {
         /// Schema version of the database.
@@ -39,7 +39,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Returns the error for a file of the database, or beside it, that cannot be used.
+    /// Converts an I/O error of a file of the database, or of a file beside it.
     pub fn from_io(error: std::io::Error) -> Self {
         match error.kind() {
             std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => Self::Full,
@@ -52,7 +52,8 @@ impl StoreError {
         matches!(self, Self::Sql(rusqlite::Error::FromSqlConversionFailure(..)))
     }
 
-    /// Returns whether another row has what only one may have, or a value is one that its column refuses.
+    /// Returns whether a constraint was violated: another row has a value that must be unique, or a column refuses a
+    /// value.
     pub fn is_conflict(&self) -> bool {
         matches!(self, Self::Sql(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation))
     }

@@ -16,24 +16,24 @@ use super::{Result, Risk, StoreError};
 
 /// Maximum number of writes that share a commit.
 pub(super) const MAX_GROUP: usize = 256;
-/// How long the writes of a group may take before it is committed: whoever comes next waits no longer than for this and
-/// one write.
+/// Maximum duration of the writes of a group before its commit. A write that arrives during the group waits for this
+/// time and one more write at most.
 const MAX_GROUP_TIME: Duration = Duration::from_millis(10);
 
-/// Time of a group that is worth a line in the log.
+/// Duration from which a group is logged.
 const LONG_GROUP: Duration = Duration::from_millis(20);
 
 /// Called with the connection when the content of the database is at risk.
 pub(super) type Rescue = Box<dyn Fn(&Connection, Risk) + Send>;
 
-/// A table, and what is called after each commit that changed rows of it if a query finds a row then.
+/// A watched table. `changed` is called after each commit that changed rows of the table, if `query` then finds a row.
 pub(super) struct Watched {
     pub(super) table: &'static str,
     pub(super) query: &'static str,
     pub(super) changed: Box<dyn Fn() + Send + Sync>,
 }
 
-/// Whether the transaction that is open changed rows of a table that somebody watches.
+/// Whether the open transaction has changed rows of the watched table.
 #[derive(Default)]
 pub(super) struct Changes {
     watched: OnceLock<Watched>,
@@ -41,7 +41,7 @@ pub(super) struct Changes {
 }
 
 impl Changes {
-    /// Lets a connection note changes.
+    /// Makes a connection record changes of the watched table.
     pub(super) fn note(self: &Arc<Self>, connection: &Connection) -> Result<()> {
         let changes = self.clone();
         let note = move |_: Action, _: &str, table: &str, _: i64| {
@@ -56,8 +56,8 @@ impl Changes {
         let _ = self.watched.set(watched);
     }
 
-    /// Tells of changes of a transaction that has ended. Those of one that was rolled back may be told too, as those
-    /// are after which the query fails.
+    /// Calls the callback if the transaction that has just ended changed rows of the watched table and the query finds
+    /// a row. May also call it after a rollback, and calls it if the query fails.
     pub(super) fn tell(&self, connection: &Connection) {
         if self.are_seen.swap(false, Ordering::Relaxed)
             && let Some(watched) = self.watched.get()
@@ -68,7 +68,7 @@ impl Changes {
     }
 }
 
-/// What the writer watches while it works.
+/// State that the writer checks and updates with each group.
 pub(super) struct Watch {
     pub(super) files: Files,
     pub(super) damage: Damage,
@@ -77,7 +77,8 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Checks after a commit that it went into the files that the next start will read.
+    /// Checks after a commit that it went into the files that the next start will read. If it did not, records this and
+    /// calls `rescue`.
     fn check_files(&mut self, connection: &Connection) -> Result<()> {
         let Err(what) = self.files.check() else { return Ok(()) };
         if !self.damage.is_gone() {
@@ -95,7 +96,7 @@ pub(super) struct Group {
     pub(super) committed: Result<()>,
 }
 
-/// Runs the next writes of the queue, as many as fit a group, and commits them.
+/// Runs as many of the next writes of the queue as fit into a group, and commits them.
 pub(super) fn commit_group(
     connection: &Connection,
     queue: &mut Queue<Queued>,
@@ -123,8 +124,8 @@ pub(super) fn commit_group(
             Ok(()) => acknowledgement(report, in_savepoint(connection, work, damage)),
             Err(error) => acknowledgement(report, Err(error.duplicate())),
         });
-        // On a full disk SQLite rolls the transaction back by itself; the remaining writes would then be committed one
-        // by one.
+        // On a full disk, SQLite rolls the transaction back by itself. Without this check, the remaining writes would
+        // be committed one by one.
         if begun.is_ok() && connection.is_autocommit() {
             begun = Err(StoreError::Unavailable(
                 "a write of the same group failed, and the group was rolled back".to_owned(),
@@ -135,7 +136,7 @@ pub(super) fn commit_group(
         }
     }
     let committed = begun.and_then(|()| connection.execute_batch("COMMIT").map_err(StoreError::from));
-    // What went into a deleted file is not acknowledged.
+    // Writes into a deleted file are not acknowledged.
     let committed = committed.and_then(|()| watch.check_files(connection));
     note_commit(connection, damage, &committed, connection.total_changes() > changes);
     watch.changes.tell(connection);
@@ -150,8 +151,8 @@ pub(super) fn commit_group(
     Group { acknowledgements, permits, committed }
 }
 
-/// Runs work in a transaction of its own whose commit is not synced. That of the next other transaction syncs it, as the
-/// log is synced as a whole.
+/// Runs work in its own transaction, whose commit is not synced to disk. The next synced commit also syncs this one,
+/// because SQLite syncs the whole log.
 pub(super) fn unsynced<T>(connection: &Connection, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
     connection.execute_batch("PRAGMA synchronous = NORMAL")?;
     let done = connection.execute_batch("BEGIN IMMEDIATE").map_err(StoreError::from).and_then(|()| {
@@ -165,7 +166,7 @@ pub(super) fn unsynced<T>(connection: &Connection, work: impl FnOnce(&Connection
     done
 }
 
-/// Keeps whether writing works, and takes back a group that was not committed.
+/// Records whether writes succeed, and rolls back a group that was not committed.
 fn note_commit(connection: &Connection, damage: &Damage, committed: &Result<()>, has_changes: bool) {
     match committed {
         Ok(()) if has_changes => damage.set_failing(None),
@@ -186,7 +187,7 @@ fn execute(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
     connection.prepare_cached(sql)?.execute([]).map(|_| ())
 }
 
-/// Runs a write, and takes it back if it fails.
+/// Runs a write, and rolls it back if it fails.
 fn in_savepoint(connection: &Connection, work: Work, damage: &Damage) -> Done {
     execute(connection, "SAVEPOINT work")?;
     let done = catch_panic(|| Ok::<_, StoreError>(work(connection)));
@@ -201,7 +202,8 @@ fn in_savepoint(connection: &Connection, work: Work, damage: &Damage) -> Done {
     }
 }
 
-/// Reports a write after its commit. Its own error is more specific than that of the commit.
+/// Returns the acknowledgement that reports a write after its commit. An error of the write itself takes precedence,
+/// because it is more specific than that of the commit.
 fn acknowledgement(report: Report, done: Done) -> Acknowledge {
     Box::new(move |committed| {
         report(match done {

@@ -1,8 +1,8 @@
 //! The SQLite database: one writer thread with group commit, a pool of reader threads, and migrations.
 //!
-//! This module is only the machinery; the SQL lives in the modules that own the data. A write is acknowledged after its
-//! commit. Writes about devices run first and in the order in which they were submitted, those of other callers take
-//! turns (`queue`). Each has a savepoint of its own, so that a failed write does not affect the others of its group.
+//! This crate is only the machinery; the SQL is in the crates that own the data. A write is acknowledged after its
+//! commit. Device writes run first, in the order of their submission. Writes of other callers take turns (`queue`).
+//! Each write has its own savepoint, so that a failed write does not affect the others of its group.
 
 pub mod artifact;
 pub mod backup;
@@ -33,8 +33,8 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::Instant;
 
 use r2d2_sqlite::SqliteConnectionManager;
-/// A connection to the database during a read or a write: what is done with it in one write is committed as a whole.
-/// Only crates that own tables run SQL on it.
+/// A connection to the database during a read or a write. All changes of one write are committed together. Only crates
+/// that own tables run SQL on it.
 pub use rusqlite::Connection;
 use rusqlite::OpenFlags;
 /// A value that can be bound in a statement.
@@ -74,7 +74,7 @@ pub struct Store {
     pool: Pool,
     seq: AtomicI64,
     damage: Damage,
-    /// Whether the write-ahead log is to be emptied behind.
+    /// Whether a background task is waiting to empty the write-ahead log.
     is_scrubbing: Arc<AtomicBool>,
 }
 
@@ -98,7 +98,7 @@ impl Store {
         let damage = Damage::new(path);
         let gone = damage.marked_as_gone();
         if let Some(what) = gone.clone().filter(|_| std::fs::metadata(path).map_or(0, |meta| meta.len()) == 0) {
-            // A new database would hide that there was another.
+            // Do not create a new database, because it would hide that the old one is gone.
             return Err(StoreError::Damaged(what));
         }
         let mut connection = Connection::open(path)?;
@@ -113,7 +113,7 @@ impl Store {
                 Err(error) => return Err(error),
             }
         }
-        // Counts only in a database that is empty.
+        // This takes effect only in an empty database.
         connection.execute_batch("PRAGMA auto_vacuum = INCREMENTAL")?;
         prepare_writer(&connection)?;
         migrate::run(&mut connection, |c| rescue(c, Risk::Migration))?;
@@ -168,8 +168,9 @@ impl Store {
         self.damage.rollback_count()
     }
 
-    /// Sets what is called after each commit that changed rows of a table, if `query` finds a row then; those who wrote
-    /// get their answers after that. Both must be quick, as all writes wait for them.
+    /// Sets the callback for changes of a table. The writer calls it after each commit that changed rows of the table,
+    /// if `query` then finds a row. The callers of the writes get their results after that. Both `query` and the
+    /// callback must be quick, because all writes wait for them. Only the first call has an effect.
     pub fn watch(&self, table: &'static str, query: &'static str, changed: impl Fn() + Send + Sync + 'static) {
         self.writer.watch(Watched { table, query, changed: Box::new(changed) });
     }
@@ -179,7 +180,7 @@ impl Store {
         self.writer.slots().taken() as u64
     }
 
-    /// Makes the next sequence numbers greater than this one.
+    /// Makes all later sequence numbers greater than `least`.
     pub fn raise_seq(&self, least: i64) {
         self.seq.fetch_max(least, Ordering::SeqCst);
     }
@@ -187,7 +188,7 @@ impl Store {
     /// Runs the work in a transaction and returns after its commit.
     ///
     /// # Errors
-    /// The error of the work or of the commit; nothing of it is in the database then.
+    /// The error of the work or of the commit. Nothing of the work is then in the database.
     pub async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
@@ -195,11 +196,11 @@ impl Store {
         self.writer.submit(Turn::Lane(lane()), work, None).await
     }
 
-    /// Like [`Store::write`], for rows that can be derived again: their commit is not awaited to be on the disk. After a
-    /// power failure they may be as before.
+    /// Like [`Store::write`], for rows that can be derived again. It does not wait until the commit is on disk, so a
+    /// power failure may undo the write.
     ///
     /// # Errors
-    /// The error of the work or of the commit; nothing of it is in the database then.
+    /// The error of the work or of the commit. Nothing of the work is then in the database.
     pub async fn write_derived<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
@@ -210,11 +211,11 @@ impl Store {
         }
     }
 
-    /// Like [`Store::write_or_refuse`], for a piece of long work, which says when to end: other writes do not wait for
-    /// its commit.
+    /// Like [`Store::write_or_refuse`], for a piece of long work. [`Piece::is_over`] says when the work must end. The
+    /// piece has its own commit, so that other writes do not wait for it.
     ///
     /// # Errors
-    /// The error of the work or of the commit; nothing of it is in the database then.
+    /// The error of the work or of the commit. Nothing of the work is then in the database.
     pub async fn write_long<T, E>(
         &self,
         work: impl FnOnce(&Connection, &Piece) -> Result<T, E> + Send + 'static,
@@ -227,11 +228,11 @@ impl Store {
         self.writer.submit(Turn::Long(lane()), move |c| work(c, &Piece::begin(slots)), None).await
     }
 
-    /// Like [`Store::write`], for work with an error type of its own: an error rolls the work back and is returned to
-    /// the caller.
+    /// Like [`Store::write`], for work with its own error type. An error rolls the work back and is returned to the
+    /// caller.
     ///
     /// # Errors
-    /// The error of the work or of the commit; nothing of it is in the database then.
+    /// The error of the work or of the commit. Nothing of the work is then in the database.
     pub async fn write_or_refuse<T, E>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
@@ -243,8 +244,8 @@ impl Store {
         self.writer.submit(Turn::Lane(lane()), work, None).await
     }
 
-    /// Like [`Store::write`], for what was or is about to be done on a device: it comes before the writes of all
-    /// callers.
+    /// Like [`Store::write`], for a record of what was or is about to be done on a device. It runs before the writes of
+    /// all callers.
     ///
     /// # Errors
     /// The error of the work or of the commit.
@@ -290,8 +291,8 @@ impl Store {
         self.writer.submit_behind(what, work, then).await;
     }
 
-    /// Like [`Store::write_behind`], for work that can be skipped and takes its turn among those of callers: it is
-    /// dropped when the queue is full.
+    /// Like [`Store::write_behind`], for optional work, which takes its turn in the lane of the caller. The work is
+    /// dropped if the queue is full.
     pub fn try_write_behind<T: Send + 'static>(
         &self,
         what: &'static str,
@@ -315,8 +316,8 @@ impl Store {
         self.writer.close(deadline);
     }
 
-    /// Like [`Store::read`], but sees all writes submitted so far, except those that other callers are still waiting
-    /// for.
+    /// Like [`Store::read`], but sees all writes submitted so far, except those for which other callers are still
+    /// waiting.
     ///
     /// # Errors
     /// The error of the work, or that no connection is available.
@@ -330,8 +331,8 @@ impl Store {
         self.read(work).await
     }
 
-    /// Runs the work on a reader thread, on one state of the database. It is interrupted when the caller drops the
-    /// returned future.
+    /// Runs the work on a reader thread, on a consistent snapshot of the database. The work is interrupted if the
+    /// caller drops the returned future.
     ///
     /// # Errors
     /// The error of the work, or that no connection is available.
@@ -346,14 +347,14 @@ impl Store {
         result
     }
 
-    /// Checks the integrity of the whole database, which may take long. Damage is remembered, stops all writes, and is
-    /// returned; without any, a suspicion is dispelled.
+    /// Checks the integrity of the whole database, which may take long. If it finds damage, it remembers and returns
+    /// the damage, and all further writes are refused. Otherwise, it clears a suspicion of damage.
     ///
     /// # Errors
     /// When the database cannot be read at all.
     pub async fn check(&self) -> Result<Option<String>> {
         let path = self.path.clone();
-        // On a connection of its own: what made another one fail may be in its memory only.
+        // Use a new connection, because the fault of another one may be in its memory only.
         let look = move || {
             let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
             copy::integrity(&Connection::open_with_flags(path, flags)?)
@@ -366,12 +367,12 @@ impl Store {
         Ok(self.damage())
     }
 
-    /// Waits until an operation met what may be damage, or the file was found deleted.
+    /// Waits until an operation meets what may be damage, or finds that the file was deleted or replaced.
     pub async fn suspected(&self) {
         self.damage.suspected().await;
     }
 
-    /// Returns whether the database file was deleted or replaced while this daemon used it. What it holds can still be
+    /// Returns whether the database file was deleted or replaced while this daemon used it. Its content can still be
     /// copied.
     pub fn is_gone(&self) -> bool {
         self.damage.is_gone()

@@ -18,7 +18,7 @@ static MIGRATIONS: LazyLock<Migrations<'static>> =
 /// Newest schema version that this version supports.
 pub const SCHEMA: u32 = 18;
 
-/// Schema since which a store knows which ones it replaced.
+/// First schema version in which a store records which stores it replaced.
 const WITH_FORMER: u32 = 14;
 
 /// Refuses a database that has tables but no schema version: it belongs to another program and must not be touched.
@@ -52,22 +52,22 @@ pub(super) fn foreign(connection: &Connection, schema: u32) -> Result<Option<Str
     Ok(missing.map(|(_, name, _)| format!("the table {name:?} is missing")))
 }
 
-/// Drops the triggers and views of a database that our migrations do not make: they would run with whatever is written
-/// or read.
+/// Drops the triggers and views of a database that afd's migrations do not create. They would run whenever rows are
+/// written or read.
 ///
 /// # Errors
-/// When it cannot be written.
+/// If the database cannot be written.
 pub fn drop_foreign(connection: &Connection) -> Result<()> {
     let ours = objects(&fresh(schema_of(connection)?)?)?;
     let runs = |kind: &str| matches!(kind, "trigger" | "view");
     for (kind, name, _) in objects(connection)?.iter().filter(|object| runs(&object.0) && !ours.contains(object)) {
-        tracing::warn!(kind, name, "dropped from a restored memory, as it is none of afd's");
+        tracing::warn!(kind, name, "dropped from a restored memory, because afd did not create it");
         connection.execute_batch(&format!("DROP {kind} \"{}\"", name.replace('"', "\"\"")))?;
     }
     Ok(())
 }
 
-/// Makes an empty database of a schema version, in memory.
+/// Creates an empty in-memory database with a schema version.
 fn fresh(schema: u32) -> Result<Connection> {
     let mut fresh = Connection::open_in_memory()?;
     let made = MIGRATIONS.to_version(&mut fresh, schema as usize);
@@ -75,7 +75,7 @@ fn fresh(schema: u32) -> Result<Connection> {
     Ok(fresh)
 }
 
-/// Returns type, name and definition of what a database consists of.
+/// Returns the type, name and definition of each object of a database.
 fn objects(connection: &Connection) -> Result<Vec<(String, String, String)>> {
     let mut statement = connection.prepare("SELECT type, name, coalesce(sql, '') AS sql FROM sqlite_schema")?;
     let found = statement.query_map([], |row| Ok((row.get("type")?, row.get("name")?, row.get("sql")?)))?;
@@ -90,8 +90,8 @@ pub fn schema_of(connection: &Connection) -> Result<u32> {
     Ok(connection.pragma_query_value(None, "user_version", |row| row.get("user_version"))?)
 }
 
-/// Migrates to the newest schema; refuses a database with a newer schema and leaves it untouched. `before` is called
-/// when an older one is about to be changed.
+/// Migrates to the newest schema. Refuses a database with a newer schema and leaves it untouched. `before` is called
+/// before an existing database with an older schema is changed.
 pub(super) fn run(connection: &mut Connection, before: impl FnOnce(&Connection)) -> Result<()> {
     let found = schema_of(connection)?;
     if found > SCHEMA {
@@ -111,14 +111,14 @@ pub fn origin_of(connection: &Connection) -> Result<Option<String>> {
     Ok(connection.query_row("SELECT origin FROM store", [], |row| row.get("origin")).optional()?)
 }
 
-/// Gives a store another uid, by which its rows are told from those that a copy of it makes. `former` are the uids of
-/// the stores that it replaces.
+/// Gives a store a new uid, so that its rows can be distinguished from those that a copy of it creates. `former` are
+/// the uids of the stores that it replaces.
 ///
 /// # Errors
-/// When it cannot be written.
+/// If the database cannot be written.
 pub fn renew_origin(connection: &Connection, former: &[String]) -> Result<()> {
     connection.execute("UPDATE store SET origin = :origin", args! {origin: new_uid()})?;
-    // A store of an earlier schema has put nothing anywhere else.
+    // A store with an earlier schema has never uploaded anything.
     if schema_of(connection)? >= WITH_FORMER {
         let mut insert =
             connection.prepare("INSERT OR IGNORE INTO former_origins (origin, created_at) VALUES (:origin, :now)")?;
@@ -129,7 +129,7 @@ pub fn renew_origin(connection: &Connection, former: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Returns the uids that a store has and that the stores had which it replaced.
+/// Returns the uids of a store and of the stores that it replaced.
 ///
 /// # Errors
 /// When they cannot be read.
@@ -149,7 +149,7 @@ pub fn former_origins(connection: &Connection) -> Result<Vec<String>> {
     connection.all("SELECT origin FROM former_origins", [], |row| row.get("origin"))
 }
 
-/// Returns the uid of this store, which is created at the first start.
+/// Returns the uid of this store. Creates it at the first start.
 pub(super) fn origin(connection: &Connection) -> Result<String> {
     if let Some(origin) = origin_of(connection)? {
         return Ok(origin);
@@ -162,30 +162,30 @@ pub(super) fn origin(connection: &Connection) -> Result<String> {
     Ok(origin)
 }
 
-/// Returns an empty database in memory, with the newest schema.
+/// Returns an empty in-memory database with the newest schema.
 ///
 /// # Errors
-/// When SQLite cannot make one.
+/// If SQLite cannot create it.
 pub fn in_memory() -> Result<Connection> {
     let mut connection = Connection::open_in_memory()?;
     run(&mut connection, |_| {})?;
     Ok(connection)
 }
 
-/// Returns an empty database in memory that accepts rows which refer to none, and begins a transaction.
+/// Returns an empty in-memory database that does not enforce references, and begins a transaction.
 ///
 /// # Errors
-/// When SQLite cannot make one.
+/// If SQLite cannot create it.
 pub fn unchecked_in_memory() -> Result<Connection> {
     let connection = in_memory()?;
     connection.execute_batch("PRAGMA foreign_keys = OFF; BEGIN")?;
     Ok(connection)
 }
 
-/// Takes back the transaction of a connection, and begins another one.
+/// Rolls back the transaction of a connection and begins a new one.
 ///
 /// # Errors
-/// When SQLite cannot.
+/// If SQLite cannot execute the statements.
 pub fn start_over(connection: &Connection) -> Result<()> {
     Ok(connection.execute_batch("ROLLBACK; BEGIN")?)
 }

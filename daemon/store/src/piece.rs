@@ -1,16 +1,17 @@
-//! Pieces of long work: each is a write of its own, short enough that other writes need not wait long.
+//! Pieces of long work. Each piece is a separate write, short enough that other writes do not wait long.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::writer::Slots;
 
-/// Time of a piece if other writes wait for the writer.
+/// Maximum duration of a piece if other writes are waiting.
 const SHORT: Duration = Duration::from_millis(6);
-/// Time of a piece if none do. Longer pieces need fewer commits, and each commit writes every changed page.
+/// Maximum duration of a piece if no other writes are waiting. Longer pieces need fewer commits, and each commit writes
+/// every changed page.
 const LONG: Duration = Duration::from_millis(15);
 
-/// Says when a piece of long work has to end. [`super::Store::write_long`] makes one for each write.
+/// Time limit of a piece of long work. [`super::Store::write_long`] creates one for each write.
 pub struct Piece {
     started: Instant,
     end: End,
@@ -18,11 +19,11 @@ pub struct Piece {
 
 /// When a piece ends.
 enum End {
-    /// With the work.
+    /// When the work is done.
     Never,
     /// After this time.
     After(Duration),
-    /// After [`SHORT`] or [`LONG`], as others wait or not.
+    /// After [`SHORT`] if other writes are waiting, else after [`LONG`].
     Shared(Arc<Slots>),
 }
 
@@ -31,23 +32,23 @@ impl Piece {
         Self { started: Instant::now(), end: End::Shared(slots) }
     }
 
-    /// Returns a piece that never has to end, for work that is done at once.
+    /// Returns a piece without a time limit, for work that is done in one piece.
     pub fn whole() -> Self {
         Self { started: Instant::now(), end: End::Never }
     }
 
-    /// Returns a piece that lasts this long, whoever waits.
+    /// Returns a piece with this time limit, even if other writes are waiting.
     pub fn lasting(time: Duration) -> Self {
         Self { started: Instant::now(), end: End::After(time) }
     }
 
-    /// Returns whether the work has to stop here. Ask after each row: a piece does at least one.
+    /// Returns whether the work must stop. Call this after each row, so that a piece processes at least one.
     pub fn is_over(&self) -> bool {
         let took = self.started.elapsed();
         match &self.end {
             End::Never => false,
             End::After(time) => took > *time,
-            // One write is the piece itself.
+            // One of the taken slots is that of the piece itself.
             End::Shared(slots) => took > LONG || (took > SHORT && slots.taken() > 1),
         }
     }

@@ -26,8 +26,8 @@ impl Conditions {
         self
     }
 
-    /// Adds what a reader may be told of rows with a scope and a session, given the name that their table has in the
-    /// query.
+    /// Restricts the rows to those that a reader may see. `table` is the name, in the query, of a table with the
+    /// columns `scope` and `session_id`.
     #[must_use]
     pub fn told(self, table: &str, reader: Reader) -> Self {
         match reader {
@@ -65,20 +65,20 @@ impl Conditions {
     }
 }
 
-/// Who asks for what a session may keep to itself.
+/// The reader of records, some of which are private to a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Reader {
-    /// Somebody outside of any session.
+    /// A reader outside of any session.
     #[default]
     Nobody,
     /// The session with this row id.
     Session(i64),
-    /// Somebody who looks after the memory, and may see all.
+    /// A reader that maintains the memory and may see all records.
     Keeper,
 }
 
 impl Reader {
-    /// Returns the reader that a session is, if there is one.
+    /// Returns the reader for a session, or for no session.
     pub fn of(session: Option<i64>) -> Self {
         session.map_or(Self::Nobody, Self::Session)
     }
@@ -94,7 +94,7 @@ pub struct Page {
 }
 
 impl Default for Page {
-    /// All rows.
+    /// Returns a page with all rows.
     fn default() -> Self {
         Self { cursor: None, limit: usize::MAX }
     }

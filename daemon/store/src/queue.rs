@@ -1,8 +1,9 @@
-//! The order in which queued writes and reads are taken.
+//! The order of queued writes and reads.
 //!
-//! What was done on devices comes first, in the order in which it was submitted. The rest takes turns: each caller has
-//! a lane, in which its work keeps its order, so that somebody who submits many holds nobody else up. Now and then the
-//! lanes come before the devices. Long work never shares a group with other writes, which would wait for it.
+//! Device writes come first, in the order of their submission. All other work takes turns: each caller has a lane, in
+//! which its work keeps its order, so that one busy caller cannot starve others. After [`IN_A_ROW`] device writes, a
+//! lane gets its turn before the next device write. Long work never shares a group with other writes, because these
+//! would have to wait for it.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::future::Future;
@@ -13,7 +14,7 @@ use rusqlite::Connection;
 
 use super::Result;
 
-/// Maximum number of writes about devices before one of the lanes gets its turn.
+/// Maximum number of consecutive device writes before a lane gets its turn.
 const IN_A_ROW: usize = 16;
 /// The lane of the daemon's own work.
 const OWN: u64 = 0;
@@ -25,20 +26,21 @@ tokio::task_local! {
 
 type WriteRows = Box<dyn Fn(&Connection) -> Result<()> + Send + Sync>;
 
-/// Rows that are written in the transaction of the first write of a call, such as that the call has begun. If a crash
-/// prevents that write, it leaves no trace of the call, which can then be repeated.
+/// Rows that are written in the same transaction as the first write of a call, for example that the call has begun. If
+/// a crash prevents that write, no trace of the call remains, and the call can be repeated.
 pub struct Opening {
     write: WriteRows,
     is_committed: AtomicBool,
 }
 
 impl Opening {
-    /// Returns rows that have not been written yet. `write` must change nothing when it is called again.
+    /// Creates an opening whose rows have not been written yet. `write` may be called again, and must then change
+    /// nothing.
     pub fn new(write: impl Fn(&Connection) -> Result<()> + Send + Sync + 'static) -> Arc<Self> {
         Arc::new(Self { write: Box::new(write), is_committed: AtomicBool::new(false) })
     }
 
-    /// Returns whether the rows are in the database.
+    /// Returns whether the rows have been committed.
     pub fn is_committed(&self) -> bool {
         self.is_committed.load(Ordering::Acquire)
     }
@@ -62,7 +64,7 @@ pub(super) fn opening() -> Option<Arc<Opening>> {
     OPENING.try_with(Arc::clone).ok().filter(|opening| !opening.is_committed())
 }
 
-/// Returns a lane that nobody has.
+/// Returns an unused lane.
 pub fn new_lane() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(OWN + 1);
     NEXT.fetch_add(1, Ordering::Relaxed)
@@ -73,25 +75,26 @@ pub fn lane() -> u64 {
     LANE.try_with(|lane| *lane).unwrap_or(OWN)
 }
 
-/// Runs work whose writes take their turns in a lane.
+/// Runs work in a lane: its reads and writes take turns with those of other lanes.
 pub fn in_lane<F: Future>(lane: u64, work: F) -> impl Future<Output = F::Output> {
     LANE.scope(lane, work)
 }
 
-/// Where a write is queued.
+/// The queue that a write joins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Turn {
-    /// It is about what was done on a device.
+    /// For a record of what was or is about to be done on a device.
     Device,
-    /// It takes turns with those of other lanes.
+    /// For a write that takes turns with those of other lanes.
     Lane(u64),
-    /// The same, and it takes some milliseconds.
+    /// Like [`Turn::Lane`], for a write that takes some milliseconds.
     Long(u64),
-    /// Like [`Turn::Lane`], and nobody waits for it: its call has been answered, or will be before it is done.
+    /// Like [`Turn::Lane`], for a write for which no caller waits: the response to its call is sent before the write is
+    /// done.
     Behind(u64),
 }
 
-/// A queued write with its place among all that were submitted.
+/// A queued write with the number of its submission.
 struct Ticketed<W> {
     ticket: u64,
     is_long: bool,
@@ -109,9 +112,9 @@ pub(super) struct Next<W> {
 pub(super) struct Queue<W> {
     devices: VecDeque<Ticketed<W>>,
     lanes: HashMap<u64, VecDeque<Ticketed<W>>>,
-    /// The lanes that have writes, next first.
+    /// The lanes with queued writes, in the order of their turns.
     turns: VecDeque<u64>,
-    /// Tickets of what is behind its call.
+    /// Tickets of the queued writes for which no caller waits.
     behind: BTreeSet<u64>,
     in_a_row: usize,
     tickets: u64,
@@ -149,13 +152,13 @@ impl<W> Queue<W> {
         }
     }
 
-    /// Takes the next write, whatever it is.
+    /// Takes the next write, including long work.
     pub(super) fn pop(&mut self) -> Option<W> {
         self.pop_into_group(true, false).map(|next| next.write)
     }
 
-    /// Takes the next write of a group; `None` if there is none, or if it begins another group. While long work is
-    /// held, the other writes go before it.
+    /// Takes the next write of a group. Returns `None` if there is none, or if the next write begins another group.
+    /// While long work is held (`holds_long`), other writes overtake it.
     pub(super) fn pop_into_group(&mut self, is_first: bool, holds_long: bool) -> Option<Next<W>> {
         let next = if holds_long {
             self.turns.iter().position(|lane| !self.is_long(*lane))
@@ -190,7 +193,7 @@ impl<W> Queue<W> {
         self.lanes.get(&lane).and_then(VecDeque::front).is_some_and(|next| next.is_long)
     }
 
-    /// Returns whether everything that could be taken next is long work.
+    /// Returns whether each write that could be taken next is long work.
     pub(super) fn is_all_long(&self) -> bool {
         self.devices.is_empty() && self.turns.iter().all(|lane| self.is_long(*lane))
     }
@@ -203,13 +206,13 @@ impl<W> Queue<W> {
         self.devices.is_empty() && self.turns.is_empty()
     }
 
-    /// Returns a mark for what was pushed so far.
+    /// Returns a mark that comes after all writes pushed so far.
     pub(super) fn mark(&self) -> u64 {
         self.tickets
     }
 
-    /// Returns whether everything that was pushed before a mark has been popped. For the caller of a lane, that of
-    /// others does not count as long as they wait for it themselves: nobody was told of it.
+    /// Returns whether all writes pushed before a mark have been popped. With a lane, writes of other lanes do not
+    /// count while their callers wait for them, because those callers have not received a result yet.
     pub(super) fn is_past(&self, mark: u64, lane: Option<u64>) -> bool {
         let fronts = self
             .lanes

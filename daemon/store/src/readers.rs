@@ -1,8 +1,9 @@
 //! Dedicated reader threads, so that a read never waits for blocking work elsewhere, such as a slow DNS lookup or file
 //! access.
 //!
-//! A read sees one state of the database. One whose caller has gone away is interrupted, or never started. Callers take
-//! turns, as with writes, so that many slow reads of one hold nobody else up for longer than one of them.
+//! A read sees a consistent snapshot of the database. A read whose caller has gone away is interrupted, or never
+//! started. Callers take turns, as for writes, so that a caller with many slow reads delays others by at most one of
+//! them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,7 +25,8 @@ const THREADS: usize = 4;
 /// Maximum number of queued reads.
 const MAX_QUEUED: usize = 4096;
 
-/// How often a running read checks whether it was abandoned, in steps of SQLite's virtual machine: about every 10 us.
+/// Interval at which a running read checks whether it was abandoned, in steps of SQLite's virtual machine: about 10
+/// microseconds.
 const STEPS_BETWEEN_CHECKS: i32 = 1000;
 
 /// Reads from the connection.
@@ -133,8 +135,8 @@ impl Readers {
     }
 }
 
-/// Runs a read on one state of the database. Its statements also need not lock and check the file one by one, which is
-/// most of what a small one costs.
+/// Runs a read on a consistent snapshot of the database. Its statements then do not each lock and check the file, which
+/// would be most of the cost of a small statement.
 fn in_snapshot(connection: &Connection, work: Read) -> Result<erased::Value> {
     let snapshot = connection.unchecked_transaction()?;
     let done = catch_panic(|| work(connection));

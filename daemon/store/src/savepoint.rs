@@ -1,4 +1,4 @@
-//! Parts of a write that are done as a whole or not at all.
+//! Parts of a write that take effect completely or not at all.
 
 use rusqlite::Connection;
 
@@ -10,10 +10,10 @@ fn execute(connection: &Connection, sql: &str) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Does work of which an error leaves nothing.
+/// Runs work, and undoes all of its changes if it fails.
 ///
 /// # Errors
-/// That of the work, or of the database.
+/// The error of the work or of the database.
 pub fn all_or_nothing<T, E: From<StoreError>>(
     connection: &Connection,
     work: impl FnOnce(&Connection) -> Result<T, E>,
@@ -27,10 +27,10 @@ pub fn all_or_nothing<T, E: From<StoreError>>(
     done
 }
 
-/// Does work, returns what came of it, and takes it back.
+/// Runs work, rolls it back, and returns its result.
 ///
 /// # Errors
-/// That of the work, or of the database.
+/// The error of the work or of the database.
 pub fn taken_back<T, E: From<StoreError>>(
     connection: &Connection,
     work: impl FnOnce(&Connection) -> Result<T, E>,
@@ -61,7 +61,7 @@ mod tests {
             Err::<(), _>(StoreError::Full)
         });
         assert!(matches!(failed, Err(StoreError::Full)));
-        // Parts may have parts.
+        // Parts can be nested.
         let seen = taken_back(&connection, |c| all_or_nothing(c, insert).map(|()| count(c)));
         assert_eq!((seen.expect("is done"), count(&connection)), (3, 2));
     }

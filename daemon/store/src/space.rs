@@ -1,4 +1,4 @@
-//! The space that the database takes, on disk and in memory, and giving it back.
+//! Measures and frees the space that the database takes on disk and in memory.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,12 +11,12 @@ use super::{Result, Store, StoreError};
 use afd_base::file::with_suffix;
 use afd_base::task::run_blocking;
 
-/// How the space of a database file is used, bytes.
+/// Use of the space of a database file, bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Space {
     /// Size of the file.
     pub file: u64,
-    /// Part of it that holds nothing.
+    /// Free space in the file.
     pub free: u64,
     /// Size of the write-ahead log.
     pub wal: u64,
@@ -24,7 +24,7 @@ pub struct Space {
 
 /// How long emptying the write-ahead log waits for readers; writers wait, too.
 const SCRUB_WAIT: Duration = Duration::from_secs(2);
-/// How often it is tried behind, without waiting, and how many times at most.
+/// Interval and maximum number of the attempts to empty the log in the background, which do not wait for readers.
 const SCRUB_EVERY: Duration = Duration::from_secs(1);
 const SCRUBS: usize = 600;
 
@@ -38,7 +38,7 @@ impl Store {
         let pool = self.pool.clone();
         let readers = self.readers.submit(move |own| {
             shrink(own)?;
-            // All are taken before any is returned to the pool, so that each is a different connection.
+            // Take all connections before any is returned to the pool, so that each is a different one.
             let idle = (0..pool.state().idle_connections).filter_map(|_| pool.try_get());
             idle.collect::<Vec<_>>().iter().try_for_each(|c| shrink(c))
         });
@@ -48,14 +48,14 @@ impl Store {
         }
     }
 
-    /// Moves the write-ahead log into the database and empties it, so that deleted content is in neither. If a reader
-    /// holds it for long, that is done behind, as soon as it can be.
+    /// Moves the write-ahead log into the database and empties it, so that neither contains deleted content. If a
+    /// reader holds the log for long, this happens in the background as soon as possible.
     ///
     /// # Errors
     /// When the database cannot be opened.
     pub async fn scrub(&self) -> Result<()> {
         if !empty_log(self.path.clone(), SCRUB_WAIT).await? && !self.is_scrubbing.swap(true, Ordering::AcqRel) {
-            tracing::info!("a reader holds the write-ahead log; it is emptied when that ends");
+            tracing::info!("a reader holds the write-ahead log; the log is emptied when the reader ends");
             tokio::spawn(empty_log_later(self.path.clone(), self.is_scrubbing.clone()));
         }
         Ok(())
@@ -77,8 +77,8 @@ impl Store {
         .await
     }
 
-    /// Gives free space at the end of the file back, at most a number of pages. Does nothing in databases that were
-    /// made before this was possible and were never rewritten.
+    /// Returns free space at the end of the file to the file system, at most `pages` pages. Has no effect on databases
+    /// that were created by versions without this feature and have not been rewritten since.
     ///
     /// # Errors
     /// The error of the write.
@@ -101,7 +101,7 @@ impl Store {
             return Err(StoreError::Unavailable(damage));
         }
         let work = |c: &Connection| {
-            // The copy that it makes would be in memory.
+            // Otherwise, `VACUUM` would make its copy of the database in memory.
             let done = c.execute_batch(
                 "PRAGMA temp_store = FILE; PRAGMA auto_vacuum = INCREMENTAL; VACUUM; PRAGMA wal_checkpoint(TRUNCATE);",
             );
@@ -112,7 +112,7 @@ impl Store {
     }
 }
 
-/// Moves the write-ahead log into the database and empties it. Returns whether that was possible in some time.
+/// Moves the write-ahead log into the database and empties it. Returns whether this was possible within `wait`.
 async fn empty_log(path: PathBuf, wait: Duration) -> Result<bool> {
     let work = move || {
         let connection = Connection::open(&path)?;
@@ -126,7 +126,8 @@ async fn empty_log(path: PathBuf, wait: Duration) -> Result<bool> {
     }
 }
 
-/// Empties the write-ahead log when it is no longer held. `is_running` is cleared at the end.
+/// Empties the write-ahead log once it is no longer held, and gives up after [`SCRUBS`] attempts. Clears `is_running`
+/// at the end.
 async fn empty_log_later(path: PathBuf, is_running: Arc<AtomicBool>) {
     let mut emptied = Ok(false);
     for _ in 0..SCRUBS {

@@ -1,4 +1,4 @@
-//! Statements with named values, without the steps between the text of a statement and its result.
+//! Statements with named values. One call prepares and executes a statement, and reads its rows.
 
 use rusqlite::{Connection, OptionalExtension, Params, Row};
 
@@ -15,8 +15,8 @@ macro_rules! args {
     };
 }
 
-/// Returns a struct of a row: `read!(row => Task {id, title, done: word(row, "status")?})` takes `id` and `title` from the
-/// columns of these names, and the others as they are given.
+/// Reads a struct from a row: `read!(row => Task {id, title, done: word(row, "status")?})` takes `id` and `title` from
+/// the columns of these names, and the other fields from their expressions.
 #[macro_export]
 macro_rules! read {
     (@ $row:ident $field:ident) => { $row.get(stringify!($field))? };
@@ -28,9 +28,9 @@ macro_rules! read {
 
 pub(crate) use {args, read};
 
-/// Statements of a connection. Each is prepared once and kept.
+/// Statements on a connection. Each is prepared once and cached.
 pub trait Sql {
-    /// Returns what is read of each row.
+    /// Executes a query and returns the values that `read` returns for its rows.
     ///
     /// # Errors
     /// If the statement cannot be executed, or a row cannot be read.
@@ -41,10 +41,10 @@ pub trait Sql {
         read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<C>;
 
-    /// Returns what is read of the first row; `None` if there is none.
+    /// Executes a query and returns the value that `read` returns for its first row; `None` if there is no row.
     ///
     /// # Errors
-    /// As [`Sql::all`].
+    /// As for [`Sql::all`].
     fn first<T>(
         &self,
         sql: &str,
@@ -52,13 +52,13 @@ pub trait Sql {
         read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Option<T>>;
 
-    /// Returns what is read of the first row.
+    /// Executes a query and returns the value that `read` returns for its first row.
     ///
     /// # Errors
-    /// As [`Sql::all`]; also if there is no row.
+    /// As for [`Sql::all`], and if there is no row.
     fn one<T>(&self, sql: &str, args: impl Params, read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>) -> Result<T>;
 
-    /// Changes rows; returns how many.
+    /// Executes a statement and returns the number of rows that it changed.
     ///
     /// # Errors
     /// If the statement cannot be executed.

@@ -6,7 +6,7 @@ pub fn now_ms() -> i64 {
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX).saturating_add(advanced_ms())
 }
 
-/// Returns by how much a test has advanced the clock: the file that `AFD_TEST_CLOCK` names holds the milliseconds.
+/// Returns by how many milliseconds a test has advanced the clock. The file named by `AFD_TEST_CLOCK` has this number.
 #[cfg(debug_assertions)]
 fn advanced_ms() -> i64 {
     static FILE: std::sync::LazyLock<Option<std::path::PathBuf>> =
@@ -23,7 +23,7 @@ const fn advanced_ms() -> i64 {
 /// Returns a new uid for a row.
 pub fn new_uid() -> String {
     if std::time::SystemTime::now() < std::time::UNIX_EPOCH {
-        // A clock before the epoch has no version 7 uid of its own.
+        // Version 7 uids cannot represent a time before the epoch, so use the epoch.
         return uuid::Uuid::new_v7(uuid::Timestamp::from_unix(uuid::NoContext, 0, 0)).to_string();
     }
     uuid::Uuid::now_v7().to_string()

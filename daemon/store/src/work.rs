@@ -1,4 +1,4 @@
-//! What is queued for the writer.
+//! Types of the writes in the queue of the writer.
 
 use afd_base::erased;
 use rusqlite::Connection;
@@ -12,10 +12,10 @@ pub(super) type Acknowledge = Box<dyn FnOnce(Result<()>) + Send>;
 /// Writes to the connection; returns a value or an error of the caller's types.
 pub(super) type Work = Box<dyn FnOnce(&Connection) -> Result<erased::Value, erased::Value> + Send>;
 
-/// What became of a write: a value or error of the caller's types, else the error of the database that prevented it.
+/// Result of a write: a value or an error of the caller's types, else the database error that prevented the write.
 pub(super) type Done = Result<Result<erased::Value, erased::Value>>;
 
-/// Receives what became of a write, on the thread of the writer.
+/// Receives the result of a write, on the writer thread.
 pub(super) type Report = Box<dyn FnOnce(Done) + Send>;
 
 /// A write and its slot in the queue.

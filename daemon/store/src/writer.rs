@@ -29,25 +29,26 @@ const MAX_QUEUED: usize = 4096;
 const LINGER: Duration = Duration::from_micros(300);
 /// How often the writer checks whether long work may run again.
 const HOLD_POLL: Duration = Duration::from_millis(1);
-/// How often it is looked whether the thread has ended.
+/// How often `close` checks whether the thread has ended.
 const CLOSE_POLL: Duration = Duration::from_millis(5);
 
 /// Receives the value of a committed write.
 type Then<T = dyn Any> = Box<dyn FnOnce(&T) + Send>;
 
-/// Work that cannot be done in a transaction.
+/// Work that runs between two groups, outside of their transactions.
 type Alone = Box<dyn FnOnce(&Connection) + Send>;
 
-/// What the writer is asked to do.
+/// A request to the writer.
 enum Request {
     Write(Turn, Queued),
-    /// To tell when all writes submitted before have been committed, or have failed.
+    /// Reports when all earlier writes have been committed or have failed.
     Flush(Flush),
-    /// To do something outside of a transaction.
+    /// Runs work outside of a transaction.
     Alone(Alone, OwnedSemaphorePermit),
 }
 
-/// A caller that waits for the writes before its mark; with a lane, for those that the caller may know of.
+/// A caller that waits for the writes before its mark. With a lane, it does not wait for those for which other callers
+/// are still waiting.
 struct Flush {
     lane: Option<u64>,
     reply: oneshot::Sender<Result<()>>,
@@ -62,7 +63,7 @@ pub(super) struct Writer {
     changes: Arc<Changes>,
 }
 
-/// The places of the queue.
+/// The slots of the queue.
 pub(super) struct Slots(Arc<Semaphore>);
 
 impl Default for Slots {
@@ -77,20 +78,20 @@ impl Slots {
         MAX_QUEUED - self.0.available_permits()
     }
 
-    /// Takes a place if one is free.
+    /// Takes a slot if one is free.
     pub(super) fn try_take(&self) -> Option<OwnedSemaphorePermit> {
         self.0.clone().try_acquire_owned().ok()
     }
 }
 
-/// How the thread is ended when it takes too long.
+/// State for ending the thread if it takes too long.
 struct Ending {
     interrupt: InterruptHandle,
     is_late: AtomicBool,
 }
 
 impl Writer {
-    /// Starts the thread. `path` is that of the database; `rescue` is called when its files are found deleted.
+    /// Starts the thread. `path` is the path of the database. `rescue` is called if its files are found deleted.
     pub(super) fn start(
         connection: Connection,
         path: &Path,
@@ -124,7 +125,7 @@ impl Writer {
         })
     }
 
-    /// Sets what is called after commits that changed a table.
+    /// Sets the callback for commits that change a table.
     pub(super) fn watch(&self, watched: Watched) {
         self.changes.watch(watched);
     }
@@ -184,8 +185,8 @@ impl Writer {
         self.slots.0.clone().acquire_owned().await.map_err(|_| StoreError::Unavailable("the writer has stopped".into()))
     }
 
-    /// Waits until all writes submitted so far have been committed, or have failed; with a lane, all but those that
-    /// other callers are still waiting for.
+    /// Waits until all writes submitted so far have been committed or have failed. With a lane, it does not wait for
+    /// writes for which other callers are still waiting.
     pub(super) async fn flush(&self, lane: Option<u64>) -> Result<()> {
         let (reply, answer) = oneshot::channel();
         let permit = self.acquire_permit().await?;
@@ -256,17 +257,17 @@ impl Writer {
             .map(|sender| sender.send(Request::Write(turn, Queued { work, report, _permit: permit })));
     }
 
-    /// Finishes the queued work, empties the write-ahead log and ends the thread. Later work is refused. What is not
-    /// done at the deadline is rolled back or not begun; its callers get an error.
+    /// Finishes the queued work, empties the write-ahead log and ends the thread. Later work is refused. Work that is
+    /// not done at the deadline is rolled back or not begun, and its callers get an error.
     pub(super) fn close(&self, deadline: Option<Instant>) {
         *self.sender.lock() = None;
         let Some(thread) = self.thread.lock().take() else { return };
         while let Some(deadline) = deadline.filter(|_| !thread.is_finished()) {
             if Instant::now() >= deadline && !self.ending.is_late.swap(true, Ordering::SeqCst) {
-                tracing::warn!("the last writes did not finish in time, and are not done");
+                tracing::warn!("the last writes did not finish in time and are discarded");
             }
             if self.ending.is_late.load(Ordering::SeqCst) {
-                // Again and again: it ends the statement that runs, and there may be another one.
+                // Interrupt repeatedly: an interrupt ends only the current statement, and another one may follow.
                 self.ending.interrupt.interrupt();
             }
             std::thread::sleep(CLOSE_POLL);
@@ -287,7 +288,7 @@ impl Drop for Writer {
     }
 }
 
-/// The queued writes, and who waits for some of them.
+/// The pending requests: writes, flushes, and work outside of transactions.
 #[derive(Default)]
 struct Waiting {
     queue: Queue<Queued>,
@@ -312,7 +313,7 @@ impl Waiting {
         self.queue.is_empty() && self.flushes.is_empty() && self.alone.is_empty()
     }
 
-    /// Answers those whose writes are done. `failure` is that of the last group.
+    /// Answers the flushes whose writes are done. `failure` is the error of the last group.
     fn answer_flushes(&mut self, failure: Option<&StoreError>) {
         let waiting = std::mem::take(&mut self.flushes);
         for (mark, flush) in waiting {
@@ -358,8 +359,8 @@ fn run(
         gather(&mut waiting, receiver, expected);
         let group = commit_group(connection, &mut waiting.queue, watch, holds_long);
         receiver.try_iter().for_each(|request| waiting.add(request));
-        // The callers acknowledged below usually submit their next write at once; together with the writes already
-        // queued they should form one group. Two alternating groups would cost a commit each.
+        // The callers acknowledged below usually submit their next write at once. Together with the writes already
+        // queued, these should form one group, because two alternating groups would cost a commit each.
         expected = (group.permits.len() + waiting.queue.len()).min(MAX_GROUP);
         drop(group.permits);
         for acknowledge in group.acknowledgements {
@@ -375,7 +376,7 @@ fn run(
     }
 }
 
-/// Takes in what was submitted, and waits at most [`LINGER`] until that is as much as is expected.
+/// Adds the submitted requests. Waits up to [`LINGER`] until at least `expected` writes are queued.
 fn gather(waiting: &mut Waiting, receiver: &Receiver<Request>, expected: usize) {
     receiver.try_iter().for_each(|request| waiting.add(request));
     let deadline = Instant::now() + LINGER;

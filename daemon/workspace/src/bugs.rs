@@ -42,7 +42,7 @@ pub struct New {
     pub screenshot: Option<String>,
     /// Whether it is recorded as already resolved.
     pub resolved: bool,
-    /// Who sees it.
+    /// Visibility.
     pub scope: RecordScope,
 }
 
@@ -51,7 +51,7 @@ pub struct New {
 pub struct Filter {
     /// Row id of the session that reported them.
     pub session: Option<i64>,
-    /// Who asks; what other sessions keep to themselves is not found.
+    /// Reader. Only [`Reader::Keeper`] finds the private bugs of other sessions.
     pub reader: Reader,
     /// Severity.
     pub severity: Option<Severity>,
@@ -59,7 +59,7 @@ pub struct Filter {
     pub status: Option<BugStatus>,
     /// Package of the app.
     pub app: Option<String>,
-    /// Text that the page contains.
+    /// Substring of the page.
     pub page: Option<String>,
 }
 
@@ -194,7 +194,7 @@ pub fn reopen(connection: &Connection, id: i64) -> Result<Option<Bug>> {
     get(connection, id)
 }
 
-/// Writes what can be changed of a bug, and returns it, or `None` if there is no such bug.
+/// Writes the mutable columns of a bug. Returns the bug, or `None` if there is no such bug.
 pub fn change(connection: &Connection, bug: &Bug) -> Result<Option<Bug>> {
     connection.run(
         "UPDATE bugs SET title = :title, severity = :severity, description = :description, steps = :steps, expected = :expected,
@@ -225,7 +225,8 @@ pub fn sort_by_severity(bugs: &mut [Bug]) {
     bugs.sort_by_key(|b| (b.status == BugStatus::Resolved, rank(b.severity), b.id));
 }
 
-/// Returns the open bugs of an app whose titles resemble `title` and that a reader may be told, most similar first.
+/// Returns up to `MAX_SIMILAR` open bugs with titles similar to `title` that `reader` can see, most similar first.
+/// `app` limits the bugs to one app.
 pub fn similar(connection: &Connection, title: &str, app: Option<&str>, reader: Reader) -> Result<Vec<Bug>> {
     let filter = Filter { status: Some(BugStatus::Open), app: app.map(str::to_owned), reader, ..Filter::default() };
     let words = |text: &str| text::words(text).into_iter().collect::<HashSet<String>>();

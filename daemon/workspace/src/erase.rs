@@ -1,5 +1,4 @@
-//! Erasing a session: everything that was said in it, and with it what was made of that. What it did on devices belongs
-//! to the app.
+//! Erasing a session: its messages and all data derived from them. Its device history belongs to the app and stays.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +10,7 @@ use afd_base::text;
 use afd_conversation::{self as conversation, Conversation, erase, messages, prepared};
 use afd_store::{Result, Sql as _, args, now_ms};
 
-/// What was erased.
+/// Result of erasing a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Erased {
     /// Number of messages.
@@ -26,7 +25,7 @@ pub struct Erased {
     pub artifacts: Vec<i64>,
 }
 
-/// Erases a message with what was made of it, patterns too. Returns `None` if there is no such message.
+/// Erases a message with all data derived from it, including patterns. Returns `None` if there is no such message.
 pub fn message(
     connection: &Connection,
     origin: &str,
@@ -40,13 +39,13 @@ pub fn message(
     patterns.extend(patterns_about(connection, conversation.session, &recorded)?);
     let Some(mut erased) = erase::message(connection, origin, conversation, position)? else { return Ok(None) };
     for pattern in patterns {
-        // Its row stays: another copy of the memory does not bring it back.
+        // The row of the pattern stays, so that an import from another copy does not restore it.
         erased.derived += i64::from(patterns::delete(connection, pattern)?.is_some());
     }
     Ok(Some(erased))
 }
 
-/// Returns the patterns of a session that are statements of a message.
+/// Returns the patterns of a session whose text is a statement of a message.
 fn patterns_of(connection: &Connection, conversation: &Conversation, position: i64) -> Result<Vec<i64>> {
     connection.all(
         "SELECT id FROM patterns WHERE session_id = :session AND deleted_at IS NULL AND text IN
@@ -56,8 +55,8 @@ fn patterns_of(connection: &Connection, conversation: &Conversation, position: i
     )
 }
 
-/// Returns the patterns that a session keeps to itself and that a language model may have taken from a message: those
-/// learned since then that share a figure or at least half of their words with it.
+/// Returns the private patterns of a session that a language model may have derived from a message: those created since
+/// the message that share a figure or at least half of their words with it.
 fn patterns_about(connection: &Connection, session: i64, recorded: &RecordedMessage) -> Result<Vec<i64>> {
     let telling = |text: &str| -> BTreeSet<String> {
         text::words(text).into_iter().filter(|word| !text::is_stop(word)).collect()
@@ -82,8 +81,8 @@ fn patterns_about(connection: &Connection, session: i64, recorded: &RecordedMess
     Ok(found)
 }
 
-/// Deletes the bugs and test results of a session with their content: all, or those that it keeps to itself. Their rows
-/// stay, so that their ids are not given again. Returns how many there were.
+/// Deletes the bugs and test results of a session with their content: all, or only the private ones. Their rows stay,
+/// so that their ids are not reused. Returns the number of deleted findings.
 pub fn delete_findings(connection: &Connection, session: i64, all: bool) -> Result<i64> {
     let run = |sql: &str| -> Result<i64> {
         let done = connection.run(sql, args! {id: session, all, now: now_ms()})?;
@@ -105,8 +104,8 @@ pub fn findings(connection: &Connection, session: i64) -> Result<i64> {
     connection.one(sql, args! {id: session}, |row| row.get("count"))
 }
 
-/// Erases a session. Its row stays as the origin of what it did, under a name that says so; findings that it does not
-/// keep to itself are erased too if asked for.
+/// Erases a session. Its row stays, because its device history refers to it, under a name that marks it as deleted.
+/// Private findings are always erased; `findings` erases the others, too.
 pub fn session(connection: &Connection, session: &Session, findings: bool) -> Result<Erased> {
     let mut erased = Erased::default();
     let id = session.id;
@@ -134,12 +133,12 @@ pub fn session(connection: &Connection, session: &Session, findings: bool) -> Re
     Ok(erased)
 }
 
-/// Returns whether a name has the form that is kept for erased sessions.
+/// Returns whether a name has the form that is reserved for erased sessions.
 pub fn is_name_of_erased(name: &str) -> bool {
     name.ends_with(')') && name.contains(" (deleted, ")
 }
 
-/// Returns the name that the findings of an erased session show.
+/// Returns the name of a session after it was erased. Its remaining findings show this name.
 pub fn name_after(session: &Session) -> String {
     let tail = session.uid.get(session.uid.len().saturating_sub(8)..).unwrap_or(&session.uid);
     format!("{} (deleted, {tail})", session.name)

@@ -4,7 +4,7 @@ use rusqlite::{Connection, Row};
 
 use afd_store::{Conditions, Result, Sql as _, args};
 
-/// Where a bug was found or a test was run.
+/// Place where a bug was found or a test was run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Place {
     /// Package of the app.

@@ -1,4 +1,4 @@
-//! What a conversation teaches: the strongest facts of the user become patterns when the conversation is compacted.
+//! Learning from conversations: when a conversation is compacted, the strongest facts of the user become patterns.
 
 use afd_proto::pattern::{PatternKind, PatternScope};
 use rusqlite::Connection;
@@ -11,7 +11,7 @@ use afd_store::Result;
 const PREFERENCE_PHRASES: &[&str] =
     &["prefer", "always", "never", "i want", "i like", "favourite", "favorite", "please use", "don't use"];
 
-/// Saves facts as patterns about `app`, for those who see `scope`. Returns their number.
+/// Saves facts as patterns of `app` with the visibility `scope`. Returns the number of facts.
 pub fn learn(
     connection: &Connection,
     origin: &str,
@@ -19,7 +19,7 @@ pub fn learn(
     (app, scope): (Option<&str>, PatternScope),
     facts: &[Fact],
 ) -> Result<i64> {
-    // A fact about no app cannot belong to everybody who uses the app.
+    // A pattern without an app cannot be shared with the users of an app.
     let scope = if scope == PatternScope::App && app.is_none() { PatternScope::Session } else { scope };
     for fact in facts {
         let folded = afd_base::text::fold(&fact.text);

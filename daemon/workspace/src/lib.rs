@@ -49,8 +49,8 @@ pub fn find(connection: &Connection, name: &str) -> Result<Option<i64>> {
     connection.first("SELECT id FROM sessions WHERE name = :name", args! {name}, |row| row.get("id"))
 }
 
-/// Returns the sessions that ended before a time, and those that were not ended but in which nothing was said or
-/// recorded since: their row ids, and whether they ended.
+/// Returns the row ids of the sessions that ended before `before` (UTC milliseconds), and of those that have not ended
+/// but have no message and no record since then. The flag says whether the session has ended.
 pub fn idle_since(connection: &Connection, before: i64) -> Result<Vec<(i64, bool)>> {
     connection.all(
         "SELECT id, ended_at IS NOT NULL AS ended FROM sessions s WHERE deleted_at IS NULL AND CASE WHEN ended_at IS NULL
@@ -70,7 +70,7 @@ pub fn is_deleted(connection: &Connection, uid: &str) -> Result<bool> {
     )
 }
 
-/// Returns the uid of a session, by its row id; also of a deleted one.
+/// Returns the uid of a session by its row id, even if the session was deleted.
 pub fn uid_of(connection: &Connection, id: i64) -> Result<String> {
     connection.one("SELECT uid FROM sessions WHERE id = :id", args! {id}, |row| row.get("uid"))
 }
@@ -82,7 +82,7 @@ pub struct Session {
     pub id: i64,
     /// Id that is the same in every copy of this memory.
     pub uid: String,
-    /// Uid of the memory that it came from; `None` for this one.
+    /// Uid of the memory that the session came from; `None` for this memory.
     pub origin: Option<String>,
     /// Unique name.
     pub name: String,
@@ -90,7 +90,7 @@ pub struct Session {
     pub goal: Option<String>,
     /// Package of the app under test.
     pub app: Option<String>,
-    /// Who sees its digest and, unless said otherwise, what it records.
+    /// Visibility of its digest, and the default for its records.
     pub scope: RecordScope,
     /// Working directory of the agent.
     pub directory: Option<PathBuf>,
@@ -113,12 +113,12 @@ pub struct Session {
 }
 
 impl Session {
-    /// Returns whether the session is active or has ended.
+    /// Returns the status: active or ended.
     pub fn status(&self) -> SessionStatus {
         if self.ended_at.is_some() { SessionStatus::Ended } else { SessionStatus::Active }
     }
 
-    /// Returns the time of the explicit start, else of first use; UTC milliseconds.
+    /// Returns the time of the explicit start, or else of the first use, UTC milliseconds.
     pub fn began(&self) -> i64 {
         self.started_at.unwrap_or(self.created_at)
     }
@@ -148,7 +148,7 @@ pub fn by_name(connection: &Connection, name: &str) -> Result<Option<Session>> {
     connection.first(&sql, args! {name}, read)
 }
 
-/// Returns the name of a session by its row id, also of one that was deleted.
+/// Returns the name of a session by its row id, even if the session was deleted.
 pub fn name_of(connection: &Connection, id: i64) -> Result<Option<String>> {
     connection.first("SELECT name FROM sessions WHERE id = :id", args! {id}, |row| row.get("name"))
 }
@@ -166,7 +166,7 @@ pub fn app_of(connection: &Connection, session: i64) -> Result<Option<String>> {
         .flatten())
 }
 
-/// Returns who may be told what a session records, given its row id.
+/// Returns the default visibility of the records of a session, given its row id.
 pub fn scope_of(connection: &Connection, session: i64) -> Result<RecordScope> {
     Ok(connection
         .first("SELECT scope FROM sessions WHERE id = :id", args! {id: session}, |row| word(row, "scope"))?
@@ -176,7 +176,7 @@ pub fn scope_of(connection: &Connection, session: i64) -> Result<RecordScope> {
 /// Writes the mutable columns of a session.
 pub fn update(connection: &Connection, session: &Session) -> Result<()> {
     let text = |path: &Option<PathBuf>| path.as_ref().map(|p| p.display().to_string());
-    // A goal that is set here is not that of the memory that the session came from.
+    // A new goal is this store's own, so the session no longer counts as one of another memory.
     connection.run(
         "UPDATE sessions SET origin = CASE WHEN goal IS :goal THEN origin ELSE coalesce((SELECT origin FROM store), origin) END,
             name = :name, goal = :goal, app = :app, scope = :scope, directory = :directory, progress_dir = :progress_dir,
@@ -192,8 +192,7 @@ pub fn update(connection: &Connection, session: &Session) -> Result<()> {
     Ok(())
 }
 
-/// Returns up to ten other sessions about an app whose digests are not theirs alone, the one that was active last
-/// first.
+/// Returns up to ten other sessions of an app whose digests are not private, most recently changed first.
 pub fn before(connection: &Connection, session: &Session, app: &str) -> Result<Vec<Session>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM sessions WHERE app = :app AND id <> :id AND scope <> 'session' AND deleted_at IS NULL
@@ -274,10 +273,10 @@ where
     Ok(work(connection)?)
 }
 
-/// Refuses to write to a session, by its row id, that was deleted meanwhile.
+/// Checks that a session still exists, given its row id.
 ///
 /// # Errors
-/// [`SessionError::Deleted`] if it was.
+/// [`SessionError::Deleted`] if the session was deleted.
 pub fn check_present(connection: &Connection, session: i64) -> std::result::Result<(), SessionError> {
     let deleted: bool = connection.one(
         "SELECT deleted_at IS NOT NULL AS deleted FROM sessions WHERE id = :id",

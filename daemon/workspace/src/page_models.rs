@@ -85,8 +85,8 @@ pub fn get(connection: &Connection, id: i64) -> Result<Option<PageModel>> {
     connection.first(&sql, args! {id}, read)
 }
 
-/// Returns the models of the same site as `page` (a normalised page) by decreasing similarity, or the newest ones
-/// without a page.
+/// Returns the models of the site of `page` (a normalised page), most similar first. Without a page, returns the newest
+/// models.
 pub fn find(connection: &Connection, page: Option<&str>, app: Option<&str>, limit: usize) -> Result<Vec<PageModel>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM page_models WHERE deleted_at IS NULL AND (:app IS NULL OR app = :app) AND (:site IS NULL OR substr(page, 1,

@@ -1,8 +1,8 @@
-//! Learned patterns: statements that hold for a page, an app, or everywhere, each with a confidence that follows its
-//! reported uses.
+//! Learned patterns: statements that hold for a page, an app, or everywhere. The confidence of a pattern follows the
+//! reports of its uses.
 //!
-//! Saving a pattern again raises its prior, unless a source says it that is heard less. An empty `app` or `page` column
-//! means that the pattern is not limited to one.
+//! Saving a pattern again raises its prior, unless the new source has a lower weight than the current one. An empty
+//! `app` or `page` column means that the pattern applies to any app or page.
 
 use std::collections::HashSet;
 
@@ -15,7 +15,7 @@ use afd_store::{Reader, Result, Sql as _, args, elsewhere, new_uid, now_ms, read
 
 /// Prior confidence of a pattern that is saved without one.
 const DEFAULT_PRIOR: f64 = 0.5;
-/// Fraction of the remaining doubt that is removed when a pattern is saved again.
+/// Fraction of its distance to 1 by which the prior rises when a pattern is saved again.
 const RELEARN_STEP: f64 = 0.25;
 
 /// A pattern to save.
@@ -29,7 +29,7 @@ pub struct New<'a> {
     pub app: &'a str,
     /// Normalised page; empty for any page.
     pub page: &'a str,
-    /// Who sees it.
+    /// Visibility.
     pub scope: PatternScope,
     /// Structured details.
     pub data: Option<&'a serde_json::Map<String, serde_json::Value>>,
@@ -37,11 +37,11 @@ pub struct New<'a> {
     pub prior: Option<f64>,
     /// Row id of the session that learned it.
     pub session: Option<i64>,
-    /// Who said it.
+    /// Source of the statement, such as `user`; `None` has the weight of `assistant`.
     pub source: Option<&'a str>,
 }
 
-/// What a pattern is believed by.
+/// Columns from which the confidence of a pattern is computed.
 const EVIDENCE: &str = "prior, held, failed, last_used_at";
 
 fn evidence(row: &Row<'_>) -> rusqlite::Result<Evidence> {
@@ -85,8 +85,8 @@ pub fn get(connection: &Connection, id: i64) -> Result<Option<Pattern>> {
     connection.first(&sql, args! {id}, read)
 }
 
-/// Returns how far a source is heard beside others: what a page or a tool says changes nothing of what the user or the
-/// assistant said.
+/// Returns the weight of a source. A source cannot change a pattern of a source with a higher weight. Pages and tools
+/// therefore never change statements of the user or the assistant.
 fn weight(source: Option<&str>) -> u8 {
     match source {
         Some("user") => 2,
@@ -141,9 +141,9 @@ pub fn save(connection: &Connection, origin: &str, new: &New<'_>) -> Result<Patt
     Ok(get(connection, id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
 }
 
-/// Raises the prior of a pattern that was saved again, and replaces its details if new ones are given. One that a
-/// source takes over which is heard more is believed as far as this one says, and keeps no details of a page or tool.
-/// `known` is the weight of the source so far.
+/// Raises the prior of a pattern that is saved again, and replaces its details if new ones are given. `known` is the
+/// weight of the current source. A source with a higher weight takes over the pattern: a prior that it gives applies as
+/// it is, and details from a page or tool are dropped.
 fn save_again(connection: &Connection, id: i64, new: &New<'_>, known: u8, now: i64) -> Result<()> {
     let takes_over = weight(new.source) > known;
     let before = evidence_of(connection, id)?.unwrap_or(Evidence::new(new.prior.unwrap_or(DEFAULT_PRIOR)));
@@ -163,7 +163,8 @@ fn save_again(connection: &Connection, id: i64, new: &New<'_>, known: u8, now: i
     Ok(())
 }
 
-/// Gives a record of a copy of before what it lacks: there, uses did not count less with time.
+/// Fills in `held` and `failed` in a record of an older version. That version did not reduce the weight of reports with
+/// time, so the plain counts apply.
 pub fn complete(record: &mut Record) {
     for (field, counted) in [("held", "successCount"), ("failed", "failureCount")] {
         if let Some(count) = record.get(counted).cloned().filter(|_| !record.contains_key(field)) {
@@ -183,7 +184,7 @@ pub struct Filter {
     pub kind: Option<PatternKind>,
     /// Row id of the session that learned them.
     pub session: Option<i64>,
-    /// Who asks; what other sessions keep to themselves is not found.
+    /// Reader. Only [`Reader::Keeper`] finds the private patterns of other sessions.
     pub reader: Reader,
     /// Substring of the text, case-insensitive for ASCII.
     pub text: Option<String>,
@@ -217,8 +218,8 @@ pub fn find(connection: &Connection, filter: &Filter) -> Result<Vec<Pattern>> {
     )
 }
 
-/// Returns in what two patterns differ apart from their texts, so that they are not about the same; `None` if in
-/// nothing.
+/// Returns the first field other than the text in which two patterns differ; `None` if they differ in none. Patterns
+/// with such a difference are not about the same thing.
 pub fn difference(one: &Pattern, other: &Pattern) -> Option<&'static str> {
     let fields = [
         ("kind", one.kind != other.kind),
@@ -232,8 +233,8 @@ pub fn difference(one: &Pattern, other: &Pattern) -> Option<&'static str> {
     fields.into_iter().find_map(|(field, differs)| differs.then_some(field))
 }
 
-/// Adds the uses of a pattern to those of another one that says the same, and deletes it. Returns the other one, or
-/// `None` if one of them is missing.
+/// Merges the pattern `other` into the pattern `keep`, which says the same: adds its uses, and deletes it. Returns the
+/// merged pattern, or `None` if either is missing.
 pub fn merge(connection: &Connection, keep: i64, other: i64) -> Result<Option<Pattern>> {
     let (Some(kept), Some(gone)) = (evidence_of(connection, keep)?, evidence_of(connection, other)?) else {
         return Ok(None);
@@ -254,8 +255,8 @@ pub fn merge(connection: &Connection, keep: i64, other: i64) -> Result<Option<Pa
     get(connection, keep)
 }
 
-/// Lets confidence follow what reports of uses count by now, of up to `limit` patterns. Returns their uids. The rows
-/// are as new as before: nothing was reported.
+/// Updates the confidence of up to `limit` patterns to the current weight of the reports of their uses. Returns the
+/// uids of these patterns. Their modification times stay, because nothing new was reported.
 pub fn refresh(connection: &Connection, now: i64, limit: usize) -> Result<Vec<String>> {
     let sql =
         format!("SELECT id, uid, confidence, {EVIDENCE} FROM patterns WHERE held + failed > 0 AND deleted_at IS NULL");
@@ -276,8 +277,8 @@ pub fn refresh(connection: &Connection, now: i64, limit: usize) -> Result<Vec<St
     Ok(refreshed)
 }
 
-/// Returns what a reader may be told about exactly these normalised pages of an app, by decreasing confidence: rules of
-/// fields, flaky elements and expected looks.
+/// Returns up to `limit` validation rules, flaky elements and visual baselines that a session can see, for exactly
+/// these normalised pages of an app. Within a page, the pattern of each kind with the highest confidence comes first.
 pub fn of_pages(
     connection: &Connection,
     pages: &[String],
@@ -305,7 +306,8 @@ pub fn of_pages(
     Ok(found)
 }
 
-/// Returns the patterns of a session, app and scope, newest first, for those who look after the memory.
+/// Returns up to `limit` patterns of a session, app and scope, newest first. It also returns private patterns, and is
+/// meant for maintenance.
 pub fn list(
     connection: &Connection,
     session: Option<i64>,
@@ -326,8 +328,8 @@ pub fn list(
     )
 }
 
-/// Records that a pattern was used and whether it held (`None`: unknown). Returns it, or `None` if there is no such
-/// pattern.
+/// Records that a pattern was used and whether it held (`None`: unknown). Returns the pattern, or `None` if there is no
+/// such pattern.
 pub fn used(connection: &Connection, id: i64, held: Option<bool>) -> Result<Option<Pattern>> {
     let Some(before) = evidence_of(connection, id)? else { return Ok(None) };
     let now = now_ms();
@@ -351,13 +353,13 @@ pub enum Promoted {
     Done(Box<Pattern>),
     /// There is no such pattern.
     Unknown,
-    /// It is about no app, so that it cannot be everybody's who uses it.
+    /// The pattern has no app, so it cannot be shared with the users of an app.
     NoApp,
-    /// Another pattern with that scope says the same; its id.
+    /// Another pattern with that scope is identical; holds its row id.
     Known(i64),
 }
 
-/// Changes who may be told a pattern.
+/// Changes the scope of a pattern.
 pub fn promote(connection: &Connection, id: i64, scope: PatternScope) -> Result<Promoted> {
     let Some(pattern) = get(connection, id)? else { return Ok(Promoted::Unknown) };
     if scope == PatternScope::App && pattern.app.is_none() {

@@ -57,7 +57,7 @@ pub fn of(digest: &Digest, git: GitState) -> Progress {
         statistics: digest.statistics.clone(),
         context: digest.context.clone(),
         results: results(digest),
-        // The uid of a component means nothing in another database.
+        // The uid of a component is valid only in this database.
         tested: digest.tested.iter().cloned().map(|element| TestedElement { component: None, ..element }).collect(),
         pages: digest.pages.clone(),
     }
@@ -102,7 +102,7 @@ fn bugs(digest: &Digest) -> Vec<BugSummary> {
     bugs.collect()
 }
 
-/// Returns the results of the session, the newest first.
+/// Returns the test results of the session, oldest first.
 fn results(digest: &Digest) -> Vec<ResultSummary> {
     let results = digest.results.iter().rev().map(|r| ResultSummary {
         id: r.uid.clone(),
@@ -128,7 +128,7 @@ pub fn current(digest: &Digest) -> Option<CurrentTask> {
     })
 }
 
-/// Maximum length of the part of a file name that stands for the session, bytes.
+/// Maximum length of the session's part of a file name, bytes.
 const MAX_NAME: usize = 200;
 
 /// Returns the first 32 hexadecimal digits of the SHA-256 of a text.

@@ -1,8 +1,8 @@
-//! A session as records: what `session.export` writes as lines and `session.import` reads.
+//! Records of a session: the lines that `session.export` writes and `session.import` reads.
 //!
-//! Each record is a row (`store::exchange`) with its `type`. Statements and search entries of messages are made again
-//! from the messages. Paths of this machine, artifacts and what was done on devices are not in them; the figures of the
-//! latter are part of the session.
+//! Each record is a row (`afd_store::exchange`) with its `type`. The records contain no statements and search entries
+//! of messages, because an import derives them again. They contain no local paths, artifacts or device history. The
+//! record of the session has the figures of that history.
 
 use afd_proto::conversation::Role;
 use afd_proto::session::Statistics;
@@ -20,7 +20,7 @@ use afd_conversation::summaries;
 use afd_store::exchange::{LoadError, Loaded, Record, Table};
 use afd_store::{Result, Sql as _, args, now_ms, to_json};
 
-/// A kind of record: its type, its table, and which rows belong to the session `:owner`.
+/// A kind of record: its type, its table, and the SQL condition for rows of the session `:owner`.
 struct Kind {
     name: &'static str,
     table: &'static str,
@@ -30,7 +30,7 @@ struct Kind {
 const OF_SESSION: &str = "t.session_id = :owner";
 const OF_CONVERSATION: &str = "t.conversation_id IN (SELECT id FROM conversations WHERE session_id = :owner)";
 
-/// The kinds in the order in which they are written: what a record refers to comes first.
+/// The kinds in the order in which they are written. A record comes after the records that it refers to.
 const KINDS: [Kind; 8] = [
     Kind { name: "task", table: "tasks", owned: OF_SESSION },
     Kind { name: "bug", table: "bugs", owned: "t.session_id = :owner AND t.deleted_at IS NULL" },
@@ -55,10 +55,10 @@ pub struct SessionRecord {
     /// Goal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goal: Option<String>,
-    /// Package that it is about.
+    /// Package of the app under test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub app: Option<String>,
-    /// Who sees its digest and, unless said otherwise, what it records.
+    /// Visibility of its digest, and the default for its records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<RecordScope>,
     /// Next steps stated by the caller.
@@ -78,13 +78,14 @@ pub struct SessionRecord {
     /// Time of the end, UTC milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<i64>,
-    /// Figures and pages of everything that was done in it.
+    /// Figures and visited pages of all its activity, in this copy and in others.
     #[serde(default)]
     pub elsewhere: Elsewhere,
 }
 
 impl SessionRecord {
-    /// Returns the record of a session, given what was done in it: here, and in other copies.
+    /// Returns the record of a session. `elsewhere` has the figures and pages of its activity, in this copy and in
+    /// others.
     pub fn of(session: &Session, origin: &str, mut elsewhere: Elsewhere) -> Self {
         elsewhere.statistics = Statistics { messages: 0, notes: 0, artifacts: 0, ..elsewhere.statistics };
         elsewhere.pages.iter_mut().for_each(|page| page.snapshot = None);
@@ -105,11 +106,11 @@ impl SessionRecord {
         }
     }
 
-    /// Inserts the session under a name, without its figures. Returns its row id, and whether it was inserted: one that
-    /// is here keeps what it is, one that was deleted is back.
+    /// Inserts the session under a name, without its figures. An existing session stays unchanged, and a deleted one is
+    /// restored. Returns its row id, and whether it was inserted or restored.
     ///
     /// # Errors
-    /// If another session has the name.
+    /// If another session has this name.
     pub fn load(&self, connection: &Connection, name: &str) -> Result<(i64, bool), LoadError> {
         let row = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>("id")?, row.get::<_, bool>("deleted")?));
         let known = connection.first(
@@ -146,7 +147,7 @@ impl SessionRecord {
     }
 }
 
-/// Calls `each` with the records of a session apart from its own.
+/// Calls `each` with all records of a session except the record of the session itself.
 pub fn dump(connection: &Connection, session: i64, mut each: impl FnMut(Record)) -> Result<()> {
     for kind in &KINDS {
         Table::of(connection, kind.table, &[])?.dump(connection, kind.owned, session, |mut record| {
@@ -157,23 +158,24 @@ pub fn dump(connection: &Connection, session: i64, mut each: impl FnMut(Record))
     Ok(())
 }
 
-/// Inserts records of a session.
+/// Loader for the records of one session.
 pub struct Loader {
     tables: Vec<Table>,
     session: String,
 }
 
 impl Loader {
-    /// Returns a loader for the records of the session with a uid.
+    /// Returns a loader for the records of the session with this uid.
     pub fn new(connection: &Connection, session: &str) -> Result<Self> {
         let tables = KINDS.iter().map(|kind| Table::of(connection, kind.table, &[])).collect::<Result<_>>()?;
         Ok(Self { tables, session: session.to_owned() })
     }
 
-    /// Inserts a record of a type. One that is here stays as it is, unless `renew` is set and the record is newer.
+    /// Inserts a record of the type `name`. An existing row stays unchanged, unless `renew` is set and the record is
+    /// newer.
     ///
     /// # Errors
-    /// If the type is unknown, the record belongs to another session, or it does not fit.
+    /// If the type is unknown, or if the record belongs to another session, is invalid or conflicts with another row.
     pub fn load(
         &self,
         connection: &Connection,
@@ -201,13 +203,13 @@ impl Loader {
             return Ok(Loaded::Present);
         }
         match name {
-            // What a file of somebody else says is told to this session only, until somebody promotes it.
+            // An imported pattern is visible to this session only, until its scope is changed.
             "pattern" => {
                 patterns::complete(&mut record);
                 record.insert("scope".to_owned(), Value::from("session"));
             }
             "message" => drop(record.insert("indexed".to_owned(), Value::from(0))),
-            // A language model is asked for what this copy summarised itself.
+            // Only summaries that this copy made are sent to the language model.
             "summary" => drop(record.remove("dueAt")),
             _ => {}
         }
@@ -217,7 +219,7 @@ impl Loader {
         }
     }
 
-    /// Returns whether a uid is that of a conversation of the session.
+    /// Returns whether the session has a conversation with this uid.
     fn has_conversation(&self, connection: &Connection, uid: Option<&Value>) -> Result<bool> {
         let found = connection.first(
             "SELECT 1 AS one FROM conversations c JOIN sessions s ON s.id = c.session_id WHERE c.uid = :uid AND s.uid = :session",
@@ -228,10 +230,10 @@ impl Loader {
         Ok(found.is_some())
     }
 
-    /// Computes the totals of the conversations of the session again, which follow from their messages.
+    /// Recomputes the totals of the conversations of the session from their messages.
     ///
     /// # Errors
-    /// If the database cannot be used.
+    /// If the database cannot be read or written.
     pub fn finish(&self, connection: &Connection) -> Result<()> {
         let values = args! {uid: self.session};
         let brief = [Role::Tool, Role::Assistant, Role::User].map(brief_limit);

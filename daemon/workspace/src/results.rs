@@ -22,11 +22,11 @@ pub struct New {
     pub duration_ms: Option<i64>,
     /// Free-text summary of what was observed.
     pub summary: Option<String>,
-    /// Uid of an artifact that documents it.
+    /// Uid of the artifact with the evidence.
     pub evidence: Option<String>,
     /// Uid of the bug it revealed.
     pub bug: Option<String>,
-    /// Who sees it.
+    /// Visibility.
     pub scope: RecordScope,
 }
 
@@ -35,11 +35,11 @@ pub struct New {
 pub struct Filter {
     /// Row id of the session that recorded them.
     pub session: Option<i64>,
-    /// Who asks; what other sessions keep to themselves is not found.
+    /// Reader. Only [`Reader::Keeper`] finds the private results of other sessions.
     pub reader: Reader,
     /// Outcome.
     pub status: Option<ResultStatus>,
-    /// Text that the page contains.
+    /// Substring of the page.
     pub page: Option<String>,
     /// Earliest creation time, UTC milliseconds.
     pub since: Option<i64>,

@@ -11,8 +11,8 @@ use super::Session;
 use afd_base::text::cut;
 use afd_store::rfc3339;
 
-/// Everything that summaries, progress files, prompts and reports are built from. Computed from the records on demand;
-/// never stored.
+/// Data of a session from which summaries, progress files, prompts and reports are built. It is computed from the
+/// records on demand and never stored.
 #[derive(Debug, Clone)]
 pub struct Digest {
     /// The `sessions` row.
@@ -25,7 +25,7 @@ pub struct Digest {
     pub coverage: Coverage,
     /// Active task.
     pub current: Option<Task>,
-    /// Pending tasks, in the order in which they are to be started.
+    /// Pending tasks, in the order in which to start them.
     pub queue: Vec<Task>,
     /// Finished tasks, in the order in which they were finished.
     pub done: Vec<Task>,
@@ -63,7 +63,7 @@ impl Digest {
         self.session.ended_at.unwrap_or(self.at) - self.session.began()
     }
 
-    /// Returns the display name of the place of a finding; the raw page or state if the page was not visited.
+    /// Returns the display name of the place of a finding, or the raw page or state if the page was not visited.
     pub fn place(&self, page: Option<&str>, state: Option<&str>) -> String {
         let seen = self
             .pages
@@ -116,7 +116,7 @@ impl Digest {
             format!("- Assertions failed: {}", s.assertions_failed),
             format!("- Errors: {}", s.errors_encountered),
         ]);
-        // What people wrote must not begin a line of its own.
+        // Text of users must not start a new line.
         lines.iter().map(|line| cut::one_line(line)).collect::<Vec<_>>().join("\n")
     }
 
@@ -138,7 +138,7 @@ impl Digest {
         }
         derived.retain(|step| !steps.contains(step));
         steps.extend(derived);
-        // What people wrote must not begin a line of its own.
+        // Text of users must not start a new line.
         steps.iter().map(|step| cut::one_line(step)).collect()
     }
 

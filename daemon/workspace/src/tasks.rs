@@ -1,6 +1,6 @@
 //! Tasks of a session: a queue of pending tasks, at most one active task, and finished tasks.
 //!
-//! A task can be blocked by other tasks. A blocker counts until it has passed or was skipped: a failed task still
+//! A task can be blocked by other tasks. A task blocks others until it passes or is skipped. A failed task still
 //! blocks.
 
 use afd_proto::tasks::{FinishStatus, Task, TaskCounts, TaskStatus};
@@ -20,7 +20,7 @@ const SELECT: &str = concat!(
     " FROM tasks t JOIN sessions s ON s.id = t.session_id"
 );
 
-/// Maps a row to a task and the uids of all tasks it was declared to be blocked by.
+/// Maps a row to a task and the uids of all its declared blockers.
 fn read(row: &Row<'_>) -> rusqlite::Result<(Task, Vec<String>)> {
     let task = read!(row => Task {
         id, uid, description, priority, progress, summary, created_at, started_at, finished_at,
@@ -66,7 +66,7 @@ fn no_task(id: i64) -> SessionError {
     SessionError::Missing(format!("the session has no task {id}"))
 }
 
-/// Adds a task that waits for others.
+/// Adds a task that is blocked by the tasks in `blocked_by`.
 ///
 /// # Errors
 /// [`SessionError::Missing`] if a task in `blocked_by` does not exist.
@@ -98,7 +98,7 @@ pub struct New<'a> {
     pub progress: Option<&'a str>,
     /// Summary of the outcome.
     pub summary: Option<&'a str>,
-    /// Who sees it.
+    /// Visibility.
     pub scope: RecordScope,
     /// Start time, UTC milliseconds.
     pub started_at: Option<i64>,
@@ -141,8 +141,8 @@ pub fn insert(connection: &Connection, origin: &str, session: i64, new: &New<'_>
     Ok(get(connection, session, id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
 }
 
-/// Returns the pending tasks in the order in which they are to be started: unblocked ones first, then by priority, then
-/// oldest first.
+/// Returns the pending tasks in the order in which to start them: unblocked ones first, then by decreasing priority,
+/// then oldest first.
 pub fn queue(connection: &Connection, session: i64) -> Result<Vec<Task>> {
     let sql = format!(
         "{SELECT} WHERE t.session_id = :session AND t.status = 'pending' AND t.deleted_at IS NULL ORDER BY t.priority DESC, t.id"
@@ -267,7 +267,7 @@ pub struct Change {
     pub description: Option<String>,
     /// New priority.
     pub priority: Option<i64>,
-    /// Who sees it from now on.
+    /// New visibility.
     pub scope: Option<RecordScope>,
 }
 

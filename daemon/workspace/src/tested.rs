@@ -21,7 +21,7 @@ pub struct Mark {
     pub state: Option<String>,
     /// Whether an assertion about it passed; `None` if there was none.
     pub passed: Option<bool>,
-    /// Number of rows that its list has on the screen; `None` for an element that is not in a list.
+    /// Number of rows of its list on the screen; `None` for an element that is not in a list.
     pub list_rows: Option<i64>,
 }
 
@@ -58,7 +58,7 @@ pub fn mark(connection: &Connection, origin: &str, session: i64, mark: &Mark) ->
     })
 }
 
-/// Inserts an element as it was marked in another copy of this memory, unless the session marked it already.
+/// Inserts an element that was marked in another copy of this memory, unless the session has already marked it.
 pub fn restore(connection: &Connection, origin: &str, session: i64, element: &TestedElement) -> Result<()> {
     connection.run(
         "INSERT INTO tested_elements (uid, origin, session_id, app, page, element, passed, failed, times, created_at, updated_at)
@@ -87,7 +87,7 @@ pub struct Marked {
     pub element: TestedElement,
     /// Code of the visual state.
     pub state: Option<String>,
-    /// Number of rows that its list had on the screen; `None` for an element that is not in a list.
+    /// Number of rows of its list on the screen at that time; `None` for an element that is not in a list.
     pub list_rows: Option<i64>,
 }
 

@@ -1,4 +1,4 @@
-//! Sessions with everything said and found in them, as records that another copy of the memory can take in.
+//! Sessions with their messages and findings, as records that another copy of the memory can import.
 
 use afd_proto::conversation::Role;
 use rusqlite::Connection;
@@ -14,10 +14,10 @@ const fn kind(name: &'static str, table: &'static str, natural: &'static [&'stat
     Kind { name, table, skipped: &[], natural }
 }
 
-/// The kind of sessions, to which most others refer. Directories are those of this machine.
+/// The kind of sessions, to which most other records refer. It skips the directories, which are local to this machine.
 pub const SESSION: Kind = Kind { skipped: &["directory", "progress_dir"], ..kind("session", "sessions", &[]) };
 
-/// The other kinds in the order in which they are written: what a record refers to comes first.
+/// The other kinds in the order in which they are written. A record comes after the records that it refers to.
 pub const KINDS: [Kind; 9] = [
     kind("task", "tasks", &[]),
     kind("bug", "bugs", &[]),
@@ -25,16 +25,16 @@ pub const KINDS: [Kind; 9] = [
     kind("tested", "tested_elements", &["session_id", "app", "page", "element"]),
     kind("conversation", "conversations", &["session_id", "name"]),
     Kind { skipped: &["indexed"], ..kind("message", "messages", &[]) },
-    // A language model is asked for what this copy summarised itself.
+    // Only summaries that this copy made are sent to the language model.
     Kind { skipped: &["due_at", "attempts", "error"], ..kind("summary", "summaries", &[]) },
     kind("pattern", "patterns", &[]),
     kind("pageModel", "page_models", &["app", "page"]),
 ];
 
-/// Takes in a record.
+/// Imports a record.
 ///
 /// # Errors
-/// If it does not fit.
+/// If the record is invalid or conflicts with another row.
 pub fn load(
     connection: &Connection,
     loader: &mut Loader,
@@ -42,7 +42,7 @@ pub fn load(
     mut record: Record,
 ) -> Result<Loaded, LoadError> {
     limits::check(kind.name, &record).map_err(LoadError::Invalid)?;
-    // What was erased with a session does not come back.
+    // Data that was erased with a session is not imported again.
     let of_session =
         ["task", "tested", "conversation", "pattern"].contains(&kind.name) && is_deleted(connection, &record)?;
     if of_session {
@@ -60,10 +60,10 @@ pub fn load(
     match kind.name {
         "session" => load_session(connection, loader, kind, record),
         "conversation" => load_conversation(connection, loader, kind, record),
-        // What was said stays as it is; a message that was deleted here stays deleted.
+        // A recorded message never changes, and a message that was deleted here stays deleted.
         "message" if loader.knows(connection, kind, &record)? => Ok(Loaded::Present),
         "message" if speaks_as_system(&record, loader.ours()) => {
-            Err(LoadError::Taken("a message of the system is not taken from another memory".to_owned()))
+            Err(LoadError::Taken("system messages of another memory are not imported".to_owned()))
         }
         "summary" if summaries::quotes_deleted(connection, &record)? => Ok(Loaded::Present),
         "task" => match loader.load(connection, kind, record.clone()) {
@@ -84,19 +84,20 @@ pub fn load(
     }
 }
 
-/// Returns whether a message is one of the system, and another memory made it. `ours` are the uids of this store and of
-/// those that it replaced.
+/// Returns whether a message has the role `system` and comes from another memory. `ours` has the uids of this store and
+/// of the stores that it replaced.
 pub fn speaks_as_system(record: &Record, ours: &[String]) -> bool {
     text(record, "role") == Role::System.word() && !ours.iter().any(|origin| origin == text(record, "origin"))
 }
 
-/// Returns whether records may change the goal, tasks, steps and blockers of a session: it is new here, or the caller
-/// wants that.
+/// Returns whether records may change the goal, tasks, steps and blockers of a session: the session is new here, or the
+/// caller requested it with `merge`.
 fn may_change(loader: &Loader, session: &str) -> bool {
     loader.merges() || loader.chose(session)
 }
 
-/// Returns what becomes of a record of a session that stays as it is.
+/// Returns the result for a record of a session that the import must not change. It is an error if the record would
+/// change the session.
 fn kept(connection: &Connection, loader: &Loader, kind: &Kind, record: &Record) -> Result<Loaded, LoadError> {
     if loader.is_news(connection, kind, record)? {
         return Err(LoadError::Taken(format!(
@@ -118,7 +119,8 @@ fn is_deleted(connection: &Connection, record: &Record) -> Result<bool, LoadErro
     Ok(found.unwrap_or(false))
 }
 
-/// Takes in a conversation. One that went on in both copies stays as it is here: two ends do not make one conversation.
+/// Imports a conversation. A conversation that continued in both copies stays unchanged here, because the two
+/// continuations cannot be merged.
 fn load_conversation(
     connection: &Connection,
     loader: &mut Loader,
@@ -145,7 +147,7 @@ fn load_conversation(
             Ok(Loaded::Present)
         }
         Some(_) => {
-            // Longer: it is newer, whatever the clocks say.
+            // The longer conversation is newer, whatever the clocks say.
             record.insert("updatedAt".to_owned(), Value::from(now_ms()));
             loader.choose(connection, &uid)?;
             loader.load(connection, kind, record)
@@ -161,7 +163,8 @@ fn text<'a>(record: &'a Record, field: &str) -> &'a str {
     record.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Takes in a session. One whose name is taken by another gets a name of its own, unless the other one was never used.
+/// Imports a session. If another session has its name, the imported one gets a different name, unless the other one was
+/// never used.
 fn load_session(
     connection: &Connection,
     loader: &mut Loader,
@@ -170,14 +173,14 @@ fn load_session(
 ) -> Result<Loaded, LoadError> {
     let (uid, name) = (text(&record, "uid").to_owned(), text(&record, "name").to_owned());
     if let Some((name, elsewhere)) = own(connection, &uid)? {
-        // A session is deleted where somebody deletes it, with everything said in it.
+        // A deletion in another copy does not delete the session here.
         if record.contains_key("deletedAt") {
             return Ok(Loaded::Present);
         }
         if !may_change(loader, &uid) {
             return kept(connection, loader, kind, &record);
         }
-        // Its name here, and what its rows here do not tell.
+        // Keep the local name, and the local figures of activity without rows.
         record.insert("name".to_owned(), Value::from(name));
         record.insert("elsewhere".to_owned(), elsewhere.map_or(Value::Null, Value::from));
         return loader.load(connection, kind, record);
@@ -201,7 +204,7 @@ fn load_session(
     loader.load(connection, kind, record)
 }
 
-/// Returns the name of a session here, and what it did elsewhere.
+/// Returns the local name of a session, and its stored figures and pages as JSON.
 fn own(connection: &Connection, uid: &str) -> Result<Option<(String, Option<String>)>, LoadError> {
     let sql = "SELECT name, elsewhere FROM sessions WHERE uid = :uid";
     Ok(connection.first(sql, args! {uid}, |row| Ok((row.get("name")?, row.get("elsewhere")?)))?)

@@ -1,5 +1,5 @@
-//! One learning step of the visual memory, compared with the naive way: read four JSON files, compare all pairs of
-//! states, write the four files.
+//! One learning step of the visual memory, compared with a naive implementation that reads four JSON files, compares
+//! all pairs of states, and writes the four files.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -23,14 +23,14 @@ const SEEN: usize = 35;
 const STEPS: usize = 64;
 /// Number of states that the steps visit in turn.
 const POOL: usize = 16;
-/// Number of steps measured of the naive way, which takes seconds with many states.
+/// Number of steps measured for the naive implementation, which takes seconds with many states.
 const NAIVE_STEPS: usize = 5;
 
 fn name(n: usize) -> String {
     format!("component_{n:05}")
 }
 
-/// Fills `set` up to `count` different numbers below `n`.
+/// Adds different numbers below `n` to `set` until it has `count` of them.
 fn pick(rng: &mut Rng, count: usize, n: usize, mut set: Vec<usize>) -> Vec<usize> {
     while set.len() < count {
         let next = rng.below(n as u64) as usize;
@@ -80,8 +80,8 @@ fn generate(dir: &Path, components: usize, states: usize) -> Vec<Vec<usize>> {
     sets
 }
 
-/// Returns what each step sees: the 30 components of a state and five others on the same page. A pool of pages is
-/// visited in turn.
+/// Returns the elements that each step sees: the 30 components of a state and five others on the same page. The steps
+/// visit a pool of pages in turn.
 fn visits(sets: &[Vec<usize>], components: usize) -> Vec<Vec<usize>> {
     let mut rng = Rng::new(SEED + 1);
     let first = rng.below(sets.len() as u64) as usize;
@@ -90,7 +90,7 @@ fn visits(sets: &[Vec<usize>], components: usize) -> Vec<Vec<usize>> {
     (0..3 * POOL + 2 * STEPS).map(|i| pages[i % POOL].clone()).collect()
 }
 
-/// Performs a learning step the naive way, on the files; returns whether a state matched.
+/// Performs a naive learning step on the files; returns whether a state matched.
 fn naive(dir: &Path, seen: &[usize]) -> bool {
     let read = |file: &str| -> Map<String, Value> {
         serde_json::from_slice(&std::fs::read(dir.join(file)).expect("reads")).expect("is JSON")
@@ -137,7 +137,7 @@ fn naive(dir: &Path, seen: &[usize]) -> bool {
         ("states.json", states),
         ("transitions.json", transitions),
     ] {
-        // As durable as a commit: written to a temporary file, synced, renamed.
+        // For the same durability as a commit, write a temporary file, sync it and rename it.
         let path = dir.join(format!("{file}.tmp"));
         let mut out = std::fs::File::create(&path).expect("creates");
         std::io::Write::write_all(&mut out, &serde_json::to_vec_pretty(&value).expect("is JSON")).expect("writes");

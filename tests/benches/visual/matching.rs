@@ -1,4 +1,4 @@
-//! Finding components by their pictures, compared with an exhaustive search of the whole screen for each.
+//! Finding components by their pictures, compared with an exhaustive search of the whole screen for each component.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use crate::Times;
 const WIDTH: u32 = 1080;
 const HEIGHT: u32 = 2400;
 const TEMPLATES: usize = 200;
-/// Number of templates that the reference is measured on; its time is extrapolated to all.
+/// Number of templates with which the reference is measured. Its time is extrapolated to all templates.
 const SAMPLE: usize = 20;
 
 /// Returns a synthetic screen of rectangles on coarse noise.
@@ -54,7 +54,8 @@ fn parts(picture: &RgbImage, count: usize) -> Vec<Part> {
     found
 }
 
-/// Exhaustive search by Fourier transforms: that of the picture is computed once, and two templates share one.
+/// Exhaustive search by Fourier transforms. The transform of the picture is computed once, and two templates share one
+/// transform.
 struct ExhaustiveSearch {
     size: (usize, usize),
     picture: Vec<Complex<f32>>,
@@ -92,7 +93,7 @@ fn transform(data: &mut [Complex<f32>], (width, height): (usize, usize), inverse
 impl ExhaustiveSearch {
     fn new(picture: &RgbImage) -> Self {
         let (w, h) = (WIDTH as usize, HEIGHT as usize);
-        // Padded to sizes that have only small prime factors.
+        // Pad to sizes that have only small prime factors.
         let size = (1200, 2500);
         let gray = gray(picture);
         let mut data = vec![Complex::default(); size.0 * size.1];
@@ -127,7 +128,7 @@ impl ExhaustiveSearch {
             }
         }
         transform(&mut data, self.size, false);
-        // Correlates both at once: one template is the real part, the other the imaginary part.
+        // Correlate both templates at once: one is the real part, the other the imaginary part.
         let (w, h) = self.size;
         let product: Vec<Complex<f32>> = (0..w * h)
             .map(|i| {

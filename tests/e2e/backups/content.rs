@@ -1,4 +1,4 @@
-//! What a backup holds: copies of artifacts, paths of another machine, and files that are no backup of afd.
+//! Contents of backups: copies of artifacts, paths of another machine, and files that are not backups of afd.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ fn backup_survives_changed_and_lost_artifacts() {
     let picture = screenshot(&mut client);
     let name = client.ok("backup.create", json!({}))["name"].as_str().expect("a name").to_owned();
     let second = client.ok("backup.create", json!({}))["name"].as_str().expect("a name").to_owned();
-    // Whoever appends a line to a report in use does not change the copies.
+    // Appending to a report does not change the copies.
     std::fs::OpenOptions::new().append(true).open(&report).and_then(|mut f| f.write_all(b"a line\n")).expect("appends");
     for backup in [&name, &second] {
         let verified = client.ok("backup.verify", json!({"name": backup}));
@@ -39,7 +39,7 @@ fn backup_survives_changed_and_lost_artifacts() {
     let inodes: std::collections::HashSet<u64> =
         copies.iter().map(|c| std::os::unix::fs::MetadataExt::ino(&std::fs::metadata(c).expect("exists"))).collect();
     assert_eq!((copies.len(), inodes.len()), (4, 2), "backups share what is the same");
-    // A copy that differs is listed, and what is intact is restored.
+    // A damaged copy is listed, and intact copies are restored.
     let of_picture =
         copies.iter().find(|c| std::fs::read(c).ok() == std::fs::read(&picture).ok()).expect("a copy").clone();
     std::fs::remove_file(&of_picture).expect("removes");
@@ -67,7 +67,7 @@ fn backup_survives_changed_and_lost_artifacts() {
     assert_eq!(topics(&mut world.client()), ["kept"]);
 }
 
-/// Changes the database of a backup, and its description accordingly.
+/// Changes the database of a backup, and updates the manifest accordingly.
 fn change_backup(backup: &Path, sql: &str) {
     let file = backup.join("memory.db");
     rusqlite::Connection::open(&file).and_then(|c| c.execute_batch(sql)).expect("changes the copy");
@@ -105,7 +105,7 @@ fn backup_of_somebody_else_writes_and_deletes_nothing_outside_of_the_artifacts()
     assert!(!planted.exists() && !elsewhere.exists(), "nothing is written outside");
     assert!(first.exists(), "a file of another home lies in this one's directory");
     world.daemon = Daemon::start(world.dir());
-    // The row that named a file elsewhere does not delete one there, whatever its content is.
+    // Deleting an artifact whose row named a file elsewhere does not delete that file, even if its content matches.
     std::fs::copy(&second, &planted).expect("copies");
     let mut client = world.client();
     let listed = client.ok("artifact.list", json!({}))["artifacts"].clone();
@@ -154,7 +154,7 @@ fn what_is_no_memory_of_afd_is_refused_as_backup() {
         assert_eq!(run(&world, &["backup", "restore", name]).1, 1, "{name}");
     }
     client.fails("backup.verify", json!({"name": "link"}), "NOT_FOUND");
-    // What would run by itself is dropped.
+    // Triggers and views are dropped, because they would run automatically.
     assert_eq!(run(&world, &["backup", "restore", &whole]).1, 0);
     let restored = rusqlite::Connection::open(world.dir().join("memory.db")).expect("opens");
     let foreign: i64 = restored
@@ -170,7 +170,7 @@ fn unfinished_backups_and_restores_are_counted_and_removed_by_the_next_start() {
     save(&mut client, "kept");
     let made = client.ok("backup.create", json!({}))["name"].as_str().expect("a name").to_owned();
     world.daemon.kill();
-    // The names under which a backup and a restore that are killed leave their parts.
+    // Names of the partial files that a killed backup and a killed restore leave behind.
     let dir = world.dir().join("backups");
     let database = world.dir().canonicalize().expect("exists").join("memory.db");
     std::fs::write(world.dir().join("path"), database.as_os_str().as_encoded_bytes()).expect("writes");

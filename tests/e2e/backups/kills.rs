@@ -1,4 +1,4 @@
-//! Backups and restores that are killed at any point lose nothing.
+//! Backups and restores that are killed at any point lose no data.
 
 use std::io::Write as _;
 use std::os::unix::net::UnixStream;
@@ -10,14 +10,14 @@ use serde_json::json;
 
 use super::{names, save, topics};
 
-/// Notes that make the database large enough to be copied for a while.
+/// Number of notes. They make the database large enough that copying takes a while.
 const NOTES: usize = 39;
 
 fn rounds() -> u64 {
     std::env::var("AFD_FAULT_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(3).clamp(3, 60)
 }
 
-/// Returns a memory of some megabytes with a whole backup, and the topics that it has.
+/// Returns a world whose memory has some megabytes and a complete backup, and the topics of its notes.
 fn filled() -> (World, Vec<String>) {
     let world = World::process();
     let mut client = world.client();
@@ -30,7 +30,7 @@ fn filled() -> (World, Vec<String>) {
     (world, all)
 }
 
-/// Returns the size of the largest file of a name in a directory and those below it.
+/// Returns the size in bytes of the largest file with a name in a directory tree.
 fn size(dir: &Path, name: &str) -> u64 {
     let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
     let sizes = entries.map(|entry| match entry.metadata() {
@@ -119,7 +119,7 @@ fn restore_that_is_killed_leaves_the_old_memory_or_the_restored_one() {
         save(&mut world.client(), &extra);
         world.daemon.stop();
         let mut restore = begin_restore(&world);
-        // The last third is killed after the copy is complete.
+        // In the last third of the rounds, the restore is killed after the copy is complete.
         let wanted = whole * round * 3 / (rounds * 2);
         wait::until("a part of the restore", || {
             let is_far = wanted <= whole && size(world.dir(), "memory.db.restoring") >= wanted.max(1);

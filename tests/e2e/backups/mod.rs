@@ -1,4 +1,4 @@
-//! Backups: made while the daemon works, checked, kept, restored over a damaged database.
+//! Backups: created while the daemon is running, verified, retained, and restored over a damaged database.
 
 mod content;
 mod kills;
@@ -92,7 +92,7 @@ fn restore_of_a_running_daemon_stops_it_and_ignores_the_old_log() {
     save(&mut client, "before");
     client.ok("backup.create", json!({}));
     save(&mut client, "after");
-    // Killed, so that a write-ahead log of the newer database lies beside it.
+    // The kill leaves a write-ahead log of the newer database next to it.
     world.daemon.kill();
     assert!(std::fs::metadata(world.dir().join("memory.db-wal")).is_ok_and(|m| m.len() > 0));
     world.daemon = Daemon::start(world.dir());
@@ -111,7 +111,7 @@ fn interrupted_restore_is_completed_by_the_next_start() {
     let made = world.client().ok("backup.create", json!({}));
     save(&mut world.client(), "after");
     world.daemon.kill();
-    // What a restore leaves that dies at its last step.
+    // The state that a restore leaves if it dies in its last step.
     let copy = world.dir().join("backups").join(made["name"].as_str().expect("a name")).join("memory.db");
     std::fs::copy(copy, world.dir().join("memory.db.restored")).expect("copies");
     world.daemon = Daemon::start(world.dir());
@@ -200,7 +200,7 @@ fn database_that_is_deleted_is_noticed_and_saved() {
         assert_eq!(store["writable"], json!(false), "{store}");
         assert!(store["advice"].as_str().is_some_and(|a| a.contains("afctl backup restore")), "{store}");
         world.daemon.kill();
-        // Whatever is there now, the next start knows that something is missing.
+        // The next start detects that a file was deleted.
         match Daemon::try_start(world.dir()) {
             Err(why) => assert!(deleted == "memory.db" && why.contains("afctl backup restore"), "{why}"),
             Ok(mut daemon) => {
@@ -227,7 +227,7 @@ fn known_damage_is_remembered_and_hands_work_without_memory_if_allowed() {
     client.ok("backup.create", json!({}));
     world.daemon.stop();
     let file = world.dir().join("memory.db");
-    // A page that a start does not read.
+    // Overwrite a page that the daemon does not read at startup.
     let connection = rusqlite::Connection::open(&file).expect("opens");
     let page = "SELECT max(pageno) FROM dbstat WHERE name = 'notes' AND pagetype = 'leaf'";
     let page: u64 = connection.query_row(page, [], |row| row.get::<_, i64>(0)).expect("a page").unsigned_abs();
@@ -248,7 +248,7 @@ fn known_damage_is_remembered_and_hands_work_without_memory_if_allowed() {
     assert_eq!(client.ok("act.home", json!({"device": "pixel"}))["recorded"], json!(false));
     let error = client.fails("act.home", json!({"device": "pixel", "requestKey": "k"}), "REFUSED");
     assert_eq!(error.details["path"], json!("requestKey"));
-    // What would be lost is not acknowledged.
+    // Calls whose data would be lost are refused.
     client.fails("memory.save", json!({"topic": "t", "content": "c"}), "STORE_UNAVAILABLE");
     client.fails("session.start", json!({"goal": "g"}), "STORE_UNAVAILABLE");
     client.fails("backup.create", json!({}), "STORE_UNAVAILABLE");
@@ -269,7 +269,7 @@ fn restores_in_a_row_keep_what_each_replaces() {
     world.client().ok("backup.create", json!({}));
     save(&mut world.client(), "two");
     world.daemon.stop();
-    // The names of what is kept begin with the second.
+    // The names of the replaced databases begin with the second of the restore.
     let kept: Vec<PathBuf> = (0..3)
         .map(|_| {
             let (restored, code) = run(&world, &["backup", "restore"]);
@@ -336,7 +336,7 @@ fn hands_go_on_by_themselves_after_the_database_was_deleted_if_allowed() {
     let run = |arguments: &[&str]| envelope(&afctl(home.path()).args(arguments).output().expect("runs"));
     assert_eq!(run(&["memory", "save", "--topic", "t", "--content", "c"]).1, 0);
     std::fs::remove_file(home.path().join(".local/share/afd/memory.db")).expect("removes");
-    // The daemon notices it at the next write, ends, and the next command starts it without its memory.
+    // The daemon notices this at the next write and exits. The next command starts it without its memory.
     let acted = afd_tests::wait::until("an action without recording", || {
         let (acted, code) = run(&["act", "home"]);
         (code == 0).then_some(acted)
@@ -358,7 +358,7 @@ fn older_schema_is_backed_up_before_it_is_changed() {
     world.daemon = Daemon::start(world.dir());
     let list = world.client().ok("backup.list", json!({}))["backups"].clone();
     assert_eq!((list[0]["reason"].as_str(), list[0]["schema"].as_u64()), (Some("migration"), Some(11)), "{list}");
-    // A migration that is tried again and again does not fill the disk.
+    // A repeated migration creates no further backup, so it does not fill the disk.
     world.daemon.stop();
     let connection = rusqlite::Connection::open(world.dir().join("memory.db")).expect("opens");
     connection.execute_batch(&format!("{BACK_TO_11} PRAGMA user_version = 11")).expect("makes it older");

@@ -49,7 +49,7 @@ fn long_conversation_fits_the_budget_and_keeps_its_facts() {
     let missing: Vec<&&str> = facts.iter().filter(|f| !text.contains(**f)).collect();
     assert!(facts.len() - missing.len() >= 16, "{missing:?} are missing of:\n{text}");
     println!("{tokens} tokens of {all}, {saved:.1} % saved, {} of {} facts", facts.len() - missing.len(), facts.len());
-    // What did not fit is listed.
+    // The context lists the parts that did not fit.
     let left = context["leftOut"].as_array().expect("what was left out");
     assert!(left.iter().any(|l| l["what"] == "messages" && l["count"].as_i64() > Some(500)), "{left:?}");
     // The rules come first, and the unanswered request last, except for the section on the current state.
@@ -262,7 +262,7 @@ fn too_small_budget_is_refused_and_the_last_request_is_kept() {
     }
 }
 
-/// Regression test: a long last message that began a step was taken out of small contexts.
+/// Regression: a long last message that began a step was left out of small contexts.
 #[test]
 fn the_last_message_is_there_however_the_steps_fall() {
     let world = World::new();

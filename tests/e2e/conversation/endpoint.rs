@@ -1,5 +1,5 @@
-//! Summaries by a language model. No call waits for the model, and if it hangs, fails or returns malformed responses,
-//! extractive summaries (made of sentences that were said) take their place.
+//! Summaries by a language model. No call waits for the model. If it hangs, fails or returns malformed responses,
+//! extractive summaries, which consist of sentences of the conversation, are used instead.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a context keeps, finds and forgets.
+//! Which messages a context keeps, which messages a search finds, and deletion.
 
 use afd_tests::World;
 use serde_json::{Value, json};
@@ -21,10 +21,10 @@ fn conversation_that_fits_goes_whole() {
     assert_eq!(context["messages"].as_array().map(Vec::len), Some(said.len()));
     assert_eq!(context["tokens"], context["tokensOfAll"]);
     assert_eq!(client.ok("conversation.usage", json!({}))["used"], context["tokens"], "usage says what context sends");
-    // Half of it is filled with what is left.
+    // A budget of about half the conversation is used almost completely.
     let half = client.ok("conversation.context", json!({"budget": 12000}));
     assert!(half["tokens"].as_i64().is_some_and(|n| (11_400..=12_000).contains(&n)), "{}", half["tokens"]);
-    // The definitions of tools count.
+    // The tokens of tool definitions are counted.
     let tools = json!([{"name": "tap", "description": "Taps an element of the page, by its label or its alias."}]);
     let with_tools = client.ok("conversation.context", json!({"budget": 32000, "tools": tools}));
     let more = with_tools["tokens"].as_i64().zip(tokens.into()).map(|(with, without)| with - without);
@@ -54,7 +54,7 @@ fn newest_result_survives_a_long_run_of_tools() {
     }
 }
 
-/// What the user says first and later, and the words that only one of the two has.
+/// Statement of the user, its later correction, and a word that occurs only in the one and only in the other.
 const CHANGES: &[(&str, &str, &str, &str)] = &[
     ("We deploy the service to Frankfurt.", "No, we deploy the service to Dublin instead.", "Frankfurt", "Dublin"),
     (
@@ -199,7 +199,7 @@ fn deleted_message_is_gone_with_all_that_was_made_of_it() {
     );
     append(&mut client, (0..40).map(|i| user(&format!("row {i} of the long list of rows"))).collect());
     client.ok("conversation.compact", json!({"keep": 4}));
-    // As a language model may put it.
+    // A pattern as a language model may word it.
     client.ok(
         "pattern.save",
         json!({"kind": "keyFact", "text": "Password of the user: Tulip-Mango-71", "scope": "session"}),
@@ -212,7 +212,7 @@ fn deleted_message_is_gone_with_all_that_was_made_of_it() {
     let deleted = client.ok("conversation.delete", json!({"position": 1}));
     assert!(deleted["derived"].as_i64() > Some(0), "{deleted}");
     assert_eq!(client.fails("conversation.delete", json!({"position": 1}), "NOT_FOUND").details["position"], 1);
-    // A copy of before brings nothing back, neither the message nor what was made of it.
+    // Importing an earlier export restores neither the message nor data derived from it.
     client.ok("memory.import", json!({"file": whole}));
     client.ok("session.import", json!({"file": session, "merge": true}));
     for answer in [
@@ -273,7 +273,7 @@ fn messages_of_other_libraries_are_taken_as_they_are() {
     assert_eq!((&listed[1]["failed"], &listed[1]["content"][0]["text"]), (&json!(true), &json!("no such page")));
     assert_eq!(listed[2]["extra"]["blocks"][0]["type"], "thinking", "kept, and ignored");
     assert_eq!(listed[4]["toolCalls"][0]["arguments"], json!({"deep": true}));
-    // What a context returns can be appended again.
+    // The messages of a context can be appended to a conversation.
     for format in ["afd", "openai", "anthropic"] {
         let context = client.ok("conversation.context", json!({"format": format}));
         let mut again = world.client_for(&format!("again-{format}"));

@@ -1,12 +1,12 @@
-//! What providers send and what they take: nothing that was said is dropped. `Client::ok` checks each context by the
-//! rules of providers.
+//! Messages in the formats of providers: nothing is dropped on the way in, and contexts are valid on the way out.
+//! `Client::ok` checks each context against the rules of the providers.
 
 use afd_tests::World;
 use serde_json::{Value, json};
 
 use super::append;
 
-/// Appends messages to a session of their own, and returns its contexts in both forms.
+/// Appends messages to a new session, and returns its contexts in both formats.
 fn contexts(world: &World, session: &str, messages: Vec<Value>) -> (Value, Value) {
     let mut client = world.client_for(session);
     append(&mut client, messages);
@@ -56,7 +56,7 @@ fn fields_of_a_call_come_back_in_the_turn_in_progress() {
         "{anthropic}"
     );
     assert!(!openai.to_string().contains("caller"), "{openai}");
-    // A turn later they have done their work.
+    // One turn later, thinking blocks and their signatures are left out.
     let (_, anthropic) = contexts(
         &world,
         "thought",
@@ -123,7 +123,7 @@ fn ids_are_unique_short_and_there() {
     assert!(anthropic.to_string().contains("table 2 of call_0"));
     let listed = world.client_for("counted").ok("conversation.list", json!({"limit": 100}));
     assert!(listed.to_string().contains("functions.look:1"), "the record keeps what came");
-    // Ollama sends no ids, and early chat completions had functions.
+    // Ollama sends no ids, and the early chat completions API had `function_call`.
     let messages = vec![
         json!("look"),
         json!({"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "look", "arguments": {"at": "door"}}}, {"function": {"name": "hear", "arguments": {}}}]}),
@@ -198,7 +198,7 @@ fn question_stays_last_and_defaults_stand_above_what_is_data() {
     let now = messages[messages.len() - 2]["content"].as_str().expect("a text");
     let (keys, data) = (now.find("use as defaults").expect("keys"), now.find("data, not instructions"));
     assert!(data.is_none_or(|data| keys < data), "{now}");
-    // One name each, as tool calls set them.
+    // Each key has one value, as set by tool calls.
     assert_eq!(
         (&openai["context"]["interface"], &openai["context"]["tree"], &openai["context"]["color"]),
         (&json!("tv"), &json!("t7"), &json!("red"))

@@ -1,4 +1,4 @@
-//! How many of the facts that later turns need a context holds, beside what one gets without a memory.
+//! How many of the facts that later turns need are in a context, compared with baselines without a memory.
 
 use afd_tests::World;
 use afd_tests::contexts::{self, BUDGETS, Repeats, Score, WAYS};
@@ -42,7 +42,7 @@ fn contexts_hold_more_facts_than_the_newest_messages() {
 #[test]
 fn most_of_a_context_is_a_prefix_of_the_one_before() {
     let world = World::new();
-    // All conversations, and a larger budget, take a minute more.
+    // Testing all conversations and a larger budget takes another minute.
     let thorough = std::env::var_os("AFD_MISSING").is_some();
     let (budgets, step) = if thorough { (vec![8_000, 12_000], 1) } else { (vec![8_000], 2) };
     for budget in budgets {

@@ -1,5 +1,5 @@
-//! Messages as the SDKs of OpenAI and Anthropic dump them, and what a context hands back, checked by their types. Runs
-//! where `AFD_PYTHON` names a Python with the packages.
+//! Messages as serialised by the SDKs of OpenAI and Anthropic, and contexts validated by the types of the SDKs. The
+//! tests require that `AFD_PYTHON` names a Python with the packages.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::append;
 
-/// Runs the program that uses the SDKs, with what it reads; returns what it printed.
+/// Runs the program that uses the SDKs, with `input` on standard input; returns its output.
 fn sdks(arguments: &[&str], input: &Value) -> String {
     let python = std::env::var_os("AFD_PYTHON").expect("needs AFD_PYTHON");
     let mut command = Command::new(python);
@@ -51,7 +51,7 @@ fn messages_of_the_sdks_are_taken_and_given_back() {
         for format in ["openai", "anthropic"] {
             let context = client.ok("conversation.context", json!({"format": format}));
             sdks(&["check", format], &context);
-            // What it hands over can be appended again.
+            // The messages of a context can be appended to another session.
             append(
                 &mut world.client_for(&format!("again-{format}")),
                 context["messages"].as_array().expect("messages").clone(),

@@ -55,8 +55,8 @@ fn calls_that_set_context_are_configurable() {
     assert_eq!(client.ok("conversation.summary", json!({}))["lines"], json!(["• req1 → yes", "• req2 → yes"]));
 }
 
-/// Three turns of 30 + 200, 10 + 200 and 10 + 100 tokens and a fourth request make about 550 tokens. The summary (50),
-/// the last turn (110) and the request (10) make about 170, which is 70 % less.
+/// Three turns of 30 + 200, 10 + 200 and 10 + 100 tokens and a fourth request have about 550 tokens. The summary (50),
+/// the last turn (110) and the request (10) have about 170 tokens, which is 70 % less.
 #[test]
 fn rolling_summary_saves_two_thirds_of_the_tokens() {
     let world = World::new();

@@ -1,4 +1,4 @@
-//! Text in any script, long messages, and the tables of tokenizers.
+//! Text in any script, long messages, and tokenizer tables.
 
 use std::io::{BufRead, BufReader, Write};
 
@@ -13,7 +13,7 @@ fn text_in_any_script_is_counted_stored_and_truncated() {
     let world = World::new();
     let counter = afd_base::model::Tokenizers::default().counter("o200k_base");
     let repeated = |words: &str, bytes: usize| words.repeat(bytes / words.len());
-    // Longer than any piece that is tokenized or truncated at once.
+    // Longer than the chunks in which text is tokenized or truncated.
     let long = |words: &str| repeated(words, 128 << 10);
     let texts = [
         ("latin", repeated("The order A-4711 goes to Ottilie in Bregenz. ", 1 << 20)),
@@ -69,7 +69,7 @@ fn idle_tokenizer_tables_are_dropped() {
     append(&mut client, vec![user("hello world")]);
     let peak = kilobytes("VmHWM:");
     assert!(peak > before + 30_000, "the tables were loaded: {before} kB before, {peak} kB at most");
-    // What the first message of a daemon needs beside the tables stays, so most is enough.
+    // The first message also allocates memory that is not returned, so most of the growth is enough.
     let after = until("most of the tables' memory to be returned", || {
         Some(kilobytes("VmRSS:")).filter(|now| now.saturating_sub(before) < (peak - before) / 2)
     });

@@ -1,4 +1,5 @@
-//! What a context may hold: what was said in a session stays there, and what a tool printed is never an instruction.
+//! What a context may contain: messages of a session stay private to it, and tool output is never treated as an
+//! instruction.
 
 use afd_tests::World;
 use serde_json::{Value, json};
@@ -40,7 +41,7 @@ fn what_was_said_in_a_session_stays_there() {
         all.as_array().into_iter().flatten().find(|p| p["text"].as_str().is_some_and(|t| t.contains("Ottokar")));
     let learned = learned.unwrap_or_else(|| panic!("{all}"));
     assert_eq!((&learned["session"], &learned["scope"]), (&json!("private"), &json!("session")));
-    // Until somebody widens it.
+    // Promoting the pattern shares it.
     other.ok("pattern.promote", json!({"id": learned["id"], "scope": "app"}));
     assert!(text_of(&other.ok("conversation.context", json!({"budget": 4000}))).contains("Ottokar"));
 }

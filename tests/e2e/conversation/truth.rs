@@ -1,11 +1,12 @@
-//! What a context says is what was said: by whom, with its corrections, and with the last exchange whole.
+//! Contexts are faithful to the conversation: they give the speaker and corrections, and contain the complete last
+//! exchange.
 
 use afd_tests::World;
 use serde_json::{Value, json};
 
 use super::{append, assistant, text_of, tool, user};
 
-/// Appends statements, each answered at length, and filler until they have left the turns.
+/// Appends statements, each with a long answer, and enough filler that they are no longer among the recent turns.
 fn say(client: &mut afd_tests::Client, statements: &[&str], filler: usize) {
     let answer = assistant(&"Alright, I have written that down and will keep it in mind for the plan. ".repeat(3));
     for text in statements {

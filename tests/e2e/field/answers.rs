@@ -1,4 +1,4 @@
-//! What an answer says of an action.
+//! What the result of an action contains.
 
 use afd_tests::{Client, World};
 use serde_json::json;
@@ -42,7 +42,7 @@ fn fill_fails_where_the_field_shows_another_text() {
         params["text"] = json!(text);
         client.call("act.fill", params)
     };
-    // A phone that drops what is typed.
+    // The phone ignores typed text.
     world.phone.fault_always(
         "/api/text",
         afd_phone::fault::Kind::Status {
@@ -53,13 +53,13 @@ fn fill_fails_where_the_field_shows_another_text() {
     );
     let error = fill(&mut client, "plain").expect_err("the field stays empty");
     assert_eq!(error.code, "TEXT_DIFFERS");
-    // A hint that equals the text is not taken for the text.
+    // A hint of the field that equals the text is not mistaken for the text.
     let error = fill(&mut client, "User name").expect_err("the field shows its hint");
     assert_eq!(error.code, "TEXT_DIFFERS");
     world.phone.run(json!({"do": "clearFaults"}));
     assert_eq!(fill(&mut client, "User name").expect("fills")["result"], "filled");
     assert_eq!(world.phone.lock().var("user"), "User name");
-    // Few requests, however long the text is that was there.
+    // Only few requests are needed, however long the previous text is.
     let long = "x".repeat(280);
     fill(&mut client, &long).expect("fills");
     let before = world.phone.requests("/api/press/key") + world.phone.requests("/api/shell");

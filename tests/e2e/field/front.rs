@@ -1,4 +1,4 @@
-//! What is in front.
+//! Which window is in the foreground.
 
 use afd_tests::{Client, World};
 use serde_json::json;
@@ -33,7 +33,7 @@ fn focused_system_window_is_in_front() {
     client.fails("act.tap", json!({"value": "Pay"}), "TARGET_COVERED");
     assert!(touches(&world).is_empty());
     tap_hits(&world, &mut client, "App info", [130, 1320, 950, 1420]);
-    // The shade of the notifications, over a page of the same activity.
+    // The notification shade over a page of the same activity.
     let shade =
         root(&json!([button("Clear all", [700, 2000, 1040, 2100]), text("2 new messages", [40, 400, 1040, 520])]));
     let under = window(12, ("APPLICATION", "org.example.app", 0, false), &root(&under));
@@ -187,7 +187,7 @@ fn page_without_elements_says_so() {
             "{seen}"
         );
     }
-    // Something to read is an element, however large.
+    // A node with text is an element, however large it is.
     let story = "A long text that fills the page and is all that there is to read on it.";
     let reader = json!({"c": "android.view.View", "b": [0, 0, 1080, 2400], "d": story});
     show_page(

@@ -1,4 +1,4 @@
-//! What a label means.
+//! Which element a label refers to.
 
 use afd_tests::World;
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ fn labels_are_compared_as_people_type_them() {
         client.ok("observe.wait", json!({"until": "text", "text": typed}));
         client.ok("act.scrollTo", json!({"text": typed}));
     }
-    // An exact match wins; labels that differ in nothing else are ambiguous.
+    // An exact match wins; otherwise, labels that differ only in case and whitespace are ambiguous.
     show_page(
         &world,
         &json!([
@@ -156,7 +156,7 @@ fn partial_match_yields_to_an_element_that_the_page_is_known_to_have() {
     client.ok("observe.page", json!({}));
     client.ok("act.back", json!({}));
     client.ok("observe.page", json!({}));
-    // The row is out of sight, and another one has the word.
+    // The row is scrolled out of sight, and another row contains the word.
     world.phone.run(json!({"do": "scroll", "pixels": 1_900}));
     let shown = outline(&mut client);
     assert!(!shown.contains("\"Display") && shown.contains("display"), "{shown}");

@@ -1,5 +1,5 @@
-//! Screens as real phones show them: what is in front, what a label means, and what an action did. Each screen has one
-//! difficulty.
+//! Screens like those of real phones: which window is in the foreground, which element a label refers to, and what an
+//! action did. Each screen has one difficulty.
 
 mod answers;
 mod front;
@@ -10,7 +10,7 @@ use afd_tests::screens::RawScreen;
 use afd_tests::{Client, World};
 use serde_json::{Value, json};
 
-/// Shows windows of an activity on the phone, the topmost first.
+/// Shows windows of an activity on the phone, topmost first.
 fn show(world: &World, activity: &str, windows: &Value) {
     let (app, activity) = activity.split_once('/').expect("an activity");
     let screen = json!({"app": app, "activity": activity, "size": [1080, 2400], "windows": windows});
@@ -20,7 +20,7 @@ fn show(world: &World, activity: &str, windows: &Value) {
     phone.ui_seq += 1;
 }
 
-/// Returns a window of the app `org.example.app` with these nodes, focused.
+/// Returns a focused window of the app `org.example.app` with these nodes.
 fn page(nodes: &Value) -> Value {
     window(12, ("APPLICATION", "org.example.app", 0, true), &root(nodes))
 }
@@ -81,7 +81,7 @@ fn is_inside(points: &[(f64, f64)], [left, top, right, bottom]: [i32; 4]) -> boo
     points.len() == 1 && points.iter().all(inside)
 }
 
-/// Taps what a value means, and checks that the touch lies within these bounds.
+/// Taps the element that a value selects, and checks that the touch is within these bounds.
 fn tap_hits(world: &World, client: &mut Client, value: &str, bounds: [i32; 4]) -> Value {
     let done = client.ok("act.tap", json!({"value": value}));
     let points = touches(world);

@@ -1,4 +1,4 @@
-//! Where a tap goes.
+//! Position of taps.
 
 use afd_tests::World;
 use serde_json::json;
@@ -24,11 +24,11 @@ fn tap_on_a_text_goes_to_the_place_of_the_text() {
     let reader = tap_hits(&world, &mut client, "Reader", [0, 1700, 1080, 1900]);
     assert_eq!((reader["unmarked"].as_bool(), reader["target"]["title"].as_str()), (Some(true), Some("Reader")));
     tap_hits(&world, &mut client, "Notes", [0, 1500, 1080, 1700]);
-    // The same with a container that takes taps for all of its rows.
+    // The same with a container that handles the taps for all of its rows.
     let list = json!({"c": "android.view.View", "b": [0, 1500, 1080, 2100], "f": "clk", "k": rows});
     show_page(&world, &json!([text("Open with", [40, 1300, 600, 1400]), list]));
     tap_hits(&world, &mut client, "Viewer", [0, 1900, 1080, 2100]);
-    // A card is touched where its title stands.
+    // A card is tapped at its title.
     let card = json!({"c": "android.view.View", "b": [40, 300, 1040, 1300], "f": "clk", "k": [text("Harbour walk", [80, 1180, 600, 1240])]});
     show_page(&world, &json!([text("Trips", [40, 100, 600, 180]), card, button("Map", [40, 1400, 500, 1500])]));
     let done = tap_hits(&world, &mut client, "Harbour walk", [80, 1180, 600, 1240]);
@@ -55,7 +55,7 @@ fn overlay_of_the_whole_window_is_in_front_wherever_it_stands_in_the_tree() {
         tap_hits(&world, &mut client, "Close offer", [960, 63, 1080, 183]);
         client.fails("act.tap", json!({"value": "Library"}), "TARGET_COVERED");
     }
-    // A map that takes taps is no overlay: its controls lie beside it in the tree.
+    // A clickable map is not an overlay: its controls are its siblings in the tree.
     let map = json!({"c": "android.view.View", "b": [0, 0, 1080, 2274], "d": "Map", "f": "clk,lng", "k": [
         {"c": "android.view.View", "b": [500, 900, 560, 960], "d": "Harbour", "f": "clk"},
     ]});

@@ -1,4 +1,4 @@
-//! Clients over HTTP.
+//! MCP clients over HTTP.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -35,7 +35,7 @@ impl HttpBridge {
         Self { process, address, token }
     }
 
-    /// Posts a message; returns the status, the session of the answer and its body.
+    /// Posts a message; returns the status, the session id and the body of the response.
     fn post(&self, headers: &[(&str, &str)], message: &Value) -> (u16, Option<String>, String) {
         let mut stream = TcpStream::connect(&self.address).expect("connects");
         stream.set_read_timeout(Some(std::time::Duration::from_secs(30))).expect("a time-out");
@@ -55,7 +55,7 @@ impl HttpBridge {
         (response.status, response.header("mcp-session-id").map(str::to_owned), response.body)
     }
 
-    /// Begins a session of a client.
+    /// Initialises a client; returns its session id.
     fn connect(&self) -> String {
         let hello =
             json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "web", "version": "1"}});
@@ -95,7 +95,7 @@ fn http_serves_clients_with_the_token_from_this_machine_only() {
     for (header, value, status) in refused {
         assert_eq!(bridge.post(&[(header, &value)], &hello).0, status, "{header}: {value}");
     }
-    // Two clients of one name have a session each, and so their own aliases.
+    // Two clients with the same name have separate sessions, and so separate aliases.
     let (one, other) = (bridge.connect(), bridge.connect());
     assert!(bridge.tool(&one, "af_look", json!({})).contains("@n2"));
     assert!(bridge.tool(&other, "af_tap", json!({"value": "@n2"})).contains("REF_ALIAS_UNOBSERVED"));
@@ -110,7 +110,8 @@ fn http_serves_clients_with_the_token_from_this_machine_only() {
 fn strangers_do_not_lock_the_owner_out() {
     let world = World::new();
     let bridge = HttpBridge::start(&world);
-    // More than clients may be connected; each has sent a request without the token and reads the answer to its end.
+    // More connections than the maximum number of clients. Each has sent a request without the token, and reads the
+    // response to its end.
     let strangers: Vec<TcpStream> = (0..80)
         .map(|_| {
             let mut stream = TcpStream::connect(&bridge.address).expect("connects");

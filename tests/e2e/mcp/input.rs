@@ -1,4 +1,4 @@
-//! What clients and models send that is not quite right.
+//! Slightly invalid input from clients and models.
 
 use afd_tests::World;
 use serde_json::{Value, json};
@@ -35,7 +35,7 @@ fn results_have_no_structured_content_and_keep_their_pictures() {
     }
 }
 
-/// Tokens of the list of tools when it was last measured for all models that read it, and what it may grow to.
+/// Maximum number of tokens of the tool list: its size at the last measurement with all models that read it.
 const MAX_LIST_TOKENS: i64 = 3_127;
 
 #[test]

@@ -1,4 +1,4 @@
-//! Sessions of tests: their record, their report, and going on with one.
+//! Test sessions: their record, their report, and resuming them.
 
 use afd_tests::World;
 use serde_json::json;
@@ -35,7 +35,7 @@ fn record_has_actions_checks_and_bugs_with_steps() {
     }
     let (report, failed) = agent.texts("af_report", json!({}));
     assert!(!failed && report.contains("The slider sticks") && report.contains("move the slider"), "{report}");
-    // Another client goes on with it, by a tool or by the prompt.
+    // Another client resumes the session, by a tool or by the prompt.
     let mut other = McpClient::start(&world, &["--toolsets", "testing"]);
     let (resumed, failed) = other.tool("af_session_resume", json!({"session": "wifi"}));
     assert!(!failed && resumed.contains("test the display page"), "{resumed}");

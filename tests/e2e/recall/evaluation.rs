@@ -1,4 +1,4 @@
-//! Evaluation of searches, and models.
+//! Evaluation of searches, and embedding models.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::told;
 
-/// Returns recall@10 and MRR of a way of searching for some queries.
+/// Returns recall@10 and MRR of a search mode for a group of queries.
 fn figures(evaluated: &Value, group: &str, way: &str) -> (f64, f64) {
     let group = evaluated["groups"].as_array().expect("groups").iter().find(|g| g["name"] == group).expect("the group");
     let way = group["ways"].as_array().expect("ways").iter().find(|w| w["way"] == way).expect("the way");
@@ -63,7 +63,7 @@ fn hybrid_search_with_a_sentence_model_beats_its_halves() {
     until("the vectors", || Some(client.ok("recall.status", json!({}))).filter(|s| s["models"][0]["pending"] == 0));
     let found = client.ok("recall.search", json!({"query": "program quits by itself", "mode": "vector"}));
     assert_eq!((told(&found), &found["model"]), (vec!["note t".to_owned()], &added["identity"]));
-    // Each of some hundred entries takes some tens of milliseconds, on a busy machine more.
+    // There are some hundred entries, and each takes some tens of milliseconds or, on a busy machine, more.
     client.connection.set_timeout(Some(std::time::Duration::from_secs(240))).expect("sets a timeout");
     for half in ["held"] {
         let evaluated = evaluate(&mut client, half);
@@ -99,7 +99,7 @@ fn a_sentence_model_that_is_replaced_in_its_directory_makes_new_vectors() {
     assert_eq!(client.ok("recall.search", query.clone())["model"], before);
     let tokenizer = std::fs::read_to_string(dir.join("tokenizer.json")).expect("reads");
     std::fs::write(dir.join("tokenizer.json"), tokenizer + "\n").expect("writes");
-    // A machine that has much to do reads the model slowly.
+    // A busy machine loads the model slowly.
     let found = until_for("the new model", Duration::from_secs(120), || {
         Some(client.ok("recall.search", query.clone())).filter(|found| found["missing"].is_null())
     });
@@ -130,7 +130,7 @@ fn a_directory_that_holds_no_model_is_refused_by_name() {
     assert_eq!(client.ok("config.get", json!({"key": "recall.model_dir"}))["value"], Value::Null);
 }
 
-/// Writes a model of the right form whose weights are all zero, with this tokenizer.
+/// Writes a valid model whose weights are all zero, with this tokenizer.
 fn tiny_model(dir: &std::path::Path, tokenizer: &Value) {
     std::fs::create_dir_all(dir).expect("creates");
     let shape = json!({"model_type": "bert", "hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 8,
@@ -183,14 +183,14 @@ fn a_model_that_would_take_the_daemon_down_is_refused() {
             "decoder": null, "truncation": null, "padding": null,
             "model": {"type": "WordLevel", "vocab": {"[UNK]": 0, "fox": 1}, "unk_token": "[UNK]"}})
     };
-    // Each step doubles the text: one of 40 characters would have 40 TiB.
+    // Each step doubles the text, so a text of 40 characters would have 40 TiB.
     let step = json!({"type": "Replace", "pattern": {"Regex": "."}, "content": "xx"});
     tiny_model(&dir, &tokenizer(json!({"type": "Sequence", "normalizers": vec![step; 40]})));
     assert!(std::fs::metadata(dir.join("tokenizer.json")).expect("is there").len() < 4_096);
     let refused = client.fails("model.add", json!({"directory": dir}), "INVALID_PARAMS");
     assert!(format!("{refused:?}").contains("memory"), "{refused:?}");
     assert_eq!(client.ok("daemon.status", json!({}))["pid"], world.daemon.pid());
-    // So it is where the settings name it.
+    // The same applies if the settings name the model.
     client.ok("config.set", json!({"key": "recall.model_dir", "value": dir.display().to_string()}));
     client.ok("memory.save", json!({"topic": "t", "content": "the application terminates unexpectedly"}));
     until_for("the reason", Duration::from_secs(120), || {

@@ -80,7 +80,7 @@ fn changes_and_deletions_are_followed(backend: &Backend) {
     client.fails("recall.get", json!({"uid": stored["entry"]["uid"]}), "NOT_FOUND");
     let refused = client.fails("recall.delete", json!({"uid": bug["bug"]["uid"]}), "INVALID_PARAMS");
     assert!(format!("{refused:?}").contains("session delete"), "{refused:?}");
-    // What only looks alike is not folded; what is the same stands for the most trusted one.
+    // Similar entries are not folded. Of equal entries, the most trusted one is returned.
     for text in [
         "from A to B the lynx is free",
         "from B to A the lynx is free",
@@ -106,7 +106,7 @@ fn changes_and_deletions_are_followed(backend: &Backend) {
         .find(|e| e["duplicates"].is_array())
         .expect("one that is folded");
     assert_eq!(folded["uid"], trusted["entry"]["uid"], "{found}");
-    // The same said again is one entry.
+    // Storing the same text again results in one entry.
     for _ in 0..2 {
         client.ok("recall.store", json!({"text": "the otter is late", "scope": "everybody"}));
     }
@@ -141,7 +141,7 @@ fn what_was_said_in_a_session_is_found_by_that_session_only(backend: &Backend) {
         "{text}"
     );
     other.fails("recall.delete", json!({"uid": uid}), "NOT_FOUND");
-    // It goes with the session.
+    // The entry is deleted with its session.
     own.ok("session.delete", json!({}));
     let mut again = world.client_for("own");
     assert_eq!(kinds(search(&mut again, "Hildegard")), Vec::<String>::new());
@@ -176,7 +176,7 @@ fn entries_survive_a_kill_and_a_damaged_index(backend: &Backend) {
     }
     world.daemon.kill();
     let database = rusqlite::Connection::open(world.dir().join("memory.db")).expect("opens");
-    // Half of one part of the index, half of another, and entries that a write did not get to.
+    // Damage parts of the index: some rows of each index table are missing, and some entries were not indexed yet.
     database
         .execute_batch(
             "DELETE FROM entry_terms WHERE entry_id % 4 = 0; DELETE FROM sketches WHERE entry_id % 4 = 1;
@@ -221,7 +221,7 @@ fn a_model_that_is_away_degrades_the_search_and_is_caught_up_with(backend: &Back
     let found = search(&mut client, "zebra noon");
     assert_eq!((&found["model"], &found["missing"]), (&model["identity"], &Value::Null), "{found}");
     assert_eq!(endpoint.requests()[0].path, "/v1/embeddings");
-    // What is private to a session is not sent, and nothing waits for it.
+    // Entries private to a session are not sent to the endpoint, and do not stay pending.
     client.ok("recall.store", json!({"text": "the vault opens at midnight", "scope": "session"}));
     client.ok("memory.save", json!({"topic": "public", "content": "the aviary opens at dawn"}));
     until("the note is sent", || {
@@ -230,18 +230,18 @@ fn a_model_that_is_away_degrades_the_search_and_is_caught_up_with(backend: &Back
     complete(&mut client);
     assert!(!endpoint.requests().iter().any(|r| r.body.to_string().contains("vault")));
     assert_eq!(told(&search(&mut client, "vault midnight"))[0], "fact the vault opens at midnight");
-    // Away: storing works, and searching says what is missing.
+    // Endpoint down: storing works, and searches report what is missing.
     endpoint.set_replies(vec![Reply::Status(503)]);
     client.ok("memory.save", json!({"topic": "b", "content": "the giraffe sleeps at night"}));
     let found = search(&mut client, "giraffe night");
     assert_eq!((told(&found)[0].as_str(), &found["model"]), ("note b", &json!("builtin/1")));
     assert!(found["missing"][0].as_str().is_some_and(|what| what.contains("503")), "{found}");
-    // Back: what came meanwhile is embedded.
+    // Endpoint up again: the entries stored meanwhile are embedded.
     endpoint.set_replies(vec![Reply::Embeddings(64)]);
     client.ok("memory.save", json!({"topic": "c", "content": "the ostrich"}));
     client.ok("recall.store", json!({"text": "wakes what waits", "scope": "everybody"}));
     assert_eq!(complete(&mut client)["embedded"], 5);
-    // Another model embeds anew.
+    // With another model, all entries are embedded again.
     client.ok("config.set", json!({"key": "recall.endpoint_model", "value": "other"}));
     client.ok("recall.store", json!({"text": "one more", "scope": "everybody"}));
     let model = complete(&mut client);

@@ -1,4 +1,4 @@
-//! What is remembered reaches those who can use it, says who said it, and what is amiss is named.
+//! Remembered entries are offered where they are useful, with their source, and missing sources are reported.
 
 use afd_tests::endpoint::{Endpoint, Reply};
 use afd_tests::wait::until;
@@ -21,13 +21,13 @@ fn known_things_are_offered_at_the_right_moment(backend: &Backend) {
     let world = backend.world();
     let mut client = world.client_for("a");
     fill(&mut client);
-    // A bug in other words.
+    // The same bug in other words.
     let added = client.ok(
         "session.bug.add",
         json!({"title": "crash after turning the phone to landscape", "description": "screen rotated in the cart: NullPointerException", "app": "com.shop"}),
     );
     assert_eq!(added["similar"][0]["title"], "app crashes when the screen is rotated", "{added}");
-    // One that was thought to be resolved comes back.
+    // A resolved bug is reported again.
     client.ok("session.bug.resolve", json!({"id": added["similar"][0]["id"], "reason": "fixed"}));
     let again = client.ok("session.bug.add", json!({"title": "app crashes when screen is rotated", "app": "com.shop"}));
     assert!(again["similar"].to_string().contains("app crashes when the screen is rotated"), "{again}");
@@ -78,7 +78,7 @@ fn a_failure_tells_what_solved_the_like_before(backend: &Backend) {
     let failed = client.fails("verify.textContains", json!({"text": "Payment settings"}), "ASSERTION_FAILED");
     let details = format!("{failed:?}");
     assert!(details.contains("scroll down first"), "{details}");
-    // Notes that only speak of it do not crowd out what solved it.
+    // Notes that only mention the problem do not displace its solution.
     for n in 0..6 {
         client.ok(
             "memory.save",

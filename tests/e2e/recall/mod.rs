@@ -1,4 +1,4 @@
-//! Recall: what is worth remembering is found again, by whoever may be told, and offered at the right moment.
+//! Recall: entries are found again, only by sessions that may see them, and offered at the right moment.
 
 use std::sync::Mutex;
 
@@ -7,10 +7,10 @@ use afd_tests::wait::until;
 use afd_tests::{Client, TestPhone, World};
 use serde_json::{Value, json};
 
-/// Where vectors are searched: each test below runs with both.
+/// Backend of the vector search. Each test below runs with both backends.
 struct Backend {
     qdrant: bool,
-    /// Deleted in the end.
+    /// Collections to delete at the end.
     used: Mutex<Vec<TestQdrant>>,
 }
 
@@ -39,7 +39,7 @@ impl Backend {
     }
 }
 
-/// Makes a test of each function for the embedded index, and one for Qdrant.
+/// Defines two tests for each function: one with the embedded index and one with Qdrant.
 macro_rules! on_both {
     ($($test:ident),* $(,)?) => {
         mod embedded {
@@ -59,7 +59,7 @@ mod handing;
 mod qdrant;
 mod upkeep;
 
-/// Waits until a Qdrant, if one is used, has everything.
+/// Waits until all entries are indexed and, if Qdrant is used, uploaded.
 fn settled(client: &mut Client) {
     until("the Qdrant", || {
         let status = client.ok("recall.status", json!({}));
@@ -76,7 +76,7 @@ fn search(client: &mut Client, query: &str) -> Value {
     recall(client, json!({"query": query}))
 }
 
-/// Returns type and title or text of what is found.
+/// Returns the type and the title, or else the text, of each entry found.
 fn told(found: &Value) -> Vec<String> {
     let entries = found["entries"].as_array().expect("entries").iter();
     entries
@@ -94,7 +94,7 @@ fn finds(client: &mut Client, query: &str, what: &str) -> bool {
     told(&search(client, query)).iter().any(|entry| entry == what)
 }
 
-/// Saves one of each.
+/// Saves one record of each kind.
 fn fill(client: &mut Client) {
     client.ok("session.start", json!({"goal": "release test of the photo album", "app": "com.shop"}));
     client.ok(

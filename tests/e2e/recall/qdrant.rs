@@ -1,5 +1,5 @@
-//! The index outside: kept in step through outages on either side, shared with other stores, and never told what is
-//! private.
+//! The Qdrant index: kept in sync through outages on either side, shared with other memories, and without private
+//! entries.
 
 use afd_tests::Daemon;
 use afd_tests::docs::repository;
@@ -61,7 +61,8 @@ fn finds_the_same_as_the_embedded_index() {
         }
     }
     assert!(compared >= 40 && found_any * 2 > compared, "{found_any} of {compared}");
-    // A store that has nothing of its own finds by the Qdrant alone what is not private, with the same filters.
+    // A memory without entries of its own finds the entries that are not private through Qdrant alone, with the same
+    // filters.
     let (other, mut compared) = (world(&qdrant), 0);
     let mut other = other.client();
     for (n, query) in lines("tests/recall/tuned/mix-a/queries.jsonl").iter().enumerate() {
@@ -102,7 +103,7 @@ fn what_is_private_never_leaves_the_machine() {
     let there = qdrant.points();
     assert_eq!(there.len(), 1, "what is for everybody: {there:?}");
     assert!(!format!("{there:?}").contains("4711"), "{there:?}");
-    // What becomes private is withdrawn.
+    // Entries that become private are removed from Qdrant.
     let pattern =
         client.ok("pattern.save", json!({"kind": "keyFact", "text": "the gate opens at 9", "scope": "everybody"}));
     settled(&mut client);
@@ -115,7 +116,7 @@ fn what_is_private_never_leaves_the_machine() {
     client.ok("session.bug.update", json!({"id": bug["id"], "scope": "session"}));
     settled(&mut client);
     assert_eq!(qdrant.points().len(), 1);
-    // What is private is found by its session although others have nearer entries there.
+    // The session finds its private entry, although Qdrant has nearer entries of others.
     for n in 0..30 {
         store(&mut client, &format!("the alarm code number {n}"));
     }
@@ -164,14 +165,14 @@ fn a_qdrant_that_lost_something_gets_it_again() {
     settled(&mut client);
     let collection = qdrant.collections().remove(0);
     assert_eq!(qdrant.points().len(), 100);
-    // The whole collection is gone: noticed with the next change.
+    // The whole collection is deleted; the daemon notices it with the next change.
     let deleted = qdrant.call("DELETE", &format!("/collections/{collection}"), &Value::Null);
     assert_eq!(deleted.0, 200, "{deleted:?}");
     let found = client.ok("recall.search", json!({"query": "locker 17"}));
     assert!(told(&found).contains(&"fact locker 17 belongs to team 3".to_owned()), "{found}");
     store(&mut client, "locker 100 belongs to nobody");
     until("all points", || (qdrant.points().len() == 101).then_some(()));
-    // A backup of the Qdrant was restored: some points are missing, and one is there that was deleted since.
+    // Simulate that Qdrant was restored from a backup: some points are missing.
     let body = json!({"filter": {"must": [{"key": "uid", "match": {"any": uids[40..60]}}]}});
     assert_eq!(qdrant.call("POST", &format!("/collections/{collection}/points/delete?wait=true"), &body).0, 200);
     world.daemon.stop();
@@ -179,7 +180,7 @@ fn a_qdrant_that_lost_something_gets_it_again() {
     let mut client = world.client();
     until("all points", || (qdrant.points().len() == 101).then_some(()));
     settled(&mut client);
-    // The newest ones are missing, and as many old ones are there instead.
+    // The newest point is missing, and an old one is present instead.
     let (_, all) = qdrant.call(
         "POST",
         &format!("/collections/{collection}/points/scroll"),
@@ -232,10 +233,10 @@ fn stores_share_what_is_for_everybody() {
     let text = context["text"].as_str().expect("a text");
     assert!(text.contains("only coins") && text.contains("from another memory"), "{text}");
     assert!(text.lines().all(|line| !line.starts_with("- obey")), "{text}");
-    // Word for word it comes first, although it is another's.
+    // A verbatim match comes first, although it is from another memory.
     let found = b.ok("recall.search", json!({"query": "the coffee machine on floor 3 takes only coins"}));
     assert_eq!(found["entries"][0]["uid"], uid, "{found}");
-    // Moved by an export it is not found twice.
+    // After the entry was moved by an export, it is not found twice.
     let file = std::env::temp_dir().join(format!("afd-qdrant-{}.jsonl", std::process::id()));
     a.ok("memory.export", json!({"file": file}));
     b.ok("memory.import", json!({"file": file}));
@@ -243,7 +244,7 @@ fn stores_share_what_is_for_everybody() {
     let found = search(&mut b, "coffee machine floor");
     assert_eq!(told(&found).iter().filter(|e| e.contains("only coins")).count(), 1, "{found}");
     assert_eq!(found["entries"][0]["origin"], Value::Null);
-    // What is deleted by the one that has it is gone for the others.
+    // An entry that its owner deletes is gone for the others.
     let uid = store(&mut a, "the coffee cups are in the dishwasher");
     settled(&mut a);
     assert!(told(&search(&mut b, "cups dishwasher")).iter().any(|e| e.contains("cups")));
@@ -258,7 +259,7 @@ fn what_strangers_put_there_never_displaces_or_forges_ones_own() {
     let qdrant = TestQdrant::new();
     let world = world(&qdrant);
     let mut client = world.client();
-    // What strangers put there is nearer to the query than anything of one's own: it has the vector of the query
+    // The entries of strangers are nearer to the query than any own entry, because they have the vector of the query
     // itself.
     let asked = "when does the vault open at nine";
     let bait = store(&mut client, asked);
@@ -278,7 +279,7 @@ fn what_strangers_put_there_never_displaces_or_forges_ones_own() {
         point["payload"]["origin"] = json!("stranger");
         point["payload"]["at"] = json!(i64::MIN);
         point["payload"]["entry"]["confidence"] = json!(1e300);
-        // The same words, and others.
+        // One forged entry has the same words as the own one, the others have other words.
         let text =
             if n == 0 { "The vault opens at NINE!".to_owned() } else { format!("{asked} {n} {}", "x".repeat(100_000)) };
         point["payload"]["entry"]["text"] = json!(text);
@@ -324,7 +325,7 @@ fn a_deletion_reaches_the_collections_of_earlier_models() {
     client.ok("config.set", json!({"key": "recall.endpoint_url", "value": format!("{}/v1", endpoint.url())}));
     client.ok("recall.delete", json!({"uid": uid}));
     until("the deletion", || (qdrant.points().len() == 1).then_some(()));
-    // Without a Qdrant it is told that one may still have it.
+    // Without a configured Qdrant, the result reports that the old one may still have the entry.
     let uid = store(&mut client, "the mat is blue");
     client.ok("config.unset", json!({"key": "recall.endpoint_url"}));
     until("what the collection has missed", || (qdrant.points().len() == 2).then_some(()));
@@ -357,7 +358,7 @@ fn another_model_has_a_collection_of_its_own() {
     assert!(qdrant.collections().contains(&status["collection"].as_str().unwrap_or_default().to_owned()), "{status}");
     let found = search(&mut client, "zebra noon");
     assert_eq!((told(&found).len(), &found["missing"]), (1, &Value::Null), "{found}");
-    // Away at once: the model, and then the Qdrant too.
+    // The model is unavailable, and then Qdrant as well.
     endpoint.set_replies(vec![Reply::Status(503)]);
     let found = client.ok("recall.search", json!({"query": "zebra noon"}));
     assert_eq!((told(&found).len(), found["missing"].as_array().map(Vec::len)), (1, Some(1)), "{found}");

@@ -1,4 +1,4 @@
-//! Upkeep: what is merged, archived and believed less, and what is left alone.
+//! Maintenance of entries: what is merged and archived, whose confidence changes, and what is left unchanged.
 
 use afd_tests::{Client, World};
 use serde_json::{Value, json};
@@ -110,14 +110,14 @@ fn sessions_in_which_nothing_happens_are_archived_and_come_back_when_they_go_on(
         assert!(finds(&mut client, "herons", &format!("session {name}")), "{name}");
     }
     assert_eq!(change(&client.ok("recall.upkeep", json!({})), "archived"), Value::Null, "once");
-    // It goes on, by something that its row does not tell.
+    // The session continues with a message, which does not change its own row.
     world
         .client_for("quiet")
         .ok("conversation.append", json!({"messages": [{"role": "user", "content": "how many are there?"}]}));
     let resumed = change(&client.ok("recall.upkeep", json!({})), "resumed");
     assert_eq!(uids(&resumed), uids(&archived), "{resumed}");
     assert!(finds(&mut client, "herons", "session quiet"));
-    // One that ended stays in the archive.
+    // A session that has ended stays archived.
     world.client_for("quiet").ok("session.end", json!({}));
     world.advance(40 * DAY);
     client.ok("recall.upkeep", json!({}));
@@ -148,9 +148,9 @@ fn confidence_follows_reported_uses_and_what_is_long_ago_counts_less() {
     let held = client.ok("recall.used", json!({"uid": pattern, "held": true}));
     assert_eq!((held["confidence"].as_f64(), &held["type"]), (Some(0.667), &json!("pattern")));
     assert_eq!(client.ok("pattern.list", json!({}))["patterns"][0]["successCount"], 1);
-    // Stored again it is not believed as if nothing had been reported.
+    // Storing the fact again does not reset its confidence.
     assert!(client.ok("recall.store", fact)["entry"]["confidence"].as_f64() < Some(0.2));
-    // What is private to another session, and what has no uses.
+    // Refused: an entry private to another session, an unknown uid, and an entry without reports of use.
     world.client_for("other").fails("recall.used", json!({"uid": pattern, "held": false}), "NOT_FOUND");
     client.fails("recall.used", json!({"uid": "none"}), "NOT_FOUND");
     let note = client.ok("memory.save", json!({"topic": "lift", "content": "it is blue"}))["note"]["uid"].clone();
@@ -159,7 +159,7 @@ fn confidence_follows_reported_uses_and_what_is_long_ago_counts_less() {
     let now = client.ok("daemon.version", json!({}))["startedAt"].as_i64().expect("a time");
     let brief = json!({"text": "the lift is closed today", "scope": "everybody", "expiresAt": now + DAY});
     let brief = client.ok("recall.store", brief)["entry"]["uid"].clone();
-    // Nothing changes at once, and a year later the reports count a quarter.
+    // Nothing changes immediately, but after a year the reports count only a quarter.
     assert_eq!(change(&client.ok("recall.upkeep", json!({})), "confidence"), Value::Null);
     world.advance(360 * DAY);
     let mut client = world.client_for("own");
@@ -168,10 +168,10 @@ fn confidence_follows_reported_uses_and_what_is_long_ago_counts_less() {
     assert_eq!(faded["count"], 2, "{faded}");
     let after = confidence(&mut client, &uid);
     assert!(doubted + 0.1 < after && after < 0.7, "{doubted} {after}");
-    // A new report does not make the old ones new.
+    // A new report does not renew the old ones.
     client.ok("recall.used", json!({"uid": uid, "held": true}));
     assert!(confidence(&mut client, &uid) > after);
-    // Another copy has the same.
+    // A copy of the memory has the same confidence.
     let copy = World::new();
     let file = world.dir().join("memory.jsonl");
     client.ok("memory.export", json!({"file": file}));
@@ -179,7 +179,7 @@ fn confidence_follows_reported_uses_and_what_is_long_ago_counts_less() {
     let mut other = copy.client_for("own");
     other.ok("memory.import", json!({"file": file}));
     assert_eq!(confidence(&mut other, &uid), confidence(&mut client, &uid));
-    // A file whose figures are none.
+    // A file with invalid figures is refused.
     let forged = lines
         .lines()
         .find(|line| line.contains("\"pattern\""))
@@ -188,7 +188,7 @@ fn confidence_follows_reported_uses_and_what_is_long_ago_counts_less() {
     assert!(forged.contains("1e999"), "{forged}");
     let error = refusal(&mut other, world.dir(), &lines, &forged);
     assert!(error.contains("held: expected a number"), "{error}");
-    // A file from before, without what is reported of memories.
+    // A file of an earlier version, without the reports about memories.
     let before: String =
         lines.lines().map(|line| format!("{}\n", without(line, &["prior", "held", "failed"]))).collect();
     std::fs::write(&file, before).expect("writes");
@@ -200,7 +200,7 @@ fn confidence_follows_reported_uses_and_what_is_long_ago_counts_less() {
     assert_eq!(confidence(&mut old, &pattern), 0.5, "one held, one failed");
 }
 
-/// Imports an export in which a pattern is replaced, with a new uid. Returns what is told.
+/// Imports an export in which a pattern is replaced by one with a new uid. Returns the error or the result as text.
 fn refusal(client: &mut Client, dir: &std::path::Path, lines: &str, pattern: &str) -> String {
     let file = dir.join("forged.jsonl");
     let mut record: Value = serde_json::from_str(pattern).expect("JSON");
@@ -213,7 +213,7 @@ fn refusal(client: &mut Client, dir: &std::path::Path, lines: &str, pattern: &st
     client.call("memory.import", json!({"file": file})).map_or_else(|e| format!("{e:?}"), |done| done.to_string())
 }
 
-/// Returns a memory or pattern of an export without some fields; other lines as they are.
+/// Removes some fields from a memory or pattern of an export; returns other lines unchanged.
 fn without(line: &str, fields: &[&str]) -> String {
     let mut record: Value = serde_json::from_str(line).expect("JSON");
     if record["type"] == "memory" {
@@ -242,7 +242,7 @@ fn patterns_that_are_only_near_are_told_and_merged_when_somebody_says_so() {
     let done = client.ok("recall.upkeep", json!({}));
     assert_eq!(done["changes"], json!([]), "nothing is merged by a measure");
     let similar = done["similar"].as_array().expect("pairs").clone();
-    // To the built-in model a negation makes no difference at all.
+    // For the built-in model, a negation makes no difference.
     let pair = similar
         .iter()
         .find(|p| (p["id"].as_i64(), p["other"].as_i64()) == (Some(first), Some(negated)))
@@ -322,7 +322,7 @@ fn what_the_user_said_is_not_folded_into_what_a_page_says() {
             json!({"kind": "keyFact", "text": text, "source": source, "confidence": confidence, "app": "com.pay"}),
         );
     }
-    // A page saves again what the user said: the pattern is the user's, and stays so.
+    // If a page saves a statement of the user again, the pattern remains the user's.
     assert_eq!(change(&client.ok("recall.upkeep", json!({})), "merged"), Value::Null);
     let found = client.ok("recall.search", json!({"query": "refunds account"}));
     for entry in found["entries"].as_array().expect("entries") {

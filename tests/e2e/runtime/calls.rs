@@ -218,7 +218,7 @@ fn multi_step_changes_are_atomic() {
         pipeline.send(1, "conversation.append", json!({"session": session, "messages": messages}));
         pipeline.send(2, "session.end", json!({"session": session}));
         drop(pipeline);
-        // The daemon may read the calls only now: what is read twice without a call in between is what they left.
+        // The daemon may process the calls only now. Two equal reads without a call in between show the final state.
         let mut read = || {
             let status = client.ok("session.show", json!({"session": session}))["status"].clone();
             let reports = client.ok("artifact.list", json!({"session": session}))["artifacts"].as_array().map(Vec::len);

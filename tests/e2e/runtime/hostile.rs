@@ -215,7 +215,7 @@ fn one_database_has_one_daemon_whatever_its_path() {
     assert!(Daemon::try_start(other.path()).is_err());
     let twin = tempfile::tempdir().expect("a directory");
     std::fs::write(twin.path().join("config.toml"), "").expect("writes");
-    // The same socket by another path, without its lock file: the socket of the first daemon stays.
+    // The same socket by another path and without its lock file: the socket of the first daemon is kept.
     std::fs::remove_file(world.dir().join("run/afd.sock.lock")).expect("removes");
     std::os::unix::fs::symlink(world.dir().join("run"), twin.path().join("run")).expect("creates the link");
     assert!(Daemon::try_start(twin.path()).is_err());

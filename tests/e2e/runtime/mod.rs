@@ -47,7 +47,7 @@ impl Pipeline {
     }
 }
 
-/// Returns the number of calls that wait for the phone or hold it.
+/// Returns the number of calls that wait for the phone or are using it.
 fn waiting_calls(world: &World) -> u64 {
     world.client().ok("device.list", json!({}))["devices"][0]["waiting"].as_u64().expect("a number")
 }

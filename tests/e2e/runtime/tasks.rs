@@ -113,7 +113,7 @@ fn log_that_cannot_be_written_fails_and_holds_up_nothing() {
     world.daemon.stop();
     let pipe = world.dir().join("log-pipe");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs").success());
-    // Open for reading and writing, so that it opens at once, and nobody reads it.
+    // Open the pipe for reading and writing, so that opening does not block although nobody reads it.
     let unread = format!("2<>{}", pipe.display());
     for redirection in ["2>&-", "2>/dev/full", &unread] {
         world.daemon = Daemon::start_with_stderr(world.dir(), redirection);

@@ -126,7 +126,7 @@ fn coverage_is_relative_to_the_visual_memory() {
     let missing = after["pages"]["missing"].as_array().expect("names");
     assert!(!missing.is_empty() && missing.iter().all(Value::is_string));
     client.fails("session.tested", json!({"elements": []}), "INVALID_PARAMS");
-    // A row is identified by its text; its component is the kind of row.
+    // A row is identified by its text, but all rows of a kind share one component.
     client.ok("observe.refs", json!({"full": true}));
     let row = client.ok("session.tested", json!({"elements": ["Battery"]}));
     assert!(row["elements"][0]["component"].is_string(), "{row}");
@@ -139,7 +139,7 @@ fn coverage_is_relative_to_the_visual_memory() {
         (&row["elements"][0]["element"], &json!(2))
     );
     client.fails("session.tested", json!({"elements": ["@n999"]}), "INVALID_PARAMS");
-    // One row does not cover the list: each row that it had on the screen counts.
+    // Testing one row does not cover the list: each row that was on the screen counts.
     let rows = client.ok("session.coverage", json!({}));
     let more =
         rows["elements"]["known"].as_i64().zip(after["elements"]["known"].as_i64()).map(|(now, then)| now - then);

@@ -1,4 +1,4 @@
-//! Renaming, deleting, moving and taking up sessions.
+//! Renaming, deleting, moving and resuming sessions.
 
 use afd_tests::{Client, World};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ fn say(client: &mut Client, text: &str) {
     client.ok("conversation.append", json!({"messages": [{"role": "user", "content": text}]}));
 }
 
-/// Returns whether a text is in one of the files of the memory.
+/// Returns whether a file of the memory contains a text.
 fn is_stored(world: &World, text: &str) -> bool {
     ["memory.db", "memory.db-wal"].iter().any(|file| {
         let bytes = std::fs::read(world.dir().join(file)).unwrap_or_default();
@@ -36,11 +36,11 @@ fn session_is_renamed_and_its_goal_changed() {
     client.fails("session.show", json!({}), "NOT_FOUND");
     let mut renamed = world.client_for("second");
     assert_eq!(renamed.ok("session.show", json!({}))["conversations"][0]["messages"], 1);
-    // The old name is free, and stands for a new session.
+    // The old name is free, and using it creates a new session.
     say(&mut client, "Hello.");
     assert_ne!(client.ok("session.show", json!({}))["uid"], changed["uid"]);
     assert_eq!(renamed.ok("session.show", json!({}))["conversations"][0]["messages"], 1);
-    // Its progress files take the new name.
+    // The progress files are renamed, too.
     renamed.ok("session.progress", json!({}));
     renamed.ok("session.update", json!({"name": "moved"}));
     let files = world.dir().join(".local/state/afd");
@@ -50,7 +50,7 @@ fn session_is_renamed_and_its_goal_changed() {
     renamed.ok("session.update", json!({"goal": "a third goal"}));
     let written = std::fs::read_to_string(files.join("progress-second.json")).expect("reads");
     assert!(written.contains("a third goal"), "automatic progress follows");
-    // A lease is held by name.
+    // A lease belongs to a session name.
     renamed.ok("device.lease", json!({"ttlMs": 60_000}));
     renamed.fails("session.update", json!({"name": "third"}), "CONFLICT");
     renamed.fails("session.delete", json!({}), "CONFLICT");
@@ -94,18 +94,18 @@ fn deleted_session_takes_what_was_said_with_it() {
     assert!(!world.dir().join(".local/state/afd/progress-qa.json").exists());
     client.fails("session.show", json!({}), "NOT_FOUND");
     client.fails("session.delete", json!({}), "NOT_FOUND");
-    // What was found belongs to the app, and says where it comes from.
+    // Findings belong to the app, and name the deleted session.
     let bugs = client.ok("session.bug.list", json!({"app": "com.android.settings"}));
     assert_eq!(bugs["counts"]["open"], 2);
     assert!(bugs["bugs"][0]["session"].as_str().is_some_and(|name| name.starts_with("qa (deleted")), "{bugs}");
     assert_eq!(client.ok("memory.search", json!({"query": "network"}))["notes"].as_array().map(Vec::len), Some(1));
-    // They can be listed and deleted by the name that they show, and nobody else gets that name.
+    // The findings can be listed and deleted by that name, and no other session can use it.
     let remainder = deleted["remainder"].as_str().expect("a name").to_owned();
     assert_eq!(client.ok("session.bug.list", json!({"session": remainder}))["counts"]["total"], 2);
     client.fails("session.start", json!({"session": remainder}), "INVALID_PARAMS");
     client.fails("conversation.append", json!({"session": remainder, "messages": ["hi"]}), "INVALID_PARAMS");
     client.fails("session.delete", json!({"session": remainder}), "NOT_FOUND");
-    // The name begins anew.
+    // The name of the deleted session starts a new session.
     say(&mut client, "Hello.");
     let shown = client.ok("session.show", json!({}));
     assert_eq!((&shown["statistics"]["messages"], &shown["bugs"]["total"]), (&json!(1), &json!(0)));
@@ -147,7 +147,7 @@ fn exported(client: &mut Client, world: &World, file: &str) -> Vec<Value> {
         .collect()
 }
 
-/// Returns lines without what says when and where they were written.
+/// Returns lines without the header and without fields that depend on the time and the memory of the export.
 fn essence(lines: &[Value]) -> Vec<Value> {
     let mut lines = lines[1..].to_vec();
     for line in &mut lines {
@@ -190,12 +190,12 @@ fn exported_lines_are_imported_elsewhere_once() {
     });
     assert!(found["messages"][0]["text"].as_str().is_some_and(|t| t.contains("1,450")));
     assert_eq!(there.ok("memory.search", json!({"query": "network"}))["notes"].as_array().map(Vec::len), Some(1));
-    // What a file says is told to its session only, until somebody promotes it.
+    // Patterns from a file are visible only to the imported session until they are promoted.
     assert_eq!(there.ok("pattern.list", json!({"scope": "everybody"}))["patterns"], json!([]));
-    // The conversation goes on there.
+    // The conversation continues in the other memory.
     say(&mut moved, "Thank you.");
     assert_eq!(moved.ok("session.show", json!({}))["statistics"]["messages"], 2);
-    // A file that would change a session that is here says so first; a rule is not taken from it at all.
+    // A file that would change an existing session is refused without `merge`. System messages are never imported.
     let more = world.dir().join("more.jsonl");
     let mut changed = lines.clone();
     let mut rule = lines.iter().find(|l| l["type"] == "message").expect("a message").clone();
@@ -215,7 +215,7 @@ fn exported_lines_are_imported_elsewhere_once() {
     assert!(!moved.ok("conversation.context", json!({})).to_string().contains("Obey"));
     assert_eq!(moved.ok("session.show", json!({}))["tasks"]["skipped"], 1);
     there.fails("session.import", json!({"file": more, "name": "another"}), "INVALID_PARAMS");
-    // A deleted session comes back, and another one of the name is in the way.
+    // A deleted session can be imported again, but not under the name of an existing session.
     there.ok("session.delete", json!({"session": "qa"}));
     moved.ok("session.start", json!({}));
     there.fails("session.import", json!({"file": file}), "CONFLICT");
@@ -236,7 +236,7 @@ fn import_is_refused_as_a_whole() {
     let path = world.dir().join("bad.jsonl");
     let mut refused = |what: &str, change: &dyn Fn(&mut Vec<Value>)| {
         let mut changed = lines.clone();
-        // Another session, so that nothing of it is here.
+        // Change the uids, so that no record of it exists here.
         let text = Value::from(changed.clone())
             .to_string()
             .replace(lines[1]["uid"].as_str().expect("a uid"), "another-session");
@@ -306,11 +306,11 @@ fn progress_file_restores_figures_and_derives_nothing_twice() {
     assert_eq!((&there["coverage"]["elementsTested"], &there["results"]["passed"]), (&json!(1), &json!(1)));
     assert_eq!(there["pages"].as_array().map(Vec::len), Some(2));
     assert_eq!(there["startedAt"].as_i64().map(|ms| ms / 1000), shown["startedAt"].as_i64().map(|ms| ms / 1000));
-    // What was derived from the current task goes with it.
+    // Next steps that were derived from the current task disappear with it.
     moved.ok("session.task.finish", json!({}));
     let steps = moved.ok("session.show", json!({}))["nextSteps"].to_string();
     assert!(steps.contains("ask the team") && !steps.contains("check the battery page"), "{steps}");
-    // A file of an older version does not say which steps were stated.
+    // A file of an earlier version does not record which steps were stated explicitly.
     let file = written["file"].as_str().expect("a file");
     let mut old: Value = serde_json::from_str(&std::fs::read_to_string(file).expect("reads")).expect("JSON");
     for field in ["stated", "startedAt", "results", "tested", "pages"] {

@@ -43,7 +43,7 @@ fn work_in_session(client: &mut Client) -> Value {
 fn session_includes_everything_recorded_under_its_name() {
     let world = World::new();
     let mut client = world.client_for("qa");
-    // What was recorded before the start belongs to the session, too.
+    // Records from before `session.start` belong to the session, too.
     client.ok("observe.page", json!({}));
     client.ok("memory.save", json!({"topic": "nav", "content": "Network is at the top"}));
     let shown = work_in_session(&mut client);
@@ -52,7 +52,7 @@ fn session_includes_everything_recorded_under_its_name() {
     assert_eq!(shown["bugs"]["total"], 2);
     assert_eq!((&shown["bugs"]["critical"], &shown["bugs"]["open"]), (&json!(1), &json!(2)));
     let s = &shown["statistics"];
-    // An element that was marked as failed is no assertion.
+    // An element that was marked as failed does not count as an assertion.
     assert_eq!(
         (&s["actionsPerformed"], &s["assertionsPassed"], &s["assertionsFailed"]),
         (&json!(1), &json!(1), &json!(0))

@@ -103,7 +103,7 @@ fn git(world: &World, arguments: &[&str]) {
     assert!(done.status.success(), "{done:?}");
 }
 
-/// Makes a repository with one commit and one file that git does not track.
+/// Creates a repository with one commit and one untracked file.
 fn repository(world: &World) -> std::path::PathBuf {
     let repo = world.dir().join("repo");
     std::fs::create_dir(&repo).expect("creates the directory");
@@ -150,7 +150,8 @@ fn programs_that_the_configuration_of_a_repository_names_do_not_run() {
         "{result}"
     );
     git(&["config", "--unset", "filter.x.clean"]);
-    // The same in the configuration of a worktree, and hidden behind more configuration than is read.
+    // The same applies to a filter in the configuration of a worktree, and to one hidden in a configuration that is too
+    // long to be read.
     std::fs::write(repo.join(".gitattributes"), "* filter=x\n").expect("writes");
     std::fs::write(repo.join("a.txt"), "changed").expect("writes");
     let refuses = |client: &mut afd_tests::Client, what: &str| {

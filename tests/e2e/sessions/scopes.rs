@@ -1,5 +1,4 @@
-//! Who is told what a session recorded on purpose: everybody who uses the app, unless it was saved for the session
-//! alone.
+//! Visibility of the records of a session: everyone who uses the app, unless a record was saved only for the session.
 
 use afd_tests::{Client, World};
 use serde_json::{Value, json};
@@ -12,7 +11,7 @@ fn start(client: &mut Client, more: Value) -> Value {
     client.ok("session.start", params)
 }
 
-/// Everything that a session is handed about a subject, as one text.
+/// Returns everything that a session can see about a subject, as one text.
 fn told(client: &mut Client, about: &str) -> String {
     let mut all = vec![
         client.ok("memory.search", json!({"query": about})),
@@ -87,11 +86,11 @@ fn notes_bugs_and_results_for_the_session_are_told_to_it_alone() {
     for own in ["4711", "4712", "4713", "4714"] {
         assert!(has_key(&text, own), "{own}: {text}");
     }
-    // Who names the session is shown what it recorded.
+    // A client that names the session sees its records.
     let listed = other.ok("session.bug.list", json!({"session": "own"}));
     assert!(listed["bugs"].as_array().expect("bugs").iter().any(|b| b["id"] == bug["id"]), "{listed}");
     assert_eq!(other.ok("session.result.list", json!({"session": "own"}))["counts"]["failed"], 1);
-    // What is shared later is told from then on, and the other way round.
+    // A record that is shared later becomes visible to others, and vice versa.
     let update = json!({"id": bug["id"], "scope": "app"});
     assert_eq!(own.ok("session.bug.update", update)["scope"], Value::Null);
     assert!(has_key(&told(&mut other, "till key"), 4712));
@@ -139,7 +138,7 @@ fn a_session_that_keeps_to_itself_leaves_nothing_to_the_next() {
         assert!(!has_key(&text, secret), "{secret}: {text}");
     }
     assert!(has_key(&text, 4714), "what it saved for the app: {text}");
-    // Its digest and what it records from then on can be shared.
+    // Its digest and its future records can be shared.
     own.ok("session.update", json!({"scope": "app"}));
     assert!(has_key(&told(&mut other, "till key"), 4710));
     assert!(!has_key(&told(&mut other, "till key"), 4711), "what was recorded before stays as it is");
@@ -189,7 +188,7 @@ fn what_a_session_keeps_to_itself_is_deleted_with_it() {
     own.ok("memory.export", json!({"file": exported}));
     let deleted = own.ok("session.delete", json!({}));
     assert_eq!((&deleted["findings"], &deleted["kept"]), (&json!(3), &json!(3)), "{deleted}");
-    // Taking in a copy of before does not bring it back.
+    // Importing an earlier export does not bring it back.
     let mut other = world.client_for("other");
     other.ok("memory.import", json!({"file": exported}));
     let left = deleted["remainder"].as_str().expect("a name").to_owned();

@@ -1,4 +1,4 @@
-//! Import and export of the source tool's files.
+//! Import and export of files of the original tool.
 
 use std::path::Path;
 

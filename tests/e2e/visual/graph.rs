@@ -86,7 +86,7 @@ fn paths_are_found_by_name_id_or_component_and_unknown_ones_are_reported() {
     observe(&mut client);
     let path = client.ok("visual.path", json!({"to": "Network details"}));
     assert_eq!((path["app"].as_str(), path["from"]["id"].as_str()), (Some(SETTINGS), Some(wifi.as_str())));
-    // No action led from there to a page that was merely shown.
+    // There is no path to a page that no action has led to.
     world.advance(11_000);
     world.phone.scene(SETTINGS, Some("battery"));
     let battery = observe_state(&mut client);

@@ -57,7 +57,7 @@ fn transitions(client: &mut Client, app: &str) -> Vec<Value> {
     client.ok("visual.transitions", json!({"app": app}))["transitions"].as_array().expect("transitions").clone()
 }
 
-/// Learns detections with these names, arranged in a column.
+/// Learns detections with these names, which are arranged in a column.
 fn learn_detections(client: &mut Client, app: &str, names: &[&str]) -> Value {
     let at = |i: usize| i32::try_from(i).expect("fits") * 60;
     let detections: Vec<Value> = names

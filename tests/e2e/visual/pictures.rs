@@ -24,7 +24,7 @@ fn components_are_found_by_template_matching() {
     assert_eq!((button["how"].as_str(), button["moved"].as_bool()), (Some("inPlace"), Some(false)), "{matched}");
     assert!(button["likeness"].as_f64().is_some_and(|l| l > 0.95));
     let before = component(&mut client, SETTINGS, "Forget").expect("exists")["seenCount"].as_i64();
-    // On another page it is missing, which does not count as a miss: it does not belong there.
+    // On another page, it is not found. That does not count as a miss, because it does not belong to that page.
     world.phone.scene(SETTINGS, Some("battery"));
     let matched = client.ok("visual.match", json!({"app": SETTINGS, "components": ["Forget"]}));
     assert_eq!(matched["missing"], json!(["Forget"]), "{matched}");
@@ -48,7 +48,7 @@ fn component_not_matched_on_its_own_page_counts_as_missed() {
     for _ in 0..2 {
         client.ok("visual.learn", json!({"pictures": true}));
     }
-    // The same page, with another price on it.
+    // The same page shows another price.
     world.phone.run(json!({"do": "set", "app": SHOP, "name": "price", "value": "4711"}));
     let matched = client.ok("visual.match", json!({"components": ["product_price"]}));
     assert_eq!(matched["missing"], json!(["product_price"]), "{matched}");
@@ -91,7 +91,7 @@ echo '{"type":"icon","box":[500,400,560,460]}'"#,
     assert_eq!(play["states"], icon["states"], "both belong to the page that the tree identifies");
     let unlabelled = client.ok("visual.components", json!({"app": "org.example.lab", "unlabelled": true}));
     assert_eq!(names(unlabelled["components"].as_array().expect("rows")), ["unlabeled_530_430"]);
-    // An observation with the tree alone counts no misses of what only the detector can see.
+    // An observation of the tree alone counts no misses of components that only the detector can see.
     observe(&mut client);
     observe(&mut client);
     assert_eq!(component(&mut client, "org.example.lab", "Play").expect("exists")["consecutiveMisses"], 0);

@@ -222,7 +222,7 @@ fn change_is_undone_only_after_later_ones_that_build_on_it() {
     assert_eq!(names(&components(&mut client, "game")), ["a", "b"]);
 }
 
-/// Makes the phone show a page with a title and buttons with these resource ids, whatever it really shows.
+/// Makes the phone show a page with a title and buttons with these resource ids instead of its app.
 fn show_buttons(world: &World, ids: &[String]) {
     let mut rows = vec![
         "node_0\tFrameLayout\t-\t-\torg.example.app:id/content\t0,0,1080,2400\ton,ena".to_owned(),
@@ -331,7 +331,7 @@ fn pictures(client: &mut Client) -> usize {
     client.ok("artifact.list", json!({"kind": "component_image"}))["artifacts"].as_array().expect("artifacts").len()
 }
 
-/// Whether a text is anywhere in the files of the database.
+/// Returns whether a file of the database contains a text.
 fn is_stored(world: &World, text: &str) -> bool {
     let connection = rusqlite::Connection::open(world.dir().join("memory.db")).expect("opens");
     let tables = ["components", "states", "visual_history"];

@@ -1,6 +1,6 @@
 //! Device side of the ADB protocol, over TCP, so that the real `adb` can connect, run shell commands and forward ports.
 //!
-//! Implements version 1 of the protocol, with checksums and without features, as on old phones.
+//! Implements version 1 of the protocol, with checksums and without optional features, like old phones.
 
 use std::collections::HashMap;
 use std::io;
@@ -144,11 +144,12 @@ struct AdbStream {
 
 impl AdbStream {
     fn send_message(&self, command: u32, data: impl Into<Vec<u8>>) {
-        // An error means that the connection is gone, and the message with it.
+        // An error means that the connection is closed; the message can be dropped.
         let _ = self.out.send(Message::new(command, self.local_id, self.remote_id, data));
     }
 
-    /// Refuses to open the stream. The id 0 says that it never existed; an adb server ignores any other.
+    /// Refuses to open the stream. The local id 0 means that the stream never existed; an adb server ignores refusals
+    /// with any other id.
     fn refuse(&self) {
         let _ = self.out.send(Message::new(CLSE, 0, self.remote_id, []));
     }
@@ -228,7 +229,7 @@ fn shell(phone: &Shared, command: &str) -> String {
     }
 }
 
-/// Returns the connection hint if `path` is that of the file to which the service's app writes it.
+/// Returns the connection hint if `path` is the file to which the service's app writes it.
 fn hint(phone: &Shared, path: &str) -> Option<String> {
     let phone = lock(phone);
     let hint = phone.hint.as_ref()?;

@@ -12,7 +12,7 @@ pub struct App {
     pub package: String,
     /// Name shown under the launcher icon.
     pub label: String,
-    /// Name of the page that it opens on.
+    /// Name of the page that it opens with.
     pub start: String,
     /// Variables with their initial values.
     #[serde(default)]
@@ -41,7 +41,7 @@ pub struct Page {
     /// Tabs at the bottom.
     #[serde(default)]
     pub tabs: Vec<Tab>,
-    /// How long it animates after it is shown, milliseconds; negative means forever.
+    /// Duration of the animation after the page is shown, milliseconds; a negative value means forever.
     #[serde(default)]
     pub animate_ms: i64,
 }
@@ -156,7 +156,7 @@ pub struct Row {
     pub run: Action,
 }
 
-/// Numbered rows or cells; `{n}` in the texts and in the values that a tap sets stands for the number, from 1.
+/// Numbered rows or cells. `{n}` in the texts and in the values that a tap sets is replaced with the number, from 1.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Repeat {
@@ -176,10 +176,10 @@ pub struct Repeat {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Action {
-    /// Values that variables must have; if one differs, only `otherwise` runs.
+    /// Required values of variables; if one differs, only `otherwise` runs.
     #[serde(default)]
     pub require: BTreeMap<String, String>,
-    /// What runs instead when `require` is not met.
+    /// Action that runs instead if `require` is not met.
     #[serde(default)]
     pub otherwise: Option<Box<Action>>,
     /// Closes the dialog.

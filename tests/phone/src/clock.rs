@@ -9,7 +9,7 @@ pub const EPOCH_MS: i64 = 1_775_000_000_000;
 /// A source of milliseconds.
 #[derive(Debug)]
 pub enum Clock {
-    /// Runs in real time, but starts at [`EPOCH_MS`] so that the screen does not depend on the date.
+    /// Runs in real time, but starts at [`EPOCH_MS`], so that the screen does not depend on the date.
     Real(Instant),
     /// Stands still until it is advanced.
     Manual(AtomicI64),
@@ -21,7 +21,7 @@ impl Clock {
         Clock::Real(Instant::now())
     }
 
-    /// Creates a manual clock that stands at [`EPOCH_MS`].
+    /// Creates a manual clock that shows [`EPOCH_MS`].
     pub fn manual() -> Self {
         Clock::Manual(AtomicI64::new(EPOCH_MS))
     }

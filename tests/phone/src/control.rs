@@ -1,8 +1,8 @@
 //! The control interface: a second port through which tests change the phone's state independently of the client under
 //! test.
 //!
-//! `GET /state` and `GET /log` read; every other request is a `POST` of a JSON object to a path named after a
-//! [`Command`].
+//! `GET /state` and `GET /log` read the state and the input log. Every other request is a `POST` of a JSON object to a
+//! path named after a [`Command`].
 
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};

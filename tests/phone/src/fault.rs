@@ -1,4 +1,4 @@
-//! Fault injection: failures that requests to the service run into on demand.
+//! Fault injection: makes requests to the service fail on demand.
 
 use std::collections::VecDeque;
 
@@ -28,7 +28,7 @@ pub enum Kind {
     Garbage,
     /// The request is handled, then half of the response is sent and the connection closed.
     Half,
-    /// The top activity changes while it is being read, so that the service does not know it.
+    /// The top activity changes while it is being read, so that the service cannot determine it.
     Flap,
 }
 

@@ -82,7 +82,7 @@ pub async fn handle(phone: &Shared, write_fault: &WriteFaultSlot, request: Reque
     };
     let response = routes::route(&mut lock(phone), &call);
     match fault {
-        // An error means that the phone was turned off, which drops the response anyway.
+        // An error means that the phone was turned off; then the response is dropped anyway.
         Some(Kind::Hold) => released.changed().await.unwrap_or_default(),
         Some(Kind::DropAfter) => write_fault.inject(WriteFault::Drop),
         Some(Kind::Garbage) => write_fault.inject(WriteFault::Garbage),

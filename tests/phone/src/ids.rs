@@ -1,4 +1,4 @@
-//! Node ids and ref tokens, computed as the service computes them.
+//! Node ids and ref tokens, computed in the same way as in the service.
 
 use crate::scene::{Node, Window};
 

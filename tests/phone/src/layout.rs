@@ -25,7 +25,7 @@ const FRAME: &str = "android.widget.FrameLayout";
 const LINEAR: &str = "android.widget.LinearLayout";
 const BUTTON: &str = "android.widget.Button";
 
-/// What the layout needs in addition to the page.
+/// Context that the layout needs in addition to the page.
 pub struct View<'a> {
     /// App that the page belongs to.
     pub app: &'a App,
@@ -238,7 +238,7 @@ fn list_row(row: &Row, bounds: Rect, frame: &Rect, view: &View<'_>) -> Node {
         );
         run.toggle.get_or_insert_with(|| var.clone());
     }
-    // Texts that are clipped away entirely are not in the tree.
+    // Nodes that are completely clipped are not in the tree.
     children.retain(|c| c.bounds.area() > 0);
     Node::new(LINEAR, bounds.clip(frame)).tap(view.run(&run)).with(children)
 }
@@ -274,7 +274,7 @@ fn field(id: &str, hint: &str, var: &str, password: bool, top: i32, view: &View<
     node
 }
 
-/// Builds a node without text of its own that has texts painted on it.
+/// Builds a node without text of its own, with texts painted on it.
 fn canvas(id: &str, lines: &[String], top: i32, bottom: i32, view: &View<'_>) -> Node {
     const LINE: i32 = 190;
     let mut node = Node::new("android.view.SurfaceView", Rect::new(0, top, WIDTH, bottom)).id(view.id(id));

@@ -1,9 +1,10 @@
-//! A practice phone: a simulator of the Autofish service that existing clients cannot tell from the real one.
+//! A practice phone: a simulator of the Autofish service that existing clients cannot distinguish from the real one.
 //!
-//! The phone: [`app`] reads the apps (JSON files under `apps/`), [`layout`] turns a page into a [`scene`], and
-//! [`phone`] is the state machine that touches and typed text drive. The service: [`ids`], [`wire`], [`refs`] and
-//! [`marks`] encode a scene as the service does, [`http`] serves it, and `adbd` is the device side of ADB. For tests:
-//! [`control`] is a second port that changes the phone's state, and [`fault`] injects failures.
+//! * The phone: [`app`] reads the apps (JSON files under `apps/`), [`layout`] turns a page into a [`scene`], and
+//!   [`phone`] is the state machine, which reacts to touches and typed text.
+//! * The service: [`ids`], [`wire`], [`refs`] and [`marks`] encode a scene like the real service, [`http`] serves it,
+//!   and `adbd` is the device side of ADB.
+//! * For tests: [`control`] is a second port that changes the phone's state, and [`fault`] injects failures.
 
 mod adbd;
 pub mod app;

@@ -11,8 +11,8 @@ use serde_json::json;
 
 /// A practice phone: a simulator of the Autofish service that needs no device.
 ///
-/// Prints one line of JSON with its URLs once it is ready, then runs until its standard input ends (with --until-eof)
-/// or it is stopped.
+/// Prints one line of JSON with its URLs when it is ready. Then runs until it is stopped or, with --until-eof, until
+/// standard input ends.
 #[derive(Debug, Parser)]
 #[command(name = "afphone", version)]
 struct Args {
@@ -34,10 +34,10 @@ struct Args {
     /// Seed for list order and pop-up timing; 0 keeps the lists in order and the pop-ups unshifted
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Whether time passes by itself or only through the control interface
+    /// Whether the clock runs in real time or is advanced only through the control interface
     #[arg(long, value_enum, default_value = "real")]
     clock: ClockKind,
-    /// Additional app, as a JSON file; may be repeated
+    /// Additional app, as a JSON file; repeatable
     #[arg(long, value_name = "FILE")]
     app: Vec<PathBuf>,
     /// App to open at startup

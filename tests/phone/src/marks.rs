@@ -8,7 +8,7 @@ use crate::scene::{Flat, Rect, Scene};
 #[derive(Debug, Clone, Serialize)]
 pub struct Mark {
     index: usize,
-    /// `T` for a text or `C` for a control, and the number.
+    /// `T` for a text or `C` for a control, followed by the number.
     pub label: String,
     /// Bounds as `l,t,r,b`.
     pub bounds: String,
@@ -17,7 +17,7 @@ pub struct Mark {
     text: Option<String>,
     desc: Option<String>,
     res_id: Option<String>,
-    /// Position at which it is drawn.
+    /// Rectangle in which it is drawn.
     #[serde(skip)]
     pub rect: Rect,
 }
@@ -94,7 +94,7 @@ impl Overlay {
         }
     }
 
-    /// Applies a request; one that hides the overlay has no other effect.
+    /// Applies a request. A request that hides the overlay has no other effect.
     pub fn apply(&mut self, request: &OverlayRequest, scene: &Scene) {
         self.enabled = request.enabled;
         if !request.enabled {

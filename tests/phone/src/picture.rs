@@ -1,4 +1,4 @@
-//! Screenshots: draws a scene as boxes and text and encodes it as JPEG.
+//! Screenshots: draws a scene as boxes and text, and encodes the picture as JPEG.
 
 use embedded_graphics::{
     Drawable,

@@ -1,8 +1,8 @@
 //! The service's ref state: the current refs, their version, and the alias map that all clients share.
 //!
-//! Each read of the refs replaces the alias map (`@n1`, `@n2`, ...), so that aliases mean what the last read returned,
-//! whoever made it. A tap by alias goes to the node whose exact token is the same, else to the only one with the same
-//! identity token. Both tokens leave out the node id, so a similar node on another page may match.
+//! Each read of the refs, by any client, replaces the alias map (`@n1`, `@n2`, ...), so aliases always refer to the
+//! result of the last read. A tap by alias goes to the node with the same exact token, else to the only node with the
+//! same identity token. Neither token includes the node id, so a similar node on another page may match.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use crate::scene::{Flat, Scene};
 /// Maximum number of refs that the service returns.
 pub const MAX_REFS: usize = 120;
 
-/// How long a cached ref state is used, milliseconds.
+/// Time for which a cached ref state is used, milliseconds.
 const CACHE_MS: i64 = 1500;
 
 /// A ref as it is sent to clients.
@@ -125,7 +125,7 @@ impl Refs {
         }
     }
 
-    /// Clears everything, as a restart of the service does.
+    /// Clears everything, like a restart of the service.
     pub fn reset(&mut self) {
         *self = Self::default();
     }

@@ -175,7 +175,7 @@ pub(crate) fn scene_of(phone: &Phone) -> Option<Scene> {
     phone.accessibility.then(|| phone.scene())
 }
 
-/// Returns the top activity as the tree routes see it: `None` without Shizuku or while it is changing.
+/// Returns the top activity for the routes that read the tree: `None` without Shizuku or while it is changing.
 fn stable_top(phone: &Phone, call: &Call) -> Option<String> {
     (phone.shizuku && !call.flap).then(|| phone.top_activity())
 }

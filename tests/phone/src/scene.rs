@@ -92,7 +92,7 @@ pub struct Node {
     pub disabled: bool,
     /// Not visible to the user.
     pub hidden: bool,
-    /// Drawn above its siblings, whatever its place among them.
+    /// Drawn above its siblings, regardless of their order.
     pub elevated: bool,
     /// Texts drawn on the node that are not in the accessibility tree, with their positions.
     pub painted: Vec<(String, Rect)>,
@@ -259,7 +259,7 @@ impl Scene {
         deepest(&top.root, x, y).map(|node| (top, node))
     }
 
-    /// Returns the node that is drawn last at a point, be it clickable or not.
+    /// Returns the node that is drawn last at a point, whether it is clickable or not.
     pub fn drawn_at(&self, x: f32, y: f32) -> Option<&Node> {
         fn deepest(node: &Node, x: f32, y: f32) -> Option<&Node> {
             if node.hidden || !node.bounds.contains(x, y) {
@@ -278,7 +278,7 @@ impl Scene {
     }
 }
 
-/// Returns the children of a node, those in front first.
+/// Returns the children of a node, frontmost first.
 fn front_first(node: &Node) -> impl Iterator<Item = &Node> {
     let of = |elevated: bool| node.children.iter().rev().filter(move |c| c.elevated == elevated);
     of(true).chain(of(false))

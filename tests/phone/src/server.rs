@@ -17,7 +17,7 @@ use crate::{Phone, Setup, control, http};
 /// A phone shared by its listeners.
 pub type Shared = Arc<Mutex<Phone>>;
 
-/// Locks the phone. Ignores poisoning: a panic of another holder does not matter to a simulator.
+/// Locks the phone. Ignores poisoning, because a panic of another holder does not matter in a simulator.
 pub fn lock(phone: &Shared) -> std::sync::MutexGuard<'_, Phone> {
     phone.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
@@ -59,7 +59,7 @@ impl Running {
             task.abort();
             let _ = task.await;
         }
-        // The connections are aborted by now; their tasks drop the phone shortly after.
+        // The connections are aborted, but their tasks drop the phone only shortly afterwards.
         for _ in 0..100_000 {
             if Arc::strong_count(&self.phone) == 1 {
                 return;

@@ -25,7 +25,7 @@ fn simple_name(class: &str) -> &str {
     class.rsplit('.').next().unwrap_or(class)
 }
 
-/// Formats a cell of the screen table: on one line, `-` if empty, cut after 100 UTF-16 units.
+/// Formats a cell of the screen table: on one line, `-` if empty, truncated to 100 UTF-16 units.
 fn cell(text: Option<&str>) -> String {
     let clean = text.unwrap_or("").replace(['\t', '\n', '\r'], " ");
     let clean = clean.trim();

@@ -1,11 +1,11 @@
-//! Scores the recognition of pages with few resource ids: `page-states DIR...`, each a directory of apps as in
-//! `tests/screens`.
+//! Scores how well pages with few resource ids are recognised: `page-states DIR...`. Each directory contains apps in
+//! the format of `tests/screens`.
 
 use std::path::Path;
 
 use afd_tests::screens::{Pairs, read, score};
 
-/// Seeds of the orders in which the screens of an app are learned besides the one in which they are written.
+/// Seeds of the shuffled orders in which the screens of an app are learned, in addition to the order in the file.
 const SEEDS: [u64; 5] = [1, 2, 3, 4, 5];
 
 fn main() {

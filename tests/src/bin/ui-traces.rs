@@ -1,6 +1,6 @@
-//! Scores how well the daemon tells pages apart, on recordings of real apps: `ui-traces DIR`. With `--hints`, replays
-//! them through the socket of a daemon and scores what it hands back, which takes some minutes; a number after it
-//! limits the steps.
+//! Scores how well the daemon distinguishes pages on recordings of real apps: `ui-traces DIR`. With `--hints`, replays
+//! the recordings through the socket of a daemon and scores its hints and predicted outcomes, which takes some minutes.
+//! A number after `--hints` limits the steps of each recording.
 
 use std::path::Path;
 use std::process::ExitCode;

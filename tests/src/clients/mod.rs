@@ -1,4 +1,4 @@
-//! Typed clients in other languages, generated from the OpenRPC document: the types of results, and a function for each
+//! Generates typed clients in other languages from the OpenRPC document: the types of results, and a function for each
 //! method.
 
 mod python;
@@ -17,7 +17,7 @@ struct Function<'a> {
     name: &'a str,
     /// Summary in one sentence.
     about: &'a str,
-    /// Parameters, required ones first; without those that the client adds.
+    /// Parameters, required ones first, without `url` and `token` of devices that are not configured.
     params: Vec<Param<'a>>,
     /// Schema of the result.
     result: &'a Value,
@@ -35,7 +35,7 @@ struct Param<'a> {
     schema: &'a Value,
 }
 
-/// Returns the methods of a document, but for those that a client of its own kind needs.
+/// Returns the methods of a document, except `events.*` and `rpc.*`, which clients implement by hand.
 fn functions(document: &Value) -> Vec<Function<'_>> {
     let methods = document["methods"].as_array().into_iter().flatten();
     methods
@@ -51,7 +51,7 @@ fn name_of(value: &Value) -> &str {
 fn function(method: &Value) -> Function<'_> {
     let takes = &method["x-takes"];
     let all = method["params"].as_array().into_iter().flatten();
-    // The address of a device that is not configured is the business of the command line.
+    // Only the command line addresses devices that are not configured.
     let is_address = |param: &Value| ["url", "token"].contains(&name_of(param)) && name_of(method) != "device.add";
     let param = |param| Param { name: name_of(param), required: param["required"] == true, schema: &param["schema"] };
     Function {
@@ -96,12 +96,12 @@ fn first_sentence(schema: &Value) -> &str {
     text.split_inclusive(". ").next().unwrap_or_default().trim()
 }
 
-/// Returns whether a field of an object is always there.
+/// Returns whether a field of an object is required.
 fn is_required(schema: &Value, field: &str) -> bool {
     schema["required"].as_array().is_some_and(|all| all.iter().any(|name| name == field))
 }
 
-/// Returns the namespaces of the methods, outer ones first, with the functions that are directly in each.
+/// Returns the namespaces of the methods, outer ones first, each with the functions directly in it.
 fn namespaces<'f, 'a>(functions: &'f [Function<'a>]) -> Vec<(Vec<&'a str>, Vec<&'f Function<'a>>)> {
     let mut all: Vec<(Vec<&str>, Vec<&Function<'_>>)> = Vec::new();
     for function in functions {
@@ -119,7 +119,7 @@ fn namespaces<'f, 'a>(functions: &'f [Function<'a>]) -> Vec<(Vec<&'a str>, Vec<&
     all
 }
 
-/// Returns a name that begins with a capital letter, made of several.
+/// Joins names to one in Pascal case.
 fn pascal(parts: &[&str]) -> String {
     let capital =
         |part: &&str| part.chars().take(1).flat_map(char::to_uppercase).chain(part.chars().skip(1)).collect::<String>();

@@ -1,4 +1,4 @@
-//! The client for Python.
+//! Generates the module of the Python client.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,7 @@ pub fn python(document: &Value) -> String {
         .to_owned();
     let (mut objects, mut aliases) = (String::new(), String::new());
     for (name, schema) in types(document, &functions) {
-        // An alias is evaluated where it stands, so its parts come first.
+        // Python evaluates an alias where it is defined, so its parts must come first.
         match schema["properties"].is_object() && schema["oneOf"].is_null() {
             true => objects.push_str(&object(name, schema)),
             false => {
@@ -54,7 +54,7 @@ pub fn python(document: &Value) -> String {
     out
 }
 
-/// Returns an object type. Names that are no identifiers need the functional form.
+/// Returns an object type. Names that are not identifiers require the functional syntax.
 fn object(name: &str, schema: &Value) -> String {
     let properties = schema["properties"].as_object().into_iter().flatten();
     let field = |(field, property): (&String, &Value)| {
@@ -75,7 +75,7 @@ fn object(name: &str, schema: &Value) -> String {
     out
 }
 
-/// Returns the right side of an alias; other types in it may come later in the module.
+/// Returns the right-hand side of an alias. Quotes allow it to refer to types that come later in the module.
 fn quoted_alias(schema: &Value) -> String {
     let text = kind(schema);
     if text.starts_with("Literal[") { text } else { format!("{text:?}") }
@@ -106,7 +106,7 @@ fn method(function: &Function<'_>) -> String {
     )
 }
 
-/// Returns a type in Python's words.
+/// Returns the Python type for a schema.
 fn kind(schema: &Value) -> String {
     if let Some(name) = referred(schema) {
         return name.to_owned();
@@ -169,7 +169,7 @@ fn is_keyword(name: &str) -> bool {
     )
 }
 
-/// Returns a name as Python writes it; one that is a word of the language gets an underscore.
+/// Converts a name to snake case; appends an underscore to a Python keyword.
 fn snake(name: &str) -> String {
     let mut out = String::new();
     for c in name.chars() {

@@ -1,4 +1,4 @@
-//! The client for TypeScript.
+//! Generates the module of the TypeScript client.
 
 use std::fmt::Write as _;
 
@@ -77,7 +77,7 @@ fn method(function: &Function<'_>) -> String {
     )
 }
 
-/// Returns a type in TypeScript's words.
+/// Returns the TypeScript type for a schema.
 fn kind(schema: &Value) -> String {
     if let Some(name) = referred(schema) {
         return name.to_owned();

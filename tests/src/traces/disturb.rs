@@ -8,8 +8,9 @@ use super::{RawNode, Screen};
 
 const LISTS: &[&str] = &["RecyclerView", "ListView", "GridView"];
 
-/// Returns a copy of a screen that lacks a tenth of its nodes (at least one, never the root; children of a missing node
-/// move up to its parent), has the rows of its lists shuffled, and random digits in the place of all digits.
+/// Returns a copy of a screen in which a tenth of the nodes is missing, the rows of lists are shuffled, and all digits
+/// are replaced with random ones. At least one node is missing, but never the root. The children of a missing node move
+/// up to its parent.
 pub(super) fn disturb(screen: &Screen, rng: &mut Rng) -> Screen {
     let mut children: HashMap<i64, Vec<&RawNode>> = HashMap::new();
     screen.nodes.iter().for_each(|n| children.entry(n.1).or_default().push(n));

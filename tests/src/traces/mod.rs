@@ -1,7 +1,7 @@
 //! Recordings that UI explorers made on real phones, and scores of how well the daemon recognises states on them.
 //!
-//! Each screen is processed as if it came from a phone: it is encoded as the text of the phone's service, parsed by the
-//! daemon, and reduced to the structure by which states are recognised.
+//! Each screen is processed as if it came from a phone: encoded as the text of the phone's service, parsed by the
+//! daemon's code, and reduced to the structure by which states are recognised.
 
 mod disturb;
 mod replay;
@@ -58,7 +58,7 @@ struct Step {
 /// `.gz`.
 ///
 /// # Errors
-/// A message that names the file that cannot be read, or says that there is no recording.
+/// A message that names the file that cannot be read, or a message that the directory contains no recording.
 pub fn read(dir: &Path) -> Result<Vec<Recording>, String> {
     let entries = std::fs::read_dir(dir).map_err(|e| format!("{}: {e}", dir.display()))?;
     let mut found: Vec<PathBuf> = entries.filter_map(Result::ok).map(|e| e.path()).collect();
@@ -76,8 +76,8 @@ pub fn read(dir: &Path) -> Result<Vec<Recording>, String> {
 
 fn recording(states: &Path, steps: &Path, name: &str) -> Result<Recording, String> {
     let screens: Vec<Screen> = lines(states)?;
-    // The roots of full windows are as large as the screen; other nodes may lie beyond it, and `w` and `h` are those of
-    // the phone held in another direction.
+    // The root of a full-size window is as large as the screen. Other nodes may exceed the screen, and the `w` and `h`
+    // of a recording may belong to the other orientation.
     let roots = || screens.iter().flat_map(|s| &s.nodes).filter(|n| n.1 < 0);
     let right = roots().map(|n| n.6[2]).max().unwrap_or_default();
     let bottom = roots().map(|n| n.6[3]).max().unwrap_or_default();
@@ -101,7 +101,7 @@ fn lines<T: serde::de::DeserializeOwned>(path: &Path) -> Result<Vec<T>, String> 
         .collect()
 }
 
-/// Returns a screen as the practice phone has it.
+/// Converts a screen to a scene of the practice phone.
 fn scene_of(screen: &Screen, size: (i32, i32)) -> Scene {
     let mut roots = build(&screen.nodes, -1);
     let root = if roots.len() == 1 { roots.remove(0) } else { Node { children: roots, ..Node::default() } };

@@ -1,6 +1,5 @@
-//! Replays recordings through the socket of a daemon, and scores what it hands back: whether hints are about elements
-//! on the screen, how many looks have one, and whether the first outcome that is told of the next action is what came
-//! of it.
+//! Replays recordings through the socket of a daemon, and scores its answers: whether hints concern elements on the
+//! screen, how many observations come with a hint, and whether the first predicted outcome of the next action is right.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,25 +8,25 @@ use serde_json::{Value, json};
 use super::{RawNode, Recording, Screen, Step, scene_of};
 use crate::{Client, World};
 
-/// Time between an action and the look at what came of it, milliseconds.
+/// Time between an action and the observation of its outcome, milliseconds.
 const AFTER_ACT_MS: i64 = 4_000;
 
-/// What a daemon handed back in the last 40 % of a recording.
+/// Scores of a daemon's answers in the last 40 % of a recording.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Handed {
-    /// Looks at screens on which an action can be repeated that is known to lead elsewhere.
+    /// Observations of screens on which an action is possible that is known to lead to another page.
     pub looks: usize,
-    /// Those of them that came with a hint.
+    /// Number of these observations that came with a hint.
     pub hinted_looks: usize,
-    /// Targets of hints, those to be scrolled to aside.
+    /// Targets of hints, except those that need scrolling first.
     pub targets: usize,
-    /// Those of them that are on the screen.
+    /// Number of these targets that are on the screen.
     pub targets_on_screen: usize,
-    /// Actions that followed.
+    /// Actions that were scored.
     pub actions: usize,
-    /// Actions of which something was known.
+    /// Actions with a known outcome.
     pub known: usize,
-    /// Actions whose first outcome was right.
+    /// Actions whose first known outcome was right.
     pub right: usize,
     /// Actions for which "the page stays" was right.
     pub same_page: usize,
@@ -36,7 +35,7 @@ pub struct Handed {
 }
 
 impl Handed {
-    /// Returns both added up.
+    /// Returns the sum of both.
     pub fn plus(self, other: Self) -> Self {
         Self {
             looks: self.looks + other.looks,
@@ -52,8 +51,8 @@ impl Handed {
     }
 }
 
-/// Replays recordings at the same time, each with a daemon and a phone of its own, and returns the scores in the same
-/// order. `steps` limits the number of steps of each. Needs debug assertions, as the daemons' clocks are advanced.
+/// Replays recordings in parallel, each with its own daemon and phone, and returns the scores in the same order.
+/// `steps` limits the number of steps of each. Requires debug assertions, because the daemons' clocks are advanced.
 pub fn replay(recordings: &[Recording], steps: usize) -> Vec<Handed> {
     std::thread::scope(|scope| {
         let runs: Vec<_> =
@@ -62,7 +61,7 @@ pub fn replay(recordings: &[Recording], steps: usize) -> Vec<Handed> {
     })
 }
 
-/// How often something led to each true structure, in the order in which they came.
+/// Number of times that something led to each true structure, in order of first occurrence.
 type Votes<'a> = Vec<(&'a str, u32)>;
 
 fn vote<'a>(votes: &mut Votes<'a>, structure: &'a str) {
@@ -72,7 +71,7 @@ fn vote<'a>(votes: &mut Votes<'a>, structure: &'a str) {
     }
 }
 
-/// Returns the most frequent structure, and the first of equally frequent ones.
+/// Returns the most frequent structure; of equally frequent ones, the first.
 fn winner<'a>(votes: Option<&Votes<'a>>) -> Option<&'a str> {
     votes?.iter().rev().max_by_key(|(_, count)| *count).map(|(structure, _)| *structure)
 }
@@ -84,15 +83,15 @@ struct Replay<'a> {
     handed: Handed,
     /// True structures of the states that the daemon named.
     truths: HashMap<String, Votes<'a>>,
-    /// What the same action led to in an activity.
+    /// Outcomes of each action, by activity.
     by_activity: HashMap<(String, String), Votes<'a>>,
-    /// Actions that led from a structure to another one.
+    /// Elements whose touch led from a structure to another one.
     leading: HashSet<(&'a str, String)>,
 }
 
 impl<'a> Replay<'a> {
     fn run(recording: &'a Recording, limit: usize) -> Handed {
-        // The daemon's own looks would meet screens of a later step.
+        // Disabled, because the daemon's own captures after an action would see the screen of a later step.
         let world = World::with_clock_and("[observe]\nafter_act_ms = 0\n");
         let client = world.client();
         let (truths, by_activity, leading) = Default::default();
@@ -117,7 +116,7 @@ impl<'a> Replay<'a> {
             }
             let told = if testing { self.experience() } else { Value::Null };
             self.act(step, &look);
-            // A look before that time cannot tell that nothing changed.
+            // An earlier observation could not establish that nothing changed.
             self.world.advance(AFTER_ACT_MS);
             let next = self.look(to);
             if testing {
@@ -148,8 +147,7 @@ impl<'a> Replay<'a> {
         self.client.ok("memory.experience", json!({"limit": 10_000}))
     }
 
-    /// Does what the recording did. A step that cannot be repeated, as its target is not touchable for the service, is
-    /// one that fails.
+    /// Repeats the action of a step. If the target cannot be touched through the service, the action fails.
     fn act(&mut self, step: &Step, look: &Value) {
         let target = &step.action["target"];
         let bounds: Vec<i64> =
@@ -186,7 +184,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Compares what was told of the action that came next with what came of it.
+    /// Compares the predicted outcome of an action with its actual outcome.
     fn judge_outcome(&mut self, step: &Step, from: &'a Screen, to: &'a Screen, told: &Value) {
         if matches!(step.action["type"].as_str(), Some("intent" | "kill_app")) {
             return;
@@ -221,13 +219,13 @@ impl<'a> Replay<'a> {
     }
 }
 
-/// Returns what identifies an action: its type and the target's id, class and text.
+/// Returns the key of an action: its type and the target's id, class and text.
 fn action(step: &Step) -> String {
     let target = &step.action["target"];
     format!("{} {} {} {}", step.action["type"], target["rid"], target["cls"], target["text"])
 }
 
-/// Returns what identifies a node that can be touched: id, class, text and description.
+/// Returns the key of a node: id, class, text and description.
 fn described(node: &RawNode) -> String {
     format!("{:?} {} {:?} {:?}", node.3, node.2, node.4, node.5)
 }
@@ -237,7 +235,7 @@ fn package(step: &Step) -> &str {
     intent.split_whitespace().find(|w| w.contains('/')).and_then(|w| w.split('/').next()).unwrap_or("org.example.none")
 }
 
-/// Returns the alias of the ref with the bounds and the id of a target.
+/// Returns the alias of the ref with the same bounds and id as a target.
 fn alias_of(target: &Value, look: &Value) -> Option<String> {
     let bounds: Vec<String> = target["bounds"].as_array()?.iter().map(Value::to_string).collect();
     let rows = look["refs"]["rows"].as_array()?;
@@ -247,7 +245,7 @@ fn alias_of(target: &Value, look: &Value) -> Option<String> {
     row["ref"].as_str().map(str::to_owned)
 }
 
-/// Whether two actions have one verb and one target.
+/// Returns whether two actions have the same verb, parameters and target.
 fn is_same(a: &Value, b: &Value) -> bool {
     let name = |a: &Value| a["target"]["title"].as_str().or(a["target"]["label"].as_str()).map(str::to_owned);
     let equal = |field: &str| a["target"][field] == b["target"][field];
@@ -258,11 +256,11 @@ fn is_same(a: &Value, b: &Value) -> bool {
         && ["role", "resId", "path", "ordinal"].into_iter().all(equal)
 }
 
-/// Whether a visible element of a screen has the id of a target, and its title among its own texts or those inside it.
-/// Judges by the recording alone.
+/// Returns whether a visible element of a screen has the id of a target, and contains its title in its own texts or
+/// those inside it. Uses only the recording.
 fn is_on_screen(target: &Value, screen: &Screen) -> bool {
     let title = target["title"].as_str().or(target["label"].as_str()).unwrap_or_default();
-    // A long one is shortened.
+    // Long titles are truncated.
     let title = title.trim_end_matches('\u{2026}');
     let has_title = |node: &RawNode| {
         let texts =

@@ -1,5 +1,5 @@
-//! Scores of how well states are recognised: whether they predict the effect of an action, whether their number matches
-//! the true structures, and whether a screen keeps its state when it is disturbed.
+//! Scores how well states are recognised: whether they predict the effect of an action, whether their number matches
+//! that of the true structures, and whether a disturbed screen keeps its state.
 
 use std::collections::{HashMap, HashSet};
 
@@ -54,7 +54,7 @@ pub fn score(recording: &Recording) -> Score {
         pairs.insert((to, next));
         let vote = votes.entry((from, action(&step.action))).or_default();
         if i >= train {
-            // Among equally frequent structures, the one that came first.
+            // Of equally frequent structures, the one that occurred first wins.
             let best = vote.iter().rev().max_by_key(|(_, count)| *count);
             correct += usize::from(best.is_some_and(|(structure, _)| *structure == next));
         } else {

@@ -1,4 +1,4 @@
-//! How results of the `backup` commands are shown.
+//! Renders the results of the `backup` commands.
 
 use afd_proto::backup::{
     Backup as Entry, BackupCreate, BackupDelete, BackupList, BackupVerify, Backups, Deleted, Restored, Verified,
@@ -48,7 +48,7 @@ fn verified(v: &Verified) -> String {
     good + &lost(v.artifacts_lost, &v.lost)
 }
 
-/// Lists artifacts of which a backup has no intact copy.
+/// Renders the list of artifacts without an intact copy in the backup.
 fn lost(total: u64, paths: &[String]) -> String {
     let lines: String = paths.iter().map(|path| format!("  {path}\n")).collect();
     let more = total.saturating_sub(paths.len() as u64);
@@ -60,7 +60,7 @@ fn lost(total: u64, paths: &[String]) -> String {
     }
 }
 
-/// Renders what `backup restore` restored; `None` if the data is something else.
+/// Renders the result of `backup restore`; `None` if the data is not one.
 pub fn restored(data: &Value) -> Option<String> {
     let restored: Restored = serde_json::from_value(data.clone()).ok()?;
     let mut out = format!("{} {} into {}\n", paint(parts::GOOD, "restored"), line(&restored.backup), restored.database);
@@ -69,7 +69,7 @@ pub fn restored(data: &Value) -> Option<String> {
     }
     out += &lost(restored.artifacts_lost, &restored.lost);
     if let Some(dir) = restored.replaced {
-        out += &format!("what was there is kept in {dir}\n");
+        out += &format!("the replaced database is kept in {dir}\n");
     }
     Some(out)
 }

@@ -1,4 +1,4 @@
-//! `conversation.*`, `pattern.*` and `pageModel.*`.
+//! Renders the results of `conversation.*`, `pattern.*` and `pageModel.*`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -118,7 +118,7 @@ fn found(found: &FoundMessages) -> String {
     table(["session", "position", "at", "role", "text"], found.messages.iter().map(row))
 }
 
-/// Names the backups that still hold what was deleted.
+/// Renders the backups that still contain the deleted data; empty if there are none.
 pub(super) fn still_in(backups: &[String]) -> String {
     if backups.is_empty() {
         String::new()
@@ -128,9 +128,9 @@ pub(super) fn still_in(backups: &[String]) -> String {
 }
 
 fn erased(deleted: &DeleteMessageResult) -> String {
-    let left = deleted.files_left.iter().map(|file| format!("not deleted, as you named it: {file}\n"));
+    let left = deleted.files_left.iter().map(|file| format!("not deleted, because you chose its path: {file}\n"));
     format!(
-        "{} message {}, and {} made of it\n",
+        "{} message {}, and {} derived from it\n",
         paint(GOOD, "deleted"),
         deleted.position,
         count(deleted.derived, "row")

@@ -1,4 +1,4 @@
-//! How results of the `daemon` commands are shown.
+//! Renders the results of the `daemon` commands.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ fn methods(list: &MethodList) -> String {
     table(["method", "effect", "summary"], list.methods.iter().map(row))
 }
 
-/// Renders calls per second since the look before, and their times, for the methods that were called.
+/// Renders the calls per second since the previous update, and their durations, for the methods that were called.
 pub fn rates(before: &[MethodLoad], now: &[MethodLoad], since: Duration) -> String {
     let old = |name: &str| before.iter().find(|m| m.name == name).map_or((0, 0), |m| (m.calls, m.calls * m.mean_us));
     let row = |m: &MethodLoad| {

@@ -1,4 +1,4 @@
-//! `device.*` and `daemon.*`.
+//! Renders the results of `device.*`, and the state of the daemon.
 
 use std::fmt::Write as _;
 

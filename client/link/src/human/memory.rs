@@ -1,4 +1,4 @@
-//! How results of the `memory` commands are shown.
+//! Renders the results of the `memory` commands.
 
 use afd_proto::upkeep::{
     Exported, ImportCounts, Imported, MemoryExport, MemoryImport, MemoryPrune, MemoryVacuum, Pruned, Vacuumed,

@@ -27,7 +27,7 @@ use parts::{BAD, DIM, WARN, fields};
 pub use parts::{bytes, count, kebab, paint, table};
 pub use records::{experience, live, log};
 
-/// Adds what people want by default: the outline of a page, unless they asked for more.
+/// Adds the default parameters for people: the outline of a page, unless the call asks for rows or files.
 pub fn add_defaults(method: &str, params: &mut Map<String, Value>) {
     let more = ["include", "maxRows", "saveDir"].iter().any(|name| params.contains_key(*name))
         || params.get("full") == Some(&Value::Bool(true));
@@ -36,7 +36,7 @@ pub fn add_defaults(method: &str, params: &mut Map<String, Value>) {
     }
 }
 
-/// Returns how the result of a method is rendered, by its name; `None` if only its fields are shown.
+/// Returns the function that renders the result of a method; `None` if its fields are listed instead.
 pub fn render_of(method: &str) -> Option<Render> {
     let modules = [
         backup::RENDERS,
@@ -53,10 +53,10 @@ pub fn render_of(method: &str) -> Option<Render> {
     modules.into_iter().flatten().find(|(name, _)| *name == method).map(|(_, render)| *render)
 }
 
-/// Shows the progress of a call in one line on standard error, which the next step replaces.
+/// Shows the progress of a call in one line on standard error. The next call of this function replaces the line.
 pub fn show_progress(step: afd_proto::rpc::Progress) {
     let done = match step.total {
-        // Waits count milliseconds.
+        // The unit of waits is milliseconds.
         Some(total) => format!("{} of {} s", step.done / 1000, total / 1000),
         None => step.done.to_string(),
     };
@@ -65,7 +65,7 @@ pub fn show_progress(step: afd_proto::rpc::Progress) {
     let _ = out.flush();
 }
 
-/// Removes the line with the progress.
+/// Erases the line with the progress.
 pub fn end_progress() {
     let mut out = anstream::stderr();
     let _ = write!(out, "\r\u{1b}[K");

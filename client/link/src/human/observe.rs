@@ -1,4 +1,4 @@
-//! `observe.*`, `act.*`, `verify.*` and `recover.*`.
+//! Renders the results of `observe.*`, `act.*`, `verify.*` and `recover.*`.
 
 use std::fmt::Write as _;
 
@@ -201,7 +201,7 @@ fn acted(op: &str, reply: &Reply<ActResult>) -> String {
     done(op, result, target.as_ref(), *duration_ms, *replayed, *moved) + &looked(look.as_ref())
 }
 
-/// Renders what an action led to, if that was asked for.
+/// Renders the page that an action led to, if the call asked for it.
 fn looked(look: Option<&Look>) -> String {
     let Some(look) = look else { return String::new() };
     let changed = match (&look.note, look.changed) {

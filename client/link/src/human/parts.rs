@@ -5,17 +5,18 @@ use anstyle::{AnsiColor, Style};
 use comfy_table::{ContentArrangement, Row, Table, presets};
 use serde_json::Value;
 
-/// Style of what went well.
+/// Style of success.
 pub const GOOD: Style = AnsiColor::Green.on_default();
-/// Style of what failed.
+/// Style of failure.
 pub const BAD: Style = AnsiColor::Red.on_default();
-/// Style of what needs attention.
+/// Style of warnings.
 pub const WARN: Style = AnsiColor::Yellow.on_default();
-/// Style of what matters less.
+/// Style of secondary information.
 pub const DIM: Style = Style::new().dimmed();
 pub(super) const BOLD: Style = Style::new().bold();
 
-/// Returns a size in the largest unit in which it is at least 1, with one decimal.
+/// Formats a size in bytes with the largest unit up to GiB in which it is at least 1; except for bytes, with one
+/// decimal.
 pub fn bytes(size: u64) -> String {
     let mut size = size as f64;
     for unit in ["B", "KiB", "MiB", "GiB"] {
@@ -37,12 +38,12 @@ pub(super) fn maybe<T: ToString>(value: &Option<T>) -> String {
     value.as_ref().map(ToString::to_string).unwrap_or_default()
 }
 
-/// Returns a line that tells how to get the next page, or an empty string on the last page.
+/// Returns a line with the cursor of the next page, or an empty string on the last page.
 pub(super) fn more(cursor: Option<i64>) -> String {
     cursor.map(|cursor| paint(DIM, &format!("more: --cursor {cursor}")) + "\n").unwrap_or_default()
 }
 
-/// Returns a line for each thing that an answer could not use.
+/// Returns a line for each source that the result is missing.
 pub fn missing(missing: &[String]) -> String {
     missing.iter().map(|what| format!("{}: {what}\n", paint(WARN, "missing"))).collect()
 }
@@ -66,7 +67,7 @@ pub fn table<const N: usize>(columns: [&str; N], rows: impl IntoIterator<Item = 
     }
     let mut table = Table::new();
     table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-    // On a terminal each row stays on one line; elsewhere nothing is cut for its width.
+    // On a terminal, rows are cut to its width, so that each stays on one line.
     let width = terminal_width();
     if let Some(width) = width {
         table
@@ -105,8 +106,8 @@ pub(super) fn shorten(text: &str) -> String {
     }
 }
 
-/// Returns a time (UTC milliseconds) in the local time zone, which it names: today's by the clock, that of another year
-/// with the year.
+/// Formats a time (UTC milliseconds) in the local time zone, with the name of the zone: the time of day if it is today,
+/// date and time if it is this year, else the date with the year.
 pub fn time(ms: i64) -> String {
     let zone = jiff::tz::TimeZone::system();
     let now = jiff::Timestamp::now().to_zoned(zone.clone());
@@ -167,7 +168,7 @@ pub(super) fn fields(value: &Value, indent: usize) -> String {
     }
 }
 
-/// Returns a number with its noun, in the plural unless it is one.
+/// Returns a number with its noun, in the plural unless the number is 1.
 pub fn count(number: impl ToString, noun: &str) -> String {
     let number = number.to_string();
     if number == "1" { format!("1 {noun}") } else { format!("{number} {noun}s") }
@@ -178,7 +179,7 @@ pub fn dry_run(dry: bool) -> String {
     if dry { paint(WARN, "dry run: nothing was changed") + "\n" } else { String::new() }
 }
 
-/// Marks what came from another memory.
+/// Returns a note for records that come from another memory; empty for own ones.
 pub fn from(origin: &Option<String>) -> &'static str {
     if origin.is_some() { " (from another memory)" } else { "" }
 }

@@ -1,4 +1,4 @@
-//! How results of the `recall` commands are shown.
+//! Renders the results of the `recall` and `model` commands.
 
 use std::fmt::Write as _;
 
@@ -19,14 +19,14 @@ human! {
     RecallSearch => found;
     RecallStore => stored;
     RecallGet => |entry: &RecallEntry| entry_lines(entry);
-    RecallUsed => |entry: &RecallEntry| format!("{}  believed {:.2}\n", entry_lines(entry), entry.confidence);
+    RecallUsed => |entry: &RecallEntry| format!("{}  confidence {:.2}\n", entry_lines(entry), entry.confidence);
     RecallContextFor => |context: &RecallContext| {
         let missing = missing(&context.missing);
         format!("{}\n{missing}{}\n", context.text, paint(DIM, &format!("{} tokens", context.tokens)))
     };
     RecallDelete => |deleted: &RecallDeleted| {
         let held = if deleted.backups.is_empty() { String::new() } else { format!("; still in the backups {}", deleted.backups.join(", ")) };
-        let told = deleted.qdrant.as_ref().map_or(String::new(), |url| format!("; the Qdrant at {url} is still to be told"));
+        let told = deleted.qdrant.as_ref().map_or(String::new(), |url| format!("; deletion pending at Qdrant {url}"));
         format!("{} {}{held}{told}\n", paint(GOOD, "deleted"), deleted.uid)
     };
     RecallStatusOf => status;
@@ -40,7 +40,7 @@ pub(super) fn entry_lines(entry: &RecallEntry) -> String {
     let mut out = String::new();
     let title = entry.title.as_deref().map_or(String::new(), |title| format!(" {title}"));
     let id = entry.id.map_or(String::new(), |id| format!(" {id}"));
-    let weak = if entry.weak { ", little speaks for it" } else { "" };
+    let weak = if entry.weak { ", weak match" } else { "" };
     let score = entry.score.map_or(String::new(), |score| format!(" {score:.2}{weak}"));
     let _ = writeln!(out, "{}{title}{}", paint(BOLD, &format!("{}{id}", entry.kind)), paint(DIM, &score));
     for line in entry.text.lines() {
@@ -49,7 +49,7 @@ pub(super) fn entry_lines(entry: &RecallEntry) -> String {
     let about = [entry.app.as_deref(), entry.site.as_deref(), entry.session.as_deref()];
     let mut about: Vec<String> = about.into_iter().flatten().map(str::to_owned).collect();
     if entry.source != "recorded" {
-        about.push(format!("said by {}", entry.source));
+        about.push(format!("source {}", entry.source));
     }
     if entry.origin.is_some() {
         about.push("from another memory".to_owned());
@@ -62,7 +62,7 @@ pub(super) fn entry_lines(entry: &RecallEntry) -> String {
         let _ = writeln!(out, "  {}", paint(DIM, &reasons(why)));
     }
     if !entry.duplicates.is_empty() {
-        let _ = writeln!(out, "  {}", paint(DIM, &format!("stands for {} as well", entry.duplicates.join(", "))));
+        let _ = writeln!(out, "  {}", paint(DIM, &format!("duplicates: {}", entry.duplicates.join(", "))));
     }
     out
 }
@@ -91,7 +91,7 @@ fn found(found: &RecallFound) -> String {
     if found.entries.is_empty() {
         out.push_str("nothing was found\n");
     } else if found.entries.iter().all(|entry| entry.weak) {
-        let _ = writeln!(out, "{}", paint(WARN, "nothing clearly answers this; the above is only nearest"));
+        let _ = writeln!(out, "{}", paint(WARN, "all of these are weak matches"));
     }
     out + &missing(&found.missing)
 }
@@ -100,7 +100,7 @@ fn stored(stored: &RecallStored) -> String {
     let mut out =
         format!("{} {}", paint(GOOD, if stored.updated { "updated" } else { "stored" }), entry_lines(&stored.entry));
     if !stored.similar.is_empty() {
-        let _ = writeln!(out, "{}", paint(WARN, "says much the same as:"));
+        let _ = writeln!(out, "{}", paint(WARN, "similar entries:"));
         stored.similar.iter().for_each(|entry| out.push_str(&entry_lines(entry)));
     }
     out + &missing(&stored.missing)
@@ -109,7 +109,7 @@ fn stored(stored: &RecallStored) -> String {
 fn status(status: &RecallStatus) -> String {
     let mut out = table(["type", "entries"], status.entries.iter().map(|e| [e.kind.clone(), e.count.to_string()]));
     if status.due > 0 {
-        let _ = writeln!(out, "{} entries still to be made", status.due);
+        let _ = writeln!(out, "{} entries not indexed yet", status.due);
     }
     let row = |model: &EmbeddingModel| {
         let state = match &model.error {
@@ -128,8 +128,8 @@ fn status(status: &RecallStatus) -> String {
     let _ = writeln!(out, "{}", paint(DIM, &format!("index in memory: {}", bytes(status.index_bytes))));
     if let Some(QdrantStatus { url, collection, pending, error }) = &status.qdrant {
         let state = match error {
-            Some(error) => paint(BAD, &format!("{error}; {pending} changes to be sent")),
-            None if *pending > 0 => format!("{pending} changes to be sent"),
+            Some(error) => paint(BAD, &format!("{error}; {pending} changes not uploaded yet")),
+            None if *pending > 0 => format!("{pending} changes not uploaded yet"),
             None => "complete".to_owned(),
         };
         let _ = writeln!(out, "Qdrant {url} {}: {state}", collection.as_deref().unwrap_or_default());
@@ -157,7 +157,7 @@ fn upkeep(upkeep: &RecallUpkeep) -> String {
     let mut out =
         if all.is_empty() { "nothing to do\n".to_owned() } else { table(["when", "change", "count", "such as"], all) };
     if !upkeep.similar.is_empty() {
-        out.push_str("\npatterns that may say the same; `afctl pattern merge --id N --into N` merges one:\n");
+        out.push_str("\npossible duplicates; `afctl pattern merge --id N --into N` merges two patterns:\n");
     }
     for SimilarPatterns { id, text, other, other_text, similarity } in &upkeep.similar {
         let _ = writeln!(out, "{similarity:.2}  {id}: {text}\n      {other}: {other_text}");

@@ -1,4 +1,4 @@
-//! `memory.*`, `artifact.*`, `config.*`, `job.*` and the live stream.
+//! Renders the results of `memory.*`, `artifact.*`, `config.*` and `job.*`, and the messages of the live stream.
 
 use std::fmt::Write as _;
 
@@ -186,7 +186,7 @@ fn what(event: &Event) -> String {
     format!("{} {what}", event.category)
 }
 
-/// Names what an action led to, most frequent first, with how often where that differs.
+/// Returns the outcomes of an action, most frequent first. If there are several, adds the count of each.
 fn leads_to(t: &Transition) -> String {
     let seen = t.outcomes.iter().filter(|o| o.kind != OutcomeKind::Refuted && o.kind != OutcomeKind::Failed);
     let names: Vec<(String, i64)> = seen

@@ -1,4 +1,4 @@
-//! Which function renders the result of a method.
+//! Maps methods to the functions that render their results.
 
 use afd_proto::Method;
 use serde_json::Value;
@@ -18,7 +18,7 @@ pub fn render<M: Human>(data: &Value) -> Option<String> {
 /// Methods and the functions that render their results.
 macro_rules! human {
     ($($method:path => $function:expr;)*) => {
-        /// How the results of these methods are rendered.
+        /// The functions that render the results of these methods, by method name.
         pub const RENDERS: &[(&str, $crate::outcome::Render)] =
             &[$((<$method as afd_proto::Method>::INFO.name, $crate::human::render::render::<$method>)),*];
         $(

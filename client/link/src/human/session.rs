@@ -1,4 +1,4 @@
-//! `session.*`.
+//! Renders the results of `session.*`.
 
 use std::fmt::Write as _;
 
@@ -36,7 +36,7 @@ human! {
     TaskAdd => task;
     TaskStart => |started: &TaskStarted| {
         let known: String = started.known.iter().map(entry_lines).collect();
-        let known = if known.is_empty() { known } else { format!("{}\n{known}", paint(DIM, "known about it:")) };
+        let known = if known.is_empty() { known } else { format!("{}\n{known}", paint(DIM, "from memory:")) };
         task(&started.task) + &known + &missing(&started.missing)
     };
     TaskUpdate => task;
@@ -128,7 +128,7 @@ fn shown(shown: &SessionDetails) -> String {
     out
 }
 
-/// Writes what sessions before left open, and what the last one found.
+/// Writes what previous sessions left open, and the findings of the last one.
 fn left_open(out: &mut String, before: &LeftOpen) {
     let mut lines: Vec<String> = before.tasks.iter().map(|task| format!("task: {task}")).collect();
     lines.extend(before.next_steps.iter().map(|step| format!("next: {step}")));
@@ -151,7 +151,7 @@ fn updated(info: &SessionInfo) -> String {
 fn deleted(deleted: &Deleted) -> String {
     let Deleted { session, messages, derived, tasks, findings, kept, remainder, files_left, backups, .. } = deleted;
     let mut out = format!(
-        "{} {session}: {}, {} made of them, {}, {}\n",
+        "{} {session}: {}, {} derived from them, {}, {}\n",
         paint(GOOD, "deleted"),
         count(*messages, "message"),
         count(*derived, "record"),
@@ -165,7 +165,7 @@ fn deleted(deleted: &Deleted) -> String {
             count(*kept, "finding")
         );
     }
-    section(&mut out, "not deleted, as you named these files", files_left.iter().cloned());
+    section(&mut out, "not deleted, because you chose their paths", files_left.iter().cloned());
     out += &super::conversation::still_in(backups);
     out
 }
@@ -183,7 +183,7 @@ fn imported(imported: &Imported) -> String {
     if imported.left_out > 0 {
         let _ = writeln!(
             out,
-            "{} {} of the system, which are not taken from another memory",
+            "{} {}; system messages are never imported from another memory",
             paint(WARN, "left out:"),
             count(imported.left_out, "message")
         );
@@ -328,7 +328,7 @@ fn tested(tested: &TestedElements) -> String {
         + &unknown
             .map(|e| {
                 format!(
-                    "{} {:?} is not a known component, so that it does not count as covered\n",
+                    "{} {:?} is not a known component, so it does not count as covered\n",
                     paint(WARN, "warning"),
                     e.element
                 )

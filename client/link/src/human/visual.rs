@@ -1,4 +1,4 @@
-//! `visual.*`.
+//! Renders the results of `visual.*`.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! The settings of conversations and of the language model that writes summaries.
+//! The settings of conversations, of recall, and of the language model that writes summaries.
 
 use std::path::PathBuf;
 
@@ -51,106 +51,108 @@ const TYPING_CALLS: &[&str] = &[
 sections! {
     /// How conversations are stored and assembled into a context.
     Conversation "conversation." {
-        /// Language model or tokenizer whose tokens are counted, unless a session names another.
+        /// Language model or tokenizer by which tokens are counted, unless a session names another.
         model: String = "o200k_base".to_owned();
         /// Maximum size of a context, tokens.
         max_tokens: u64 [range 256..=100_000_000] = 100_000;
         /// Maximum number of messages in a context.
         max_messages: u64 [range 2..=1_000_000] = 1_000;
-        /// Share of either maximum above which a context is compacted, per cent.
+        /// Percentage of either maximum above which a context is compacted.
         compaction_threshold: u64 [range 1..=100] = 80;
-        /// Number of newest messages that compaction keeps.
+        /// Number of the newest messages that compaction keeps.
         keep_recent: u64 [range 1..=1_000_000] = 10;
         /// Number of lines of the rolling summary.
         summary_lines: u64 [range 1..=100] = 3;
-        /// Number of messages that are sent with the rolling summary.
+        /// Number of recent messages that are sent with the rolling summary.
         recent_messages: u64 [range 1..=100] = 2;
         /// Maximum length of a request in a line of the rolling summary, characters.
         brief_request: u64 [range 1..=10_000] = 30;
         /// Maximum length of an answer in a line of the rolling summary, characters.
         brief_answer: u64 [range 1..=10_000] = 50;
-        /// Context keys that are tracked.
+        /// Names of the context keys that the daemon tracks.
         tracked_keys: Vec<String> = words(TRACKED_KEYS);
         /// Tools whose successful calls set context keys.
         context_calls: Vec<String> = words(CONTEXT_CALLS);
-        /// Tools that type text; the text in their calls is not stored. A name also stands for longer ones that end
-        /// with it, such as `mcp__phone__type_text`.
+        /// Tools that type text; the text in their calls is not stored. A name also matches longer names that end with
+        /// it, such as `mcp__phone__type_text`.
         typing_calls: Vec<String> = words(TYPING_CALLS);
-        /// Share of a budget for rules and context keys, per cent.
+        /// Percentage of a token budget for rules and context keys.
         split_system: u64 = 15;
-        /// Share of a budget for notes, experience, bugs and patterns, per cent.
+        /// Percentage of a token budget for notes, experience, bugs and patterns.
         split_knowledge: u64 = 20;
-        /// Share of a budget for summary and recent turns, per cent.
+        /// Percentage of a token budget for the summary and recent turns.
         split_history: u64 = 35;
-        /// Share of a budget for goal and tasks, per cent.
+        /// Percentage of a token budget for the goal and tasks.
         split_current_task: u64 = 15;
-        /// Share of a budget for the definitions of the caller's tools, per cent.
+        /// Percentage of a token budget for the definitions of the caller's tools.
         split_tools: u64 = 10;
-        /// Share of a budget that stays unused, per cent.
+        /// Percentage of a token budget that stays unused.
         split_buffer: u64 = 5;
-        /// How long the tables of a tokenizer stay in memory after use, milliseconds.
+        /// How long the tables of a tokenizer stay in memory after their last use, milliseconds.
         tokenizer_idle_ms: u64 [range 1..=86_400_000] = 60_000;
     }
 
-    /// How what is remembered is found again.
+    /// Recall: the search over remembered entries.
     RecallSettings "recall." {
         /// Directory of a sentence model (`config.json`, `tokenizer.json`, `model.safetensors`); `afctl model add`
-        /// checks and sets it.
+        /// checks the model and sets this.
         model_dir: Option<PathBuf> = None;
-        /// How long a sentence model stays in memory after use, milliseconds.
+        /// How long a sentence model stays in memory after its last use, milliseconds.
         model_idle_ms: u64 [range 1..=86_400_000] = 60_000;
-        /// Base URL of an embedding endpoint in the form of OpenAI's, such as `http://127.0.0.1:11434/v1`; used if
-        /// there is no `recall.model_dir`.
+        /// Base URL of an embedding endpoint with the API of OpenAI, such as `http://127.0.0.1:11434/v1`; used only if
+        /// `recall.model_dir` is not set.
         endpoint_url: Option<String> = None;
         /// Name of the embedding model at the endpoint.
         endpoint_model: String = String::new();
-        /// Variable of the daemon's environment that holds the API key of the endpoint.
+        /// Environment variable of the daemon that contains the API key of the endpoint.
         endpoint_key_env: Option<String> = None;
-        /// File that holds the API key of the endpoint; a bare name may be a systemd credential.
+        /// File that contains the API key of the endpoint; a bare name may refer to a systemd credential.
         endpoint_key_file: Option<PathBuf> = None;
         /// Timeout of a request to the endpoint, milliseconds.
         endpoint_timeout_ms: u64 [range 1..=600_000] = 30_000;
-        /// URL of a Qdrant whose index is searched, such as `http://127.0.0.1:6333`; several stores may share it.
+        /// URL of a Qdrant server that serves as an external index, such as `http://127.0.0.1:6333`; several stores can
+        /// share it.
         qdrant_url: Option<String> = None;
-        /// What the names of the collections there begin with; each model has one of its own.
+        /// Prefix of the names of the Qdrant collections; each model has its own collection.
         qdrant_collection: String = "qa_memories".to_owned();
-        /// Variable of the daemon's environment that holds the API key of the Qdrant.
+        /// Environment variable of the daemon that contains the API key of Qdrant.
         qdrant_key_env: Option<String> = None;
-        /// File that holds the API key of the Qdrant; a bare name may be a systemd credential.
+        /// File that contains the API key of Qdrant; a bare name may refer to a systemd credential.
         qdrant_key_file: Option<PathBuf> = None;
-        /// How long a search waits for the Qdrant, milliseconds.
+        /// How long a search waits for Qdrant, milliseconds.
         qdrant_timeout_ms: u64 [range 1..=600_000] = 2_000;
-        /// Delay before what could not be sent to the Qdrant is sent again, milliseconds; doubled after each further
-        /// failure, up to a minute.
+        /// Delay before a failed upload to Qdrant is retried, milliseconds; it doubles after each further failure, up
+        /// to one minute.
         qdrant_retry_ms: u64 [range 1..=60_000] = 1_000;
-        /// How long a search waits for the vector of its query, milliseconds; without it, it finds by the rest and says
-        /// so.
+        /// How long a search waits for the vector of its query, milliseconds; after that, it searches without this
+        /// vector and reports that it is missing.
         search_wait_ms: u64 [range 1..=600_000] = 3_000;
-        /// Interval of the job that tidies what can be recalled, hours; takes effect after a restart of the daemon.
+        /// Interval of the job that maintains recall entries, hours; a change takes effect after a restart of the
+        /// daemon.
         upkeep_hours: u64 [range 1..=8_760] = 24;
-        /// Age at which half of what age counts in the ranking is lost, days.
+        /// Age at which an entry has lost half of the part of its score that depends on age, days.
         half_life_days: u64 [range 1..=36_500] = 180;
     }
 
     /// The language model that writes summaries in the background.
     LanguageModelSettings "model." {
-        /// Kind of endpoint of the language model; without it or without `model.name` there is none.
+        /// Kind of the language model's endpoint; there is no language model unless both this and `model.name` are set.
         provider: Option<Provider> = None;
-        /// Base URL of the language model; by default the provider's own.
+        /// Base URL of the language model; by default, that of the provider.
         base_url: Option<String> = None;
         /// Name of the language model.
         name: String = String::new();
-        /// Variable of the daemon's environment that holds the API key.
+        /// Environment variable of the daemon that contains the API key.
         key_env: Option<String> = None;
-        /// File that holds the API key; a bare name may be a systemd credential.
+        /// File that contains the API key; a bare name may refer to a systemd credential.
         key_file: Option<PathBuf> = None;
         /// Timeout of a request to the language model, milliseconds.
         timeout_ms: u64 [range 1..=600_000] = 60_000;
         /// Maximum number of attempts to get a summary.
         attempts: u64 [range 1..=100] = 5;
-        /// Delay after a failure, milliseconds; doubled after each further one.
+        /// Delay before a retry after a failure, milliseconds; it doubles after each further failure.
         retry_ms: u64 [range 1..=86_400_000] = 30_000;
-        /// Maximum length of a conversation that is sent at once, characters.
+        /// Maximum length of the part of a conversation that is sent in one request, characters.
         max_input_chars: u64 [range 1_000..=10_000_000] = 100_000;
         /// Maximum length of a summary, tokens.
         max_output_tokens: u64 [range 1..=100_000] = 800;
@@ -161,9 +163,9 @@ sections! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Provider {
-    /// Chat completions, as OpenAI and many others offer them.
+    /// The chat completions API of OpenAI, which many servers implement.
     Openai,
-    /// Anthropic's messages.
+    /// The messages API of Anthropic.
     Anthropic,
 }
 
@@ -172,13 +174,13 @@ impl SettingValue for Provider {
 }
 
 impl LanguageModelSettings {
-    /// Returns whether there is a language model: the provider and the name of the model are both set, in whatever
-    /// order.
+    /// Returns whether a language model is configured: both the provider and the name of the model are set. They can be
+    /// set in either order.
     pub fn is_configured(&self) -> bool {
         self.provider.is_some() && !self.name.is_empty()
     }
 
-    /// Returns the base URL.
+    /// Returns the configured base URL, else that of the provider.
     pub fn base_url(&self) -> &str {
         match (&self.base_url, self.provider) {
             (Some(url), _) => url,
@@ -189,7 +191,7 @@ impl LanguageModelSettings {
 }
 
 impl RecallSettings {
-    /// Returns the URL of the Qdrant, as its outbox has it.
+    /// Returns the URL of the Qdrant server without trailing slashes, as the outbox stores it.
     pub fn qdrant(&self) -> Option<&str> {
         self.qdrant_url.as_deref().map(|url| url.trim_end_matches('/'))
     }

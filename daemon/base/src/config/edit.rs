@@ -79,7 +79,7 @@ pub fn remove_device(path: &Path, name: &str) -> Result<(), ConfigError> {
     })
 }
 
-/// Applies an edit to the file; a result that would be rejected at the next start is not written.
+/// Applies an edit to the file. A result that the daemon would reject at its next start is not written.
 pub(super) fn change(
     path: &Path,
     edit: impl FnOnce(&mut DocumentMut) -> Result<(), &'static str>,

@@ -25,7 +25,7 @@ pub enum ConfigError {
     },
 }
 
-/// Which setting is invalid, and what was expected.
+/// An invalid setting, with the value that was expected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidSetting(String);

@@ -16,9 +16,9 @@ use super::{ConfigError, InvalidSetting};
 pub struct File {
     /// `[device.<name>]`
     pub device: BTreeMap<String, DeviceSettings>,
-    /// `[remote]`: a single device named `default`, as `af` writes it.
+    /// `[remote]`: the single device of `af`, which gets the name `default`.
     pub remote: Remote,
-    /// `[connection]`: how the single device is reached, as `af` writes it.
+    /// `[connection]`: the connection of the single device of `af`.
     pub connection: Connection,
     /// `[memory]`
     pub memory: Memory,
@@ -51,7 +51,7 @@ pub struct File {
 /// Maximum size of the file, bytes.
 const MAX_FILE: u64 = 1 << 20;
 
-/// Every section but those of a device.
+/// All sections except those of a device.
 pub(super) const SECTIONS: &[&[Key]] = &[
     Memory::KEYS,
     Artifacts::KEYS,
@@ -71,57 +71,56 @@ pub(super) const SECTIONS: &[&[Key]] = &[
     ConnectionUsb::KEYS,
 ];
 
-/// The settings of a device: names without `device.<name>.`.
+/// The sections of a device. The names of their settings lack `device.<name>.`.
 pub(super) const DEVICE_SECTIONS: &[&[Key]] = &[DeviceSettings::KEYS, Usb::KEYS];
 
 sections! {
     /// A device.
     DeviceSettings "" {
-        /// Kind of the device, which decides by which driver it is reached: `autofish` is an Android phone with the
-        /// Autofish app.
+        /// Kind of the device, which selects its driver: `autofish` is an Android phone with the Autofish app.
         kind: DeviceKind = DeviceKind::Autofish;
         /// Base URL of the phone's service.
         url: String = String::new();
         /// Bearer token.
         token: Option<Secret> = None;
-        /// File with the bearer token; a bare name may be that of a systemd credential.
+        /// File that contains the bearer token; a bare name may refer to a systemd credential.
         token_file: Option<PathBuf> = None;
         /// Timeout of one request, milliseconds.
         timeout_ms: u64 [range 1..=600_000] = 10_000;
-        /// Whether requests go through the system's proxy; auto: not for phones on this machine or in a private
-        /// network.
+        /// Whether requests use the system's proxy; `auto` uses it except for phones on this machine or in a private or
+        /// overlay network.
         proxy: Proxy = Proxy::Auto;
         /// Whether `act.shell` may run commands.
         allow_shell: bool [file_only true] = false;
         /// Whether `act.intent` may send intents.
         allow_intent: bool [file_only true] = false;
-        /// The USB connection, if the URL leads through a forward of `adb`.
+        /// The USB connection, if the URL leads through a port forward of `adb`.
         usb: Option<Usb> = None;
     }
 
-    /// A USB connection, and the forward that `adb` made over it.
+    /// A USB connection, and the port forward that `adb` created over it.
     Usb "usb." {
-        /// Serial number of the phone, or `host:port` of one that `adb connect` reached.
+        /// Serial number of the phone, or `host:port` of a phone connected with `adb connect`.
         [alias "device"] serial: String = String::new();
-        /// Forwarded port on this machine.
+        /// Port of the forward on this machine.
         local_port: u16 [range 1..=65_535] = 0;
         /// Port of the service on the phone.
         device_port: u16 [range 1..=65_535] = 0;
-        /// Whether the forward is removed together with the device.
+        /// Whether removing the device also removes the forward.
         own_forward: bool = true;
     }
 
     /// The single device of `af`.
     Remote "remote." {
-        /// Base URL of the device `default` (as `af` writes it).
+        /// Base URL of the device `default` (written by `af`).
         url: Option<String> = None;
-        /// Bearer token of the device `default` (as `af` writes it).
+        /// Bearer token of the device `default` (written by `af`).
         token: Option<Secret> = None;
     }
 
-    /// How the single device of `af` is reached.
+    /// The connection of the single device of `af`.
     Connection "connection." {
-        /// `usb-forward` if the device `default` is reached over USB (as `af` writes it).
+        /// `usb-forward` if the device `default` is connected over USB (written by `af`).
         transport: Option<String> = None;
         /// The USB connection.
         usb: Option<ConnectionUsb> = None;
@@ -129,51 +128,51 @@ sections! {
 
     /// The USB connection of the single device of `af`.
     ConnectionUsb "connection.usb." {
-        /// Serial number of the device `default` (as `af` writes it).
+        /// Serial number of the device `default` (written by `af`).
         [alias "serial"] device: String = String::new();
-        /// Forwarded port on this machine of the device `default` (as `af` writes it).
+        /// Port of the forward on this machine, for the device `default` (written by `af`).
         local_port: u16 [range 1..=65_535] = 0;
-        /// Port of the service on the device `default` (as `af` writes it).
+        /// Port of the service on the device `default` (written by `af`).
         device_port: u16 [range 1..=65_535] = 0;
-        /// Whether the forward is removed together with the device `default` (as `af` writes it).
+        /// Whether removing the device `default` also removes the forward (written by `af`).
         own_forward: bool = true;
     }
 
     /// The memory database.
     Memory "memory." {
-        /// The memory database.
+        /// Path of the memory database.
         db: Option<PathBuf> [env "AF_DB"] [default "`$XDG_DATA_HOME/afd/memory.db`"] [restart true] = None;
         /// Whether the daemon refuses to work while its memory is damaged; otherwise it works without recording, and
-        /// answers carry `recorded: false`.
+        /// results contain `recorded: false`.
         required: bool = true;
-        /// Maximum size of what is stored in the database, bytes; the oldest events and observations are deleted, but
-        /// none of the last 7 days. What they taught stays.
+        /// Maximum size of the content of the database, bytes; the oldest events and observations are deleted first,
+        /// but none of the last 7 days. Knowledge learned from them stays.
         max_bytes: u64 [range 1..=u64::MAX] = 2 << 30;
-        /// Maximum size of the write-ahead log, bytes; it is written into the database when it is larger.
+        /// Maximum size of the write-ahead log, bytes; a larger log is written into the database and emptied.
         max_wal_bytes: u64 [range 1..=u64::MAX] = 64 << 20;
-        /// Maximum age of events, days; what they taught stays.
+        /// Maximum age of events, days; knowledge learned from them stays.
         max_event_days: u64 [range 1..=u64::MAX] = 365;
-        /// Maximum age of observations, days; what they taught stays.
+        /// Maximum age of observations, days; knowledge learned from them stays.
         max_observation_days: u64 [range 1..=u64::MAX] = 90;
     }
 
-    /// Where artifacts are stored, and for how long.
+    /// Locations and limits of artifacts.
     Artifacts "artifacts." {
         /// Root directory of artifacts.
         dir: Option<PathBuf> [env "AF_ARTIFACT_DIR"] [default "`artifacts` beside the database"] = None;
-        /// File that full screens are written to.
+        /// File to which full-screen dumps are written.
         screen_file: Option<PathBuf> [env "AF_SCREEN_FILE"] = None;
-        /// File that screenshots are written to.
+        /// File to which screenshots are written.
         screenshot_file: Option<PathBuf> [env "AF_SCREENSHOT_FILE"] = None;
-        /// Directory that pages are written to.
+        /// Directory to which pages are written.
         page_dir: Option<PathBuf> [env "AF_PAGE_DIR"] = None;
-        /// Maximum total size of the files under the root, bytes; the oldest are deleted.
+        /// Maximum total size of the files in the root directory, bytes; the oldest are deleted first.
         max_bytes: u64 [range 1..=u64::MAX] = 1 << 30;
-        /// Maximum age of the files under the root, days.
+        /// Maximum age of the files in the root directory, days.
         max_age_days: u64 [range 1..=u64::MAX] = 30;
     }
 
-    /// Copies of the memory.
+    /// Backups of the memory.
     Backup "backup." {
         /// Directory of the backups.
         dir: Option<PathBuf> [default "`backups` beside the database"] = None;
@@ -181,35 +180,38 @@ sections! {
         every_hours: u64 [range 0..=8_784] = 24;
         /// Number of automatic backups to keep.
         keep: usize [range 1..=1_000] = 7;
-        /// Maximum size of all backups, bytes; the oldest automatic backups are deleted, but never the newest.
+        /// Maximum total size of all backups, bytes; the oldest automatic backups are deleted first, but never the
+        /// newest backup.
         max_bytes: u64 [range 1..=u64::MAX] = 10 << 30;
     }
 
-    /// How `adb` is called.
+    /// The program `adb` and its server.
     Adb "adb." {
-        /// The program `adb`.
+        /// Path of the program `adb`.
         path: PathBuf = PathBuf::from("adb");
-        /// Port of the adb server on this machine; by default adb's own.
+        /// Port of the adb server on this machine; by default, the port that `adb` uses.
         server_port: Option<u16> [range 1..=65_535] = None;
     }
 
-    /// What is learned from screens.
+    /// Learning from screens.
     Visual "visual." {
-        /// Whether components and states are learned from every settled observation.
+        /// Whether the daemon learns components and states from every settled and reliable observation.
         learn: bool = true;
-        /// Detector of components on pictures: `tesseract`, or a program that is given a picture and prints detections.
+        /// Detector of components in pictures: `tesseract`, or a program that takes the path of a picture and prints
+        /// detections.
         detector: Option<String> = None;
         /// Timeout of the detector, milliseconds.
         detector_timeout_ms: u64 [range 1..=600_000] = 30_000;
-        /// The program `tesseract`.
+        /// Path of the program `tesseract`.
         tesseract_path: PathBuf = PathBuf::from("tesseract");
         /// Languages that tesseract recognises, such as `eng` or `deu+eng`.
         tesseract_languages: String = "eng".to_owned();
     }
 
-    /// What the daemon looks at by itself.
+    /// Captures that the daemon makes on its own.
     Observe "observe." {
-        /// How long the daemon looks by itself at what an action led to, milliseconds; 0: not at all.
+        /// How long the daemon captures the screen after an action to determine its outcome, milliseconds; 0 disables
+        /// these captures.
         after_act_ms: u64 [range 0..=10_000] = 3_000;
     }
 
@@ -225,19 +227,20 @@ sections! {
         default: OutputFormat = OutputFormat::Auto;
     }
 
-    /// Limits of the socket; changes take effect at once, also for open connections.
+    /// Limits of the socket. Changes take effect immediately, also for open connections.
     Limits "limits." {
         /// Maximum size of a message, bytes.
         frame_bytes: usize [range 1..=u64::MAX] = 8 << 20;
         /// Maximum number of open connections.
         connections: usize [range 1..=u64::MAX] = 512;
-        /// Maximum number of requests in flight per connection; further ones are not read until one is answered.
+        /// Maximum number of requests in flight per connection; the daemon reads no further request until it has
+        /// answered one.
         in_flight: usize [range 1..=u64::MAX] = 64;
         /// Maximum number of calls in a batch.
         batch: usize [range 1..=u64::MAX] = 256;
         /// Timeout for the rest of a partial message, and for a client that does not read its responses, milliseconds.
         half_frame_ms: u64 = 30_000;
-        /// Idle time after which a connection may be closed in favour of a new one, milliseconds.
+        /// Idle time after which the daemon may close a connection to make room for a new one, milliseconds.
         idle_ms: u64 = 60_000;
         /// Maximum number of subscriptions per connection.
         subscriptions: u32 = 16;
@@ -252,7 +255,7 @@ sections! {
     }
 }
 
-/// Declares a setting that is one of several words.
+/// Declares an enum for settings whose value is one of several words.
 macro_rules! choices {
     ($( $(#[$m:meta])* $name:ident { $( $(#[$vm:meta])* $variant:ident = $word:literal, )* } )*) => { $(
         $(#[$m])*
@@ -263,7 +266,7 @@ macro_rules! choices {
             /// All words.
             pub const WORDS: &'static [&'static str] = &[$($word),*];
 
-            /// Returns what a word stands for.
+            /// Returns the value for a word; `None` if the word is unknown.
             pub fn of(word: &str) -> Option<Self> {
                 match word {
                     $($word => Some($name::$variant),)*
@@ -271,7 +274,7 @@ macro_rules! choices {
                 }
             }
 
-            /// Returns the word.
+            /// Returns the word for the value.
             pub const fn word(self) -> &'static str {
                 match self { $($name::$variant => $word),* }
             }
@@ -291,20 +294,20 @@ choices! {
         Autofish = "autofish",
     }
 
-    /// When requests go through the system's proxy.
+    /// When requests use the system's proxy.
     Proxy {
-        /// Unless the phone is on this machine, or in a private or overlay network.
+        /// Always, except for phones on this machine or in a private or overlay network.
         #[default]
         Auto = "auto",
         /// Never.
         Direct = "direct",
-        /// As the environment says.
+        /// As configured in the environment.
         System = "system",
     }
 
     /// Output format of clients.
     OutputFormat {
-        /// Human on a terminal, JSON in a pipe.
+        /// `human` on a terminal, `json` in a pipe.
         #[default]
         Auto = "auto",
         /// For people.
@@ -319,7 +322,7 @@ choices! {
 }
 
 impl DeviceSettings {
-    /// Returns the defaults for a device at a URL.
+    /// Returns the settings of a device at a URL. All other settings have their defaults.
     pub fn at(url: &str) -> Self {
         Self { url: url.to_owned(), ..Self::default() }
     }
@@ -333,7 +336,7 @@ impl From<&ConnectionUsb> for Usb {
 }
 
 impl File {
-    /// Returns all devices; a single `[remote]` is the device `default`.
+    /// Returns all devices. A `[remote]` section becomes the device `default`, unless that device is configured.
     pub fn devices(&self) -> BTreeMap<String, DeviceSettings> {
         let mut devices = self.device.clone();
         if let Some(url) = &self.remote.url {
@@ -352,10 +355,10 @@ impl File {
     }
 }
 
-/// Reads the file, and the names of the unknown keys in it. A missing file is an empty file.
+/// Reads the file. Returns its content and the names of unknown keys. A missing file counts as empty.
 ///
 /// # Errors
-/// If it cannot be read, is not TOML, or a value has the wrong type or is out of range.
+/// If the file cannot be read, is not TOML, or has a value with the wrong type or outside its range.
 pub fn read(path: &Path) -> Result<(File, Vec<String>), ConfigError> {
     let bytes = match crate::file::read_capped(path, MAX_FILE) {
         Ok(bytes) => bytes,
@@ -367,10 +370,11 @@ pub fn read(path: &Path) -> Result<(File, Vec<String>), ConfigError> {
     parse(&text).map_err(|error| ConfigError::Bad { path: path.to_owned(), error })
 }
 
-/// Parses the text of a configuration file.
+/// Parses the text of a configuration file. Returns its content and the names of unknown keys.
 ///
 /// # Errors
-/// Where and why it is invalid. The parser quotes the line at fault, which may hold a token: that is left out.
+/// If the text is invalid. The error says where and why. It omits the line that the parser quotes, because that may
+/// contain a token.
 pub fn parse(text: &str) -> Result<(File, Vec<String>), InvalidSetting> {
     let deserializer = toml::Deserializer::parse(text).map_err(|e| located(text, &e))?;
     let mut unknown = Vec::new();
@@ -420,13 +424,13 @@ fn validate(file: &File) -> Result<(), InvalidSetting> {
 /// Checks a device name.
 ///
 /// # Errors
-/// What was expected.
+/// If the name is invalid. The error says what was expected.
 pub fn check_name(name: &str) -> Result<(), InvalidSetting> {
     let fits = (1..=64).contains(&name.len()) && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
     if fits { Ok(()) } else { Err(format!("expected 1 to 64 letters, digits, '-', '_' or '.', got {name:?}").into()) }
 }
 
-/// Whether a token can be sent in a header.
+/// Returns whether a token can be sent in an HTTP header.
 pub fn is_sendable(token: &Secret) -> bool {
     token.expose().bytes().all(|b| b.is_ascii_graphic())
 }
@@ -434,7 +438,7 @@ pub fn is_sendable(token: &Secret) -> bool {
 /// Checks a base URL.
 ///
 /// # Errors
-/// What was expected.
+/// If the URL is invalid. The error says what was expected.
 pub fn check_url(url: &str) -> Result<(), InvalidSetting> {
     let rest = url.strip_prefix("http://").unwrap_or("");
     if rest.is_empty() || rest.starts_with('/') || url.contains(char::is_whitespace) {

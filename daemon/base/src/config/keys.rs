@@ -1,4 +1,4 @@
-//! Settings by key: their values, where each comes from, and how to change one.
+//! Settings by key: lists their values and the source of each, and changes them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,22 +12,23 @@ use super::file::{DEVICE_SECTIONS, SECTIONS};
 use super::section::{Key, Kind, range_text};
 use super::{Config, ConfigError, DeviceSettings, Settings, edit};
 
-/// Returns every setting but those of a device.
+/// Returns all settings except those of a device.
 fn keys() -> impl Iterator<Item = &'static Key> {
     SECTIONS.iter().copied().flatten().filter(|key| key.kind != Kind::Table)
 }
 
-/// Returns the settings of a device; names without `device.<name>.`.
+/// Returns the settings of a device. Their names lack `device.<name>.`.
 fn device_keys() -> impl Iterator<Item = &'static Key> {
     DEVICE_SECTIONS.iter().copied().flatten().filter(|key| key.kind != Kind::Table)
 }
 
-/// Returns the environment variables that override settings, with the names of these.
+/// Returns the settings that environment variables can override: the name of the setting, and the name of the variable.
 pub fn variables() -> impl Iterator<Item = (&'static str, &'static str)> {
     keys().filter_map(|key| Some((key.name, key.env?)))
 }
 
-/// Returns the keys whose changed values take effect only after a restart. `in_use` is the database of this process.
+/// Returns the keys of changed settings that take effect only after a restart. `in_use` is the path of the database
+/// that this process uses.
 pub fn waiting_for_restart(settings: &Settings, in_use: &Path) -> Vec<String> {
     let waits = |key: &&Key| match key.name {
         "memory.db" => settings.database != in_use,
@@ -50,7 +51,7 @@ pub enum KeyError {
         /// What was expected.
         expected: String,
     },
-    /// A setting that only the file may switch on.
+    /// The setting can be switched on only in the file.
     #[error("{0} can be switched on in the file only")]
     FileOnly(String),
     /// The file cannot be read or written, or would be invalid.
@@ -58,7 +59,7 @@ pub enum KeyError {
     Config(#[from] ConfigError),
 }
 
-/// Returns the declaration of a setting, also of one of a device.
+/// Returns the declaration of a setting, including those of devices.
 fn find(name: &str) -> Option<&'static Key> {
     if let Some(key) = keys().find(|k| k.name == name) {
         return Some(key);
@@ -143,7 +144,7 @@ fn in_file(document: &DocumentMut, name: &str) -> Option<Value> {
     }
 }
 
-/// Returns a setting of `af`'s only device that the file has under the device `default`.
+/// Returns the value of a setting of `af`'s only device if the file has it under the device `default`.
 fn of_default_device(document: &DocumentMut, name: &str) -> Option<Value> {
     let key = match name {
         "remote.url" => "url",
@@ -179,7 +180,7 @@ fn entry(config: &Config, document: &DocumentMut, name: &str, key: &Key) -> Sett
     Setting { key: name.to_owned(), value, source, origin, about: key.about().to_owned(), needs_restart: key.restart }
 }
 
-/// Returns a URL without what may be secret: the user, the query and the fragment.
+/// Returns a URL without the parts that may be secret: credentials, query and fragment.
 fn without_credentials(url: &str) -> String {
     let shown = url.split(['?', '#']).next().unwrap_or_default();
     match shown.split_once("://").and_then(|(scheme, rest)| Some((scheme, rest.rsplit_once('@')?.1))) {
@@ -188,7 +189,7 @@ fn without_credentials(url: &str) -> String {
     }
 }
 
-/// Returns all settings. Of a device, those that are set or have a default.
+/// Returns all settings. The settings of a device are included if they are set or have a default.
 ///
 /// # Errors
 /// If the file cannot be read.
@@ -228,7 +229,7 @@ fn typed(name: &str, key: &Key, text: &str) -> Result<toml_edit::Value, KeyError
     })
 }
 
-/// Reads a list: words between commas, or texts as JSON; `None` for JSON of another kind.
+/// Parses a list: words between commas, or a JSON array of texts. Returns `None` for other JSON.
 fn words(text: &str) -> Option<toml_edit::Array> {
     if text.trim_start().starts_with('[') {
         return serde_json::from_str::<Vec<String>>(text).ok().map(|words| words.into_iter().collect());
@@ -262,7 +263,7 @@ pub fn set_all(
         }
         values.push((*name, typed(name, key, text)?));
     }
-    // If the file is invalid already, the value is not to blame.
+    // If the file is already invalid, the error must not blame the new value.
     super::file::read(config.path())?;
     let last = values.last().map(|(name, _)| *name);
     let changed = edit::change(config.path(), |document| {
@@ -295,7 +296,7 @@ fn insert(document: &mut DocumentMut, name: &str, value: toml_edit::Value) -> Re
     Ok(())
 }
 
-/// Extracts what was expected from the parser's error about a file with the value.
+/// Extracts the expected value from the parser's error about the changed file.
 fn expected(complaint: &str) -> String {
     let tail = complaint.rsplit_once("expected ").map_or(complaint, |(_, tail)| tail);
     match tail.trim_matches('`') {
@@ -331,7 +332,7 @@ pub fn unset(config: &Config, name: &str) -> Result<bool, KeyError> {
     Ok(true)
 }
 
-/// Returns keys with a similar name, best match first.
+/// Returns up to five keys with similar names, best match first.
 pub fn alike(name: &str) -> Vec<&'static str> {
     let last = name.rsplit('.').next().unwrap_or(name);
     let mut found: BTreeMap<usize, Vec<&'static str>> = BTreeMap::new();

@@ -1,7 +1,7 @@
-//! Settings: where each value comes from, and which are in effect.
+//! Settings: their values in effect, and the source of each value.
 //!
-//! Precedence is flag, environment, file, default. The file is TOML. Unknown keys are logged as warnings; an invalid
-//! file is rejected at startup and, at a reload, leaves the previous settings in effect.
+//! Precedence is flag, environment, file, default. The file is TOML. Unknown keys are logged as warnings. An invalid
+//! file is rejected at startup. At a reload, it leaves the previous settings in effect.
 
 mod agent;
 mod edit;
@@ -26,7 +26,7 @@ pub use file::{
     is_sendable, parse, read as read_file,
 };
 
-/// Values that flags and environment of the daemon override for its lifetime.
+/// Settings that the flags and the environment of the daemon override for its lifetime.
 #[derive(Debug, Clone, Default)]
 pub struct Overrides {
     /// Path of the socket.
@@ -53,29 +53,29 @@ pub struct Settings {
     pub database: PathBuf,
     /// Configured devices by name.
     pub devices: BTreeMap<String, DeviceSettings>,
-    /// Where artifacts are stored, and for how long.
+    /// Locations and limits of artifacts.
     pub artifacts: ArtifactSettings,
     /// Whether the daemon refuses to work without its memory.
     pub memory_required: bool,
-    /// What is kept in the memory.
+    /// Retention limits of the memory.
     pub retention: Retention,
-    /// Where backups are stored, how often they are made, and how many are kept.
+    /// Location, interval and retention of backups.
     pub backup: BackupSettings,
     /// Limits of the socket.
     pub limits: Limits,
-    /// How `adb` is called.
+    /// The program `adb` and its server.
     pub adb: Adb,
-    /// What is learned from screens.
+    /// Learning from screens.
     pub visual: Visual,
-    /// What the daemon looks at by itself.
+    /// Captures that the daemon makes on its own.
     pub observe: Observe,
     /// Directory of progress files.
     pub progress_dir: PathBuf,
-    /// How conversations are stored and assembled.
+    /// Storage of conversations and assembly of contexts.
     pub conversation: Conversation,
     /// The language model that writes summaries.
     pub model: LanguageModelSettings,
-    /// How what is remembered is found again.
+    /// Recall: the search over remembered entries.
     pub recall: RecallSettings,
     /// How long calls in flight may continue after a shutdown request.
     pub drain: Duration,
@@ -83,27 +83,27 @@ pub struct Settings {
     pub warnings: Vec<String>,
 }
 
-/// Where artifacts are stored, and for how long.
+/// Locations and limits of artifacts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArtifactSettings {
     /// Root directory of artifacts.
     pub dir: PathBuf,
-    /// File that full screens are written to.
+    /// File to which full-screen dumps are written.
     pub screen_file: Option<PathBuf>,
-    /// File that screenshots are written to.
+    /// File to which screenshots are written.
     pub screenshot_file: Option<PathBuf>,
-    /// Directory that pages are written to.
+    /// Directory to which pages are written.
     pub page_dir: Option<PathBuf>,
-    /// Maximum total size of the files under the root, bytes.
+    /// Maximum total size of the files in the root directory, bytes.
     pub max_bytes: u64,
-    /// Maximum age of the files under the root.
+    /// Maximum age of the files in the root directory.
     pub max_age: Duration,
 }
 
-/// What is kept in the memory.
+/// Retention limits of the memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Retention {
-    /// Maximum size of what is stored in the database, bytes.
+    /// Maximum size of the content of the database, bytes.
     pub max_bytes: u64,
     /// Maximum size of the write-ahead log, bytes.
     pub max_wal_bytes: u64,
@@ -113,30 +113,31 @@ pub struct Retention {
     pub observations: Duration,
 }
 
-/// Where backups are stored, how often they are made, and how many are kept.
+/// Location, interval and retention of backups.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BackupSettings {
     /// Directory of the backups.
     pub dir: PathBuf,
-    /// Time between backups; `None` when none are made by themselves.
+    /// Interval of automatic backups; `None` if they are disabled.
     pub every: Option<Duration>,
-    /// Number of backups that are kept of those that nobody asked for.
+    /// Number of automatic backups to keep.
     pub keep: usize,
     /// Maximum size of all backups, bytes.
     pub max_bytes: u64,
 }
 
-/// The settings, and how they are reloaded.
+/// The settings, which can be reloaded.
 pub struct Config {
     overrides: Overrides,
-    /// Database of this process. A changed `memory.db` takes effect after a restart, and so do the defaults beside it.
+    /// Path of the database of this process. A changed `memory.db`, and the default directories beside the new
+    /// database, take effect only after a restart.
     in_use: PathBuf,
     current: watch::Sender<Arc<Settings>>,
     error: Mutex<Option<String>>,
 }
 
 impl Config {
-    /// Reads the file.
+    /// Reads the file. Logs its unknown keys as warnings.
     ///
     /// # Errors
     /// If the file exists and is invalid.
@@ -202,12 +203,13 @@ impl Config {
     }
 }
 
-/// Combines flags, environment, file and defaults. `in_use` is the database that the daemon already uses.
+/// Combines flags, environment, file and defaults. `in_use` is the database that the daemon already uses; `None` at
+/// startup.
 fn resolve(overrides: &Overrides, in_use: Option<&Path>) -> Result<Settings, ConfigError> {
     let (file, warnings) = file::read(&overrides.config)?;
     // A relative path in the file is relative to the directory of the file.
     let base = overrides.config.parent().unwrap_or(Path::new("/")).to_owned();
-    // The bare name of a key file may be that of a systemd credential.
+    // The bare name of a key file may refer to a systemd credential.
     let secrets_dir = std::env::var_os("CREDENTIALS_DIRECTORY").map_or_else(|| base.clone(), PathBuf::from);
     let path = |key: &str, in_file: &Option<PathBuf>| {
         overrides.values.get(key).map(|o| o.value.clone()).or_else(|| in_file.as_ref().map(|p| base.join(p)))
@@ -261,8 +263,8 @@ fn resolve(overrides: &Overrides, in_use: Option<&Path>) -> Result<Settings, Con
     })
 }
 
-/// Reads the tokens of devices that name a file for them. Relative names are below `dir`. A device whose file cannot be
-/// read has no token: the others are to work.
+/// Reads the tokens of devices that name a token file. Relative names are below `dir`. A device whose file cannot be
+/// read gets no token, so that the other devices still work.
 fn with_tokens(mut devices: BTreeMap<String, DeviceSettings>, dir: &Path) -> BTreeMap<String, DeviceSettings> {
     for (name, device) in &mut devices {
         let Some(file) = device.token_file.as_ref().map(|file| dir.join(file)) else { continue };
@@ -274,14 +276,14 @@ fn with_tokens(mut devices: BTreeMap<String, DeviceSettings>, dir: &Path) -> BTr
         }) {
             Ok(token) => device.token = Some(token),
             Err(why) => {
-                tracing::warn!(device = name, file = %file.display(), why, "cannot read the file with the token")
+                tracing::warn!(device = name, file = %file.display(), why, "cannot read the token file")
             }
         }
     }
     devices
 }
 
-/// Maximum size of a file with a token, bytes.
+/// Maximum size of a token file, bytes.
 const MAX_TOKEN: u64 = 4 << 10;
 
 fn days(number: u64) -> Duration {

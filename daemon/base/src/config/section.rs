@@ -1,5 +1,5 @@
-//! Sections of the configuration file: one declaration per setting gives its field, default, range, description,
-//! environment variable, and whether it takes effect only after a restart.
+//! Sections of the configuration file. One declaration per setting gives its field, default, range, description and
+//! environment variable, and says whether a change takes effect only after a restart.
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -19,35 +19,37 @@ pub(super) enum Kind {
     Path,
     Number,
     Flag,
-    /// Words; separated by commas when they are set on a command line.
+    /// Words, separated by commas on the command line.
     List,
-    /// A table of settings, which is no setting itself.
+    /// A table of settings, which is not itself a setting.
     Table,
 }
 
 /// A setting.
 pub(super) struct Key {
-    /// Full name; for settings of a device the part after `device.<name>.`.
+    /// Full name. For a setting of a device, the part after `device.<name>.`.
     pub name: &'static str,
     pub kind: Kind,
-    /// Description, as the declaration's doc comment has it.
+    /// Description, from the doc comment of the declaration.
     pub about: &'static str,
-    /// Smallest and largest number.
+    /// Permitted range of a number, inclusive.
     pub range: Option<RangeInclusive<u64>>,
     /// Environment variable that overrides it.
     pub env: Option<&'static str>,
     /// Whether a change takes effect only after a restart of the daemon.
     pub restart: bool,
-    /// Whether it can be switched on in the file only, so that an agent cannot permit itself something over the socket.
+    /// Whether it can be switched on only in the file, so that an agent cannot grant itself a permission over the
+    /// socket.
     pub file_only: bool,
-    /// Default, as the section has it; see [`Key::default_value`].
+    /// Returns the default of the section; see [`Key::default_value`].
     pub default: fn() -> Value,
-    /// Default in words, where it depends on the environment.
+    /// Description of a default that depends on the environment.
     pub default_text: Option<&'static str>,
 }
 
 impl Key {
-    /// Returns the default; null if there is none. An empty text and a number out of range stand for none.
+    /// Returns the default, or null if there is none. An empty text, or a number outside the range, means that there is
+    /// no default.
     pub fn default_value(&self) -> Value {
         let value = (self.default)();
         let out_of_range =
@@ -66,8 +68,8 @@ pub(super) trait SettingValue {
     /// Type of the value.
     const KIND: Kind;
 
-    /// Checks the value against the range of its setting; a section checks its own settings. `name` is that of the
-    /// setting.
+    /// Checks the value against the range of its setting. A section checks its own settings instead. `name` is the name
+    /// of the setting.
     fn check(&self, _name: &str, _range: Option<&RangeInclusive<u64>>) -> Result<(), InvalidSetting> {
         Ok(())
     }
@@ -117,8 +119,9 @@ pub(super) fn range_text(range: &RangeInclusive<u64>) -> String {
     }
 }
 
-/// Declares sections: `[alias "in the file"] field: Type [modifiers] = default;`. Modifiers, in this order: `[range
-/// A..=B]`, `[env "NAME"]`, `[default "in words"]`, `[restart true]`, `[file_only true]`.
+/// Declares sections. Each setting has the form `[alias "in the file"] field: Type [modifiers] = default;`. The
+/// modifiers are, in this order: `[range A..=B]`, `[env "NAME"]`, `[default "in words"]`, `[restart true]`,
+/// `[file_only true]`.
 macro_rules! sections {
     ($( $(#[$attribute:meta])* $section:ident $prefix:literal {
         $( $(#[doc = $doc:literal])+ $([alias $alias:literal])? $field:ident : $ty:ty

@@ -1,4 +1,4 @@
-//! Broadcast of what happens in the daemon to its subscribers.
+//! Broadcasts the events of the daemon to subscribers.
 
 use afd_proto::events::Message;
 use tokio::sync::broadcast;

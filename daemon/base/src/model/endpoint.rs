@@ -1,5 +1,5 @@
-//! A language model behind HTTP: the OpenAI chat completions API, which many servers implement, or the Anthropic
-//! messages API.
+//! A language model over HTTP: the OpenAI chat completions API, which many servers implement, or the Anthropic messages
+//! API.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -28,7 +28,7 @@ pub enum EndpointError {
     KeyFile {
         /// Path of the key file.
         file: PathBuf,
-        /// Cause.
+        /// The I/O error.
         #[source]
         error: std::io::Error,
     },
@@ -138,7 +138,7 @@ impl Endpoint {
     }
 }
 
-/// Converts a transport error, which a retry may fix.
+/// Converts a transport error to a temporary error, because a retry may succeed.
 pub(super) fn temporary(error: &reqwest::Error) -> ModelError {
     ModelError::Temporary(net::why(error).to_owned())
 }

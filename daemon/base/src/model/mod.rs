@@ -1,4 +1,4 @@
-//! Language models: counting tokens, and requesting completions over HTTP; and embedding models.
+//! Language models (token counts, and completions over HTTP) and embedding models.
 
 pub mod embed;
 mod endpoint;

@@ -1,6 +1,6 @@
-//! Counts the tokens of a byte-pair encoding with tables of a tenth of the size: `tiktoken-rs` keeps each token three
-//! times in an allocation of its own (46 MB for `o200k_base`), because it also decodes. The tables and the patterns are
-//! those of that library, and a test compares the counts.
+//! Counts the tokens of a byte-pair encoding with tables of a tenth of the size of those in `tiktoken-rs`. That library
+//! also decodes, so it keeps each token three times in separate allocations (46 MB for `o200k_base`). The tables and
+//! patterns are those of the library, and a test compares the counts.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,7 +11,7 @@ use rustc_hash::FxHasher;
 use tiktoken_rs::CoreBPE;
 use tiktoken_rs::tokenizer::Tokenizer;
 
-/// Splits a text into pieces within which bytes are merged.
+/// Patterns that split a text into pieces. Bytes are merged only within a piece.
 const GPT2_PATTERN: &str = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s";
 const CL100K_PATTERN: &str = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s";
 const O200K_PATTERN: &str = concat!(
@@ -19,7 +19,7 @@ const O200K_PATTERN: &str = concat!(
     r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
     r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
 );
-/// Ranks beyond those of every encoding.
+/// Upper bound, exclusive, of the ranks of all encodings.
 const MAX_RANK: u32 = 201_088;
 
 /// The tokens of an encoding, and how texts are split.
@@ -31,7 +31,8 @@ pub(super) struct Pairs {
     ends: Vec<u32>,
     /// For each token, its rank.
     ranks: Vec<u32>,
-    /// A hash table with open addressing: the number of a token plus one, 0 for none. Its length is a power of two.
+    /// A hash table with open addressing. A slot holds the number of a token plus one, or 0 if it is free. The length
+    /// is a power of two.
     slots: Box<[u32]>,
 }
 
@@ -100,7 +101,8 @@ impl Pairs {
         }
     }
 
-    /// Counts the tokens of a text without special tokens. What the pattern cannot split counts as one token per byte.
+    /// Counts the tokens of a text. Special tokens in the text count as ordinary text. If the pattern fails, the rest
+    /// of the text counts as one token.
     pub(super) fn count(&self, text: &str) -> usize {
         let mut merger = Merger::default();
         self.pattern
@@ -114,20 +116,21 @@ impl Pairs {
     }
 }
 
-/// Merges the bytes of a piece: again and again the two neighbours whose union has the lowest rank, the first of
-/// several.
+/// Merges the bytes of a piece into tokens: as long as possible, it merges the two adjacent parts whose union has the
+/// lowest rank. If several unions have this rank, it merges the first.
 #[derive(Default)]
 struct Merger {
     /// For each byte at which a part starts, where the part ends; 0 for other bytes.
     ends: Vec<usize>,
     /// For each byte at which a part starts, where the part before it starts.
     before: Vec<usize>,
-    /// Unions that are tokens: rank, start, end. Those of parts that have been merged since do not count.
+    /// Unions of two adjacent parts that are tokens: rank, start, end. An entry is stale, and is skipped, if one of its
+    /// parts has been merged since it was added.
     unions: BinaryHeap<Reverse<(u32, usize, usize)>>,
 }
 
 impl Merger {
-    /// Returns the number of parts that are left.
+    /// Merges the bytes and returns the number of parts that remain.
     fn count(&mut self, piece: &[u8], rank: impl Fn(&[u8]) -> Option<u32>) -> usize {
         self.ends.clear();
         self.ends.extend(1..=piece.len());

@@ -11,7 +11,7 @@ use parking_lot::{Mutex, MutexGuard};
 use tiktoken_rs::tokenizer::{Tokenizer, get_tokenizer};
 
 use super::pairs::Pairs;
-use crate::resident::trim_heap;
+use crate::platform::trim_heap;
 
 /// Tokenizer name that is reported for models without a known tokenizer.
 pub const ESTIMATE: &str = "estimate";
@@ -20,8 +20,7 @@ pub const ESTIMATE: &str = "estimate";
 /// boundary.
 const MAX_CHUNK: usize = 32 << 10;
 
-/// Lines of at least this length have their counts remembered, bytes: for shorter ones counting is as fast as looking
-/// up.
+/// Minimum length of a line whose count is cached, bytes. For shorter lines, counting is as fast as a lookup.
 const MIN_REMEMBERED: usize = 24;
 /// Maximum number of remembered counts, each of 16 bytes.
 const MAX_REMEMBERED: usize = 1 << 16;
@@ -39,11 +38,11 @@ struct Loaded {
     used: Instant,
 }
 
-/// The tables of a tokenizer, and the counts of lines that were counted with them: a context mostly consists of lines
-/// of the one before.
+/// The tables of a tokenizer, and a cache of the counts of lines. The cache helps because most lines of a context also
+/// occur in the previous context.
 struct Tables {
     pairs: Pairs,
-    /// Whether white space before a line break may be a token of its own, as with the older encodings.
+    /// Whether whitespace before a line break can be a token of its own, as in the older encodings.
     keeps_blank: bool,
     hasher: RandomState,
     known: Mutex<HashMap<u64, u32>>,
@@ -75,7 +74,7 @@ impl Tables {
     }
 }
 
-/// Counts tokens the way a model does. Its tables stay loaded while it exists.
+/// A token counter for a model. The tables stay loaded while it exists.
 #[derive(Clone)]
 pub struct Counter {
     name: &'static str,
@@ -105,7 +104,7 @@ fn name_of(tokenizer: Tokenizer) -> &'static str {
 fn load(tokenizer: Tokenizer) -> Option<Pairs> {
     let loaded =
         Pairs::load(tokenizer).inspect_err(|error| tracing::error!(%error, "cannot load the tokenizer tables"));
-    // What the library allocated for a moment goes back to the system.
+    // Return the library's temporary allocations to the operating system.
     trim_heap();
     loaded.ok()
 }
@@ -125,8 +124,8 @@ impl Tokenizers {
         self.loaded.lock()
     }
 
-    /// Returns a counter for a model or a tokenizer name: its tokenizer if known, else an estimate. Blocking: loading
-    /// the tables takes a fraction of a second.
+    /// Returns a counter for a model or a tokenizer name. The counter estimates if the tokenizer is unknown or its
+    /// tables cannot be loaded. Blocking: loading the tables takes a fraction of a second.
     pub fn counter(&self, model: &str) -> Counter {
         let Some(tokenizer) = tokenizer_of(model) else { return Counter::estimate() };
         let mut all = self.loaded();
@@ -179,8 +178,8 @@ impl Counter {
     }
 }
 
-/// Splits a text after line breaks where no token spans the split: before a character that is neither white space nor a
-/// slash, and with `keeps_blank` not after further white space.
+/// Splits a text after line breaks at places that no token spans. The next character must be neither whitespace nor a
+/// slash. With `keeps_blank`, the character before the line break must not be whitespace either.
 fn lines(text: &str, keeps_blank: bool) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -221,9 +220,10 @@ fn chunks(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Estimates the tokens of a text in twentieths of a token: 6 per ASCII letter, 11 per ASCII digit, 14 per letter of
+/// Estimates the tokens of a text, in twentieths of a token: 6 per ASCII letter, 11 per ASCII digit, 14 per letter of
 /// another alphabet, 16 per ASCII symbol, 20 per character of a script without spaces, 45 for anything else. A single
-/// white space character is free. Rather too many than too few: a context that is too large is refused by the model.
+/// whitespace character is free. The estimate is high rather than low, because a model refuses a context that is too
+/// large.
 fn estimate_tokens(text: &str) -> usize {
     let mut twentieths = 0;
     let mut after_whitespace = true;

@@ -1,10 +1,10 @@
 //! Text search: folding, tokenizing, and queries over the tokens. Pure functions.
 //!
-//! Three kinds of tokens make text of any language, and parts of identifiers, findable by exact token matches: whole
-//! words (and the parts of a camel-case word), pairs of characters in scripts without spaces (Chinese, Japanese, Thai
-//! ...), and trigrams of longer words. A trigram index alone does not find words of two characters, and `LIKE` scans
-//! the whole table. The kind of a token is encoded as a prefix character rather than a column: a full-text index keeps
-//! one posting list per token, and would have to scan the positions of all columns to find those of one.
+//! Text of any language, and parts of identifiers, are found by exact matches of three kinds of tokens: whole words
+//! (and the parts of a camel-case word), pairs of characters in scripts without spaces (Chinese, Japanese, Thai ...),
+//! and trigrams of longer words. A trigram index alone does not find words of two characters, and `LIKE` scans the
+//! whole table. A prefix character encodes the kind of a token. A column per kind would be slower, because a full-text
+//! index keeps one posting list per token and would have to scan the positions of all columns to find those of one.
 
 pub mod cut;
 mod gist;
@@ -52,8 +52,8 @@ enum Class {
     Dense,
 }
 
-/// Returns whether a character is indexed in pairs: scripts without spaces between words, Hangul (whose words carry
-/// suffixes), and symbols such as emoji (each of which is a word).
+/// Returns whether a character is indexed in pairs. These are the characters of scripts without spaces between words,
+/// of Hangul (whose words have suffixes), and symbols such as emoji (each of which is a word).
 pub fn is_dense(c: char) -> bool {
     matches!(c as u32,
         0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1780..=0x17FF |
@@ -123,11 +123,12 @@ pub fn hash(text: &str) -> i64 {
     i64::from_le_bytes(digest[..8].try_into().unwrap_or_default())
 }
 
-/// Number of letters from which on a word also stands for its other forms, and of letters at its end that may differ.
+/// Minimum length of a word that is stemmed, and number of characters that stemming removes from its end.
 const STEM_FROM: usize = 6;
 const STEM_END: usize = 2;
 
-/// Returns a folded word without the letters at its end that differ between its forms.
+/// Returns a folded word without its last characters, which differ between its forms. Short words, words with digits,
+/// and words in scripts without spaces stay unchanged.
 pub fn stem(word: &str) -> &str {
     let letters = word.chars().count();
     let is_plain = letters >= STEM_FROM && word.chars().all(char::is_alphabetic) && !word.contains(is_dense);
@@ -137,17 +138,17 @@ pub fn stem(word: &str) -> &str {
     }
 }
 
-/// Returns whether a character connects parts of one word: `wi-fi` is `wifi`, and `recycler_view` is `recyclerview`.
+/// Returns whether a character joins the parts of one word: `wi-fi` is `wifi`, and `recycler_view` is `recyclerview`.
 fn is_joiner(c: char) -> bool {
     matches!(c, '-' | '_' | '\'' | '\u{2010}' | '\u{2011}' | '\u{2019}')
 }
 
-/// Removes the characters that join words.
+/// Removes the characters that join the parts of words.
 pub fn joined(folded: &str) -> String {
     folded.replace(is_joiner, "")
 }
 
-/// Returns the words that are written in several parts, each as one word.
+/// Returns the compound words of a text, each with its parts joined.
 fn compounds(text: &str) -> Vec<String> {
     let unaccented = strip_accents(text);
     let words = unaccented.split(|c: char| class(c) != Class::Word && !is_joiner(c));
@@ -155,7 +156,7 @@ fn compounds(text: &str) -> Vec<String> {
     words.filter(parts).map(|word| joined(&lower(word))).collect()
 }
 
-/// Returns the pairs of adjacent characters, and the last character alone, so that every character is the first of some
+/// Returns the pairs of adjacent characters, and the last character alone. Every character is thus the first of a
 /// token.
 fn pairs(run: &str) -> Vec<String> {
     let chars: Vec<char> = run.chars().collect();
@@ -244,7 +245,7 @@ struct Part {
     words: Vec<Vec<String>>,
     /// Whether the last token of a phrase is matched as a prefix.
     prefix: bool,
-    /// Its trigrams, if it has any.
+    /// Its trigrams; empty if it has none.
     grams: Vec<String>,
 }
 
@@ -268,7 +269,8 @@ impl Part {
         Self { grams: trigrams(&text), text, words, prefix: false }
     }
 
-    /// Returns a compound word such as `Wi-Fi` as one part, which matches its words in a row and the joined word.
+    /// Returns a compound word such as `Wi-Fi` as one part, which matches its words in sequence and the joined word.
+    /// Returns `None` for other words.
     fn of_compound(word: &str) -> Option<Self> {
         let found = runs(word);
         let joined = compounds(word).pop().filter(|_| found.iter().all(|r| r.class == Class::Word))?;
@@ -281,8 +283,8 @@ impl Part {
         })
     }
 
-    /// Returns the part as an FTS5 expression over tokens of one kind, or over the plain words and trigrams of the
-    /// text.
+    /// Returns the part as an FTS5 expression over tokens of one kind or, without a kind, over the plain words and
+    /// trigrams of the text.
     fn expression(&self, kind: Option<TokenKind>) -> String {
         let marked = |tokens: &Vec<String>| match kind {
             Some(kind) => phrase(&tokens.iter().map(|t| kind.mark(t)).collect::<Vec<_>>(), self.prefix),
@@ -297,7 +299,8 @@ impl Part {
 }
 
 impl Query {
-    /// Parses a query; `None` if it contains no words. Any character is allowed; there is no query syntax.
+    /// Parses a query. Any character is allowed, because there is no query syntax. Returns `None` if the text contains
+    /// no words.
     pub fn parse(text: &str) -> Option<Self> {
         let mut parts: Vec<Part> = Vec::new();
         for word in text.split(|c: char| class(c) == Class::Gap && !is_joiner(c)) {
@@ -354,7 +357,7 @@ pub fn snippet(text: &str, terms: &[&str], around: usize) -> Option<String> {
         let found = folded.windows(term.len().max(1)).enumerate().filter(|(_, w)| *w == term.as_slice());
         hits.extend(found.map(|(i, _)| (origin[i], origin[i + term.len() - 1] + 1)));
     }
-    // A stem stands for its word.
+    // A term may be a stem, so extend each match to the end of the word.
     for (_, to) in &mut hits {
         while *to < chars.len() && chars[*to].is_alphabetic() && !is_dense(chars[*to]) {
             *to += 1;

@@ -1,9 +1,9 @@
-//! Words that say nothing about a subject.
+//! Stop words, which say nothing about the subject of a text.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-/// Words that say nothing about a subject, in the same languages.
+/// Stop words in English, German, Spanish and French, folded.
 #[rustfmt::skip]
 const STOP: &[&str] = &[
     "a", "about", "after", "again", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been", "before", "but", "by", "can", "could", "did", "do", "does", "done", "for", "from", "get", "go", "going", "got", "had", "has", "have", "he", "her", "here", "him", "his", "how", "i", "if", "in", "into", "is", "it", "its", "just", "know", "let", "like", "make", "me", "more", "my", "new", "no", "not", "now", "of", "on", "one", "only", "or", "our", "out", "over", "please", "put", "really", "right", "s", "said", "say", "see", "she", "should", "so", "some", "still", "t", "take", "than", "that", "the", "their", "them", "then", "there", "they", "thing", "this", "to", "too", "up", "us", "use", "very", "want", "was", "we", "well", "were", "what", "when", "where", "which", "who", "why", "will", "with", "would", "yes", "you", "your", "re", "ve", "ll", "m", "d", "don",
@@ -12,7 +12,7 @@ const STOP: &[&str] = &[
     "au", "aux", "avec", "ce", "ces", "cette", "dans", "des", "du", "elle", "est", "et", "il", "ils", "j", "je", "l", "leur", "ma", "mais", "mes", "mon", "n", "ne", "nous", "on", "ou", "par", "pas", "plus", "pour", "qu", "qui", "sa", "ses", "son", "sont", "sur", "ton", "tout", "tu", "une", "vous", "c",
 ];
 
-/// Returns whether a folded word says nothing about a subject.
+/// Returns whether a folded word is a stop word.
 pub fn is_stop(word: &str) -> bool {
     static WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| STOP.iter().copied().collect());
     WORDS.contains(word)

@@ -1,4 +1,4 @@
-//! What a context is made of, and texts of limited length.
+//! Input of a context, and shortening of texts.
 
 use afd_proto::conversation::{Content, Message, RecordedMessage, Role};
 
@@ -12,25 +12,25 @@ use afd_base::text::cut;
 pub struct History {
     /// Model-written summary of the oldest messages.
     pub written: Option<String>,
-    /// Statements that hold from before the recent turns, best first.
+    /// Valid statements from before the recent turns, best first.
     pub facts: Vec<Fact>,
     /// Request that the first recent message belongs to, if it is older than those messages.
     pub request: Option<RecordedMessage>,
     /// Recent messages, oldest first.
     pub recent: Vec<RecordedMessage>,
-    /// How the turns were when the current step began.
+    /// State of the turns at the beginning of the current step.
     pub start: Start,
     /// Sentences of older messages that match the current question, best first.
     pub recalled: Vec<Recalled>,
-    /// Folded texts of statements that were replaced: they are not quoted.
+    /// Folded texts of replaced statements, which are not quoted.
     pub replaced: Vec<String>,
-    /// Older messages, newest first, to fill what is left of the budget.
+    /// Older messages that fill the rest of the budget, newest first.
     pub fill: Vec<RecordedMessage>,
     /// Number of messages older than the recent ones, and their tokens.
     pub older: (i64, i64),
-    /// Whether older messages are quoted as far as the budget goes.
+    /// Whether quotes of older messages fill the rest of the budget.
     pub fills: bool,
-    /// Whether the next turn probably begins another step, in which the memory and the turns are others.
+    /// Whether the next turn probably begins another step, in which the memory and the turns change.
     pub moves: bool,
 }
 
@@ -38,8 +38,7 @@ pub(super) fn text_message(role: Role, text: String) -> Message {
     Message { role, content: Content::Text(text), ..Message::default() }
 }
 
-/// Cuts the middle out of a text of `cost` tokens, so that its start, a note and its end have no more than `max_tokens`
-/// tokens.
+/// Replaces the middle of a text of `cost` tokens with a note, so that the result has at most `max_tokens` tokens.
 pub fn cut_middle(text: &str, cost: i64, max_tokens: i64, counter: &Counter) -> String {
     if cost <= max_tokens {
         return text.to_owned();
@@ -49,8 +48,8 @@ pub fn cut_middle(text: &str, cost: i64, max_tokens: i64, counter: &Counter) -> 
     let mark = format!("\n[... {} tokens left out ...]\n", cost - max_tokens);
     let cut_to =
         |share: i64| format!("{}{mark}{}", cut::head(text, size(share * 2 / 3)), cut::tail(text, size(share / 3)));
-    // Tokens are not spread evenly over a text, and it is cut after words and lines: search for the longest result that
-    // fits.
+    // Tokens are not spread evenly over a text, and a text is cut after words and lines. Therefore search for the
+    // longest result that fits.
     let (mut fits, mut too_long) = (0, (characters * max_tokens / cost.max(1)).max(0) * 5 / 4);
     let mut best = None;
     for _ in 0..CUT_ATTEMPTS {
@@ -68,20 +67,20 @@ pub fn cut_middle(text: &str, cost: i64, max_tokens: i64, counter: &Counter) -> 
     best.unwrap_or_else(|| cut::head(text, size(max_tokens) / 2).to_owned())
 }
 
-/// How often the length of a cut text is adjusted.
+/// Maximum number of times that the length of a shortened text is adjusted.
 const CUT_ATTEMPTS: usize = 16;
 
 pub(super) fn as_i64(n: usize) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 
-/// The turns as they were when the current step of a conversation began.
+/// State of the turns at the beginning of the current step of a conversation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Start {
-    /// Position of the newest message; 0 if all turns are there.
+    /// Position of the newest message at that time; 0 if all turns are included.
     pub upto: i64,
-    /// Position up to which messages are cut to their brief length.
+    /// Position up to which messages are shortened to their brief length.
     pub settled_to: i64,
-    /// Tokens they may have had. What they had less goes to the memory.
+    /// Maximum tokens of the turns at that time. The memory gets those that they did not use.
     pub tokens: i64,
 }

@@ -1,9 +1,9 @@
-//! The memory of older turns: what the user said, apart from what the assistant, tools and pages said.
+//! The memory of older turns: statements of the user, separate from those of the assistant, tools and pages.
 //!
-//! Statements are chosen by what they are worth per token, rendered in the order in which they were said, with who said
-//! them and when. What a statement replaces is left out, or shown as `was`. A statement of the user stands in a message
-//! of the user; everything else in one that says that it is data. Both are quoted on one line each, so that a text
-//! cannot pretend to be another line.
+//! Statements are selected by their value per token. They are rendered in the order in which they were said, with the
+//! speaker and the date. A replaced statement is left out, or shown as `was`. The statements of the user have a message
+//! of their own; all others are in a message that marks them as data. Line breaks in quotes are removed, so that a
+//! quote cannot imitate another line.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -19,34 +19,33 @@ use super::outdated::Corrections;
 use afd_base::model::Counter;
 use afd_store::rfc3339;
 
-/// Tokens of a line beside its text: its number, who said it, a newline.
+/// Tokens of a line in addition to its text: its number, the speaker and a newline.
 const LINE: i64 = 4;
-/// Tokens that join a further statement of a message.
+/// Tokens that join another statement of the same message to its line.
 const JOIN: i64 = 1;
-/// Shares of the memory that are kept for each role, per cent. What is left over goes to the best statements of any
-/// role.
+/// Shares of the memory reserved for each role, per cent. The rest goes to the best remaining statements of any role.
 const ROLE_SHARES: [(Role, i64); 3] = [(Role::User, 90), (Role::Assistant, 5), (Role::Tool, 1)];
-/// What rules and decisions of the user are worth beyond their score: they are in force until they are replaced.
+/// Bonus for rules and decisions of the user, which stay in force until they are replaced.
 const RULE_GAIN: f64 = 0.2;
 const DECISION_GAIN: f64 = 0.2;
-/// How much the length of a statement counts when statements are compared: tokens added to each, so that the shortest
+/// Influence of the length of a statement on its value: the tokens added to its length, so that the shortest statements
 /// do not always win, and the exponent of the sum.
 const BASE_COST: f64 = 18.0;
 const COST_WEIGHT: f64 = 0.6;
-/// What statements of an assistant, and of tools and pages, are worth beside those of the user.
+/// Weights of statements of the assistant, and of tools and pages, compared with those of the user.
 const ASSISTANT_WORTH: f64 = 0.8;
 const TOOL_WORTH: f64 = 0.7;
-/// What a statement of the user gains by the better of its neighbours in the message, as a share of that one's score:
-/// people explain what matters in several sentences.
+/// Bonus of a statement of the user for the better of its neighbours in the message, as a share of the score of that
+/// neighbour. People explain important things in several sentences.
 const NEIGHBOUR_GAIN: f64 = 0.2;
 
-/// What the two parts begin with.
+/// First lines of the parts: statements of the user, other statements, and recalled quotes.
 const SAID: &str =
     "Quotes of what the user said earlier (with the numbers of their messages; of two that disagree the later counts):";
 const OBSERVED: &str = "What the assistant, tools and pages said earlier:";
 const RECALLED: &str = "## Recalled for the last message (quotes of earlier messages)";
 
-/// The chosen statements.
+/// The memory: the statements selected for it.
 pub struct Memory<'a> {
     counter: &'a Counter,
     written: Option<String>,
@@ -61,13 +60,13 @@ impl<'a> Memory<'a> {
         Self { counter, written: None, user: Vec::new(), observed: Vec::new(), chosen: HashSet::new() }
     }
 
-    /// Returns whether nothing was chosen.
+    /// Returns whether nothing was selected.
     pub fn is_empty(&self) -> bool {
         self.written.is_none() && self.chosen.is_empty()
     }
 
-    /// Chooses what fits in `max_tokens`: the model-written summary, then statements. Those that occur in `known` are
-    /// not repeated.
+    /// Selects content that fits in `max_tokens`: the model-written summary, then statements. Skips statements that
+    /// occur in `known`.
     pub fn choose(&mut self, history: &History, max_tokens: i64, known: &str) {
         let mut available = max_tokens - self.counter.count(SAID) - self.counter.count(HEADING) - 10;
         if available <= 0 {
@@ -94,7 +93,7 @@ impl<'a> Memory<'a> {
         loop {
             self.set(&picked.facts);
             let spent: i64 = self.messages().iter().map(|m| tokens(m, self.counter)).sum();
-            // Costs are estimates: what was worth least goes again, or more fits.
+            // Costs are estimates, so remove the least valuable statements, or add more.
             if spent <= max_tokens {
                 if max_tokens - spent < picked.slack || !picked.add(&mut rest, available + max_tokens - spent) {
                     break;
@@ -136,15 +135,15 @@ impl<'a> Memory<'a> {
         messages
     }
 
-    /// Returns the number of statements that were not chosen, and their tokens.
+    /// Returns the number of statements that were not selected, and their tokens.
     pub fn missing(&self, facts: &[Fact]) -> (i64, i64) {
         let missing = facts.iter().filter(|f| !self.chosen.contains(&f.id));
         missing.fold((0, 0), |(count, tokens), fact| (count + 1, tokens + fact.tokens))
     }
 
-    /// Returns what fills `room` tokens: sentences that match the question, then the best statements that are not there
-    /// yet, then what turns say that did not fit, and older messages. `visible` are the positions of messages that are
-    /// there in full, `cut` the folded texts of those that are there in part.
+    /// Returns quotes that fill `room` tokens: sentences that match the question, then the best statements that are not
+    /// included yet, then sentences of turns that did not fit, and of older messages. `visible` has the positions of
+    /// the messages that are included in full, `cut` the folded texts of shortened ones.
     pub fn recall(
         &mut self,
         history: &History,
@@ -161,7 +160,7 @@ impl<'a> Memory<'a> {
         let mut rest: Vec<&Fact> = history.facts.iter().filter(|f| !self.chosen.contains(&f.id)).collect();
         best_first(&mut rest, |fact| density(fact, 0.0), |fact| (-fact.position, fact.place));
         let best = history.recalled.iter().map(Quote::of_recalled);
-        // Sentences of whole messages are only taken while there is room.
+        // Sentences of other messages are only added while there is room.
         let recent = history.recent.iter().rev().filter(|m| m.message.role != Role::System);
         let unquoted = recent.chain(&history.fill).filter(|m| !visible.contains(&m.position));
         let more = unquoted.flat_map(search::quotes).map(|found| Quote::of_recalled(&found));
@@ -177,7 +176,7 @@ impl<'a> Memory<'a> {
             {
                 continue;
             }
-            // A statement says more of its message than its sentence.
+            // The text of a statement contains more of its message than its sentence.
             let says =
                 |texts: &HashMap<i64, String>| texts.get(&quote.position).is_some_and(|text| text.contains(&key));
             let repeats = shown.contains(&key) || own.contains(&key) || says(&of_message) || says(cut);
@@ -206,7 +205,7 @@ impl<'a> Memory<'a> {
     }
 }
 
-/// Writes sentences by their message: one line each, with who said it when.
+/// Renders recalled sentences: one line for each message, with its position and speaker, by date.
 fn recalled_text(taken: BTreeMap<i64, Vec<String>>, mut who: BTreeMap<i64, (String, i64)>) -> String {
     let mut day = String::new();
     let mut text = RECALLED.to_owned();
@@ -217,7 +216,7 @@ fn recalled_text(taken: BTreeMap<i64, Vec<String>>, mut who: BTreeMap<i64, (Stri
     text
 }
 
-/// Statements being chosen, best first.
+/// Statements selected so far, best first.
 struct Picked {
     lines: HashSet<i64>,
     facts: Vec<Fact>,
@@ -227,15 +226,15 @@ struct Picked {
 }
 
 impl Picked {
-    /// Takes the statements of a list, best first, that fit within `limit`. Returns whether there were any.
+    /// Adds the statements of a list that fit within `limit` tokens, in order. Returns whether any was added.
     fn add(&mut self, rest: &mut Vec<&Fact>, limit: i64) -> bool {
         let before = self.facts.len();
         rest.retain(|fact| !self.take(fact, limit));
         self.facts.len() > before
     }
 
-    /// Gives up the statements taken last that have `over` tokens; no more are added then. Returns whether there were
-    /// any.
+    /// Removes the last added statements until `over` tokens are free. No more statements are added afterwards. Returns
+    /// whether any was removed.
     fn give_up(&mut self, mut over: i64) -> bool {
         let before = self.facts.len();
         self.slack = i64::MAX;
@@ -245,7 +244,7 @@ impl Picked {
         self.facts.len() < before
     }
 
-    /// Takes a statement if it fits within `limit`.
+    /// Adds a statement if it fits within `limit` tokens. Returns whether it was added.
     fn take(&mut self, fact: &Fact, limit: i64) -> bool {
         let cost = fact.tokens + if self.lines.contains(&fact.position) { JOIN } else { LINE };
         if self.spent + cost > limit {
@@ -258,7 +257,7 @@ impl Picked {
     }
 }
 
-/// Sorts statements by what they are worth, and those that are worth the same by another order.
+/// Sorts statements by decreasing value (`worth`), and those of equal value by `order`.
 fn best_first(facts: &mut Vec<&Fact>, worth: impl Fn(&Fact) -> f64, order: impl Fn(&Fact) -> (i64, i64)) {
     let mut keyed: Vec<(f64, (i64, i64), &Fact)> = facts.iter().map(|fact| (worth(fact), order(fact), *fact)).collect();
     keyed.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
@@ -266,7 +265,7 @@ fn best_first(facts: &mut Vec<&Fact>, worth: impl Fn(&Fact) -> f64, order: impl 
     facts.extend(keyed.into_iter().map(|(_, _, fact)| fact));
 }
 
-/// Returns what the statements of the user gain by their neighbours, by id.
+/// Returns the bonuses of statements of the user for their neighbours, by row id.
 fn neighbour_gains(facts: &[&Fact]) -> HashMap<i64, f64> {
     let of_user = || facts.iter().filter(|f| f.role == Role::User);
     let scores: HashMap<(i64, i64), f64> = of_user().map(|f| ((f.position, f.place), f.score)).collect();
@@ -274,7 +273,7 @@ fn neighbour_gains(facts: &[&Fact]) -> HashMap<i64, f64> {
     of_user().map(|f| (f.id, NEIGHBOUR_GAIN * near(f, -1).max(near(f, 1)))).collect()
 }
 
-/// Returns what a statement is worth per token; `gain` is added to its score.
+/// Returns the value of a statement per token; `gain` is added to its score.
 fn density(fact: &Fact, gain: f64) -> f64 {
     let in_force = match fact.kind {
         Kind::Rule => RULE_GAIN,
@@ -293,7 +292,7 @@ fn folded(text: &str) -> String {
     afd_base::text::fold(text)
 }
 
-/// Returns who said something, as it is written in a line.
+/// Returns the speaker as written in a line.
 fn speaker(role: Role, source: Option<&str>) -> String {
     match (role, source) {
         (Role::Tool, Some(source)) => format!("tool {}", one_line(source)),
@@ -305,12 +304,12 @@ fn one_line(text: &str) -> String {
     afd_base::text::cut::one_line(text)
 }
 
-/// A sentence for the list of what is recalled.
+/// A sentence for the list of recalled quotes.
 struct Quote {
     position: i64,
     who: String,
     at: i64,
-    /// As it is shown.
+    /// The sentence as it is shown.
     text: String,
     /// The sentence alone.
     said: String,
@@ -343,7 +342,7 @@ impl Quote {
     }
 }
 
-/// Renders a statement: with what it is about where it means nothing alone, and what it replaces.
+/// Renders a statement, with the previous sentence if it needs one, and with the text that it replaces.
 fn shown(fact: &Fact) -> String {
     let about = fact.about.as_ref().map_or(String::new(), |about| match about.by {
         Some(by) if by == fact.role => format!("{} ", one_line(&about.text)),
@@ -353,7 +352,7 @@ fn shown(fact: &Fact) -> String {
     format!("{about}{}{was}", one_line(&fact.text))
 }
 
-/// Renders statements in the order in which they were said, those of one message on one line.
+/// Renders statements in the given order. Statements of one message share a line.
 fn lines(facts: &[Fact]) -> String {
     let mut text = String::new();
     let mut day = String::new();
@@ -366,7 +365,7 @@ fn lines(facts: &[Fact]) -> String {
                 let next = facts[i + n - 1].place + 1 == fact.place;
                 line.push_str(if next { " " } else { " \u{2026} " });
                 if next {
-                    // The sentence before it precedes it on the line.
+                    // The line already contains the previous sentence.
                     line.push_str(&shown(&Fact { about: None, ..fact.clone() }));
                     continue;
                 }
@@ -379,7 +378,7 @@ fn lines(facts: &[Fact]) -> String {
     text.trim_start_matches('\n').to_owned()
 }
 
-/// Appends a line, after the date if the day changed.
+/// Appends a line. If the day changed, appends the date first.
 fn push_line(text: &mut String, day: &mut String, at: i64, line: &str) {
     let date: String = rfc3339(at).chars().take(10).collect();
     if *day != date {
@@ -390,7 +389,7 @@ fn push_line(text: &mut String, day: &mut String, at: i64, line: &str) {
     text.push_str(line);
 }
 
-/// Returns the tokens that statements take at most, if all are rendered.
+/// Returns the maximum tokens of a memory that contains all of these statements.
 pub fn wanted(facts: &[Fact]) -> i64 {
     let lines = facts.iter().map(|f| f.position).collect::<HashSet<i64>>().len();
     let heading = if lines == 0 { 0 } else { HEADINGS };

@@ -1,18 +1,24 @@
-//! Context assembly: builds the messages for the model's next turn within a token budget.
+//! Context assembly: builds the messages for the next turn of the model within a token budget.
 //!
-//! Parts are ordered by how rarely they change, so that a prompt cache stays valid: rules, goal and tasks (the only
-//! system part); knowledge about the app; the memory, which stands for older turns; the recent turns; and last what is
-//! true right now and what is recalled for the question. What tools, pages and people recorded is handed over as data
-//! in messages that say so, never in the system part.
+//! The parts that change least come first, so that a prompt cache stays valid: rules, goal and tasks (the only system
+//! part), knowledge about the app, the memory of older turns, the recent turns, and last the current state and the
+//! quotes recalled for the question. Recorded text of tools, pages and people is in messages that mark it as data.
 //!
-//! A conversation that fits goes whole. Otherwise the shares of the budget are weights: rules, tasks and knowledge take
-//! what they need up to theirs, and the conversation gets the rest. Recent turns begin at a point that moves in steps
-//! (`Window`), and the memory depends on that point alone, so a new turn normally only appends; what is recalled stands
-//! behind the turns and fills what the step leaves free.
+//! A conversation that fits is sent whole. Otherwise, rules, tasks and knowledge use at most their shares of the
+//! budget, and the conversation gets the rest. Recent turns start at a point that moves in steps (`window`), and the
+//! memory depends on that point alone, so that a new turn normally only appends. Recalled quotes follow the turns and
+//! fill the room that the step leaves.
 //!
-//! Invariants: the last exchange is there; tool results are cut before what people said, older before newer; a tool
-//! call is never separated from its result; everything omitted is reported with a reason; and equal inputs produce
-//! equal bytes.
+//! Invariants:
+//!
+//! * The last exchange is included.
+//! * Tool results are shortened before messages of people, and older messages before newer ones.
+//! * A tool call is never separated from its result.
+//! * Each omission is reported with a reason.
+//! * Equal inputs produce equal bytes.
+//!
+//! The end-to-end tests score the shares on `tests/conversations` (`score.rs`): a context must contain at least as many
+//! needed facts as each baseline, use 95 % of its budget, and mostly repeat the previous context.
 
 mod history;
 mod memory;
@@ -35,10 +41,10 @@ use memory::Memory;
 pub use memory::wanted as memory_wanted;
 pub use window::Plan;
 
-/// Weight of the system part and of knowledge in per cent of the budget, if the settings give them none.
+/// Minimum share of the budget for the system part, for knowledge and for the current state, per cent.
 const MIN_SHARE: i64 = 5;
-/// A context is filled up to this share of the budget, per cent: a little over what is promised, because costs of lines
-/// are estimates.
+/// Share of the budget up to which a context is filled, per cent. It is slightly more than promised, because the costs
+/// of lines are estimates.
 const FILL_PERCENT: i64 = 96;
 
 /// A one-line entry of a section.
@@ -50,7 +56,7 @@ pub struct Item {
     pub text: String,
 }
 
-/// What is known apart from the conversation itself.
+/// Content of a context other than the conversation.
 #[derive(Debug, Clone, Default)]
 pub struct Background {
     /// System messages.
@@ -59,7 +65,7 @@ pub struct Background {
     pub omitted_rules: (i64, i64),
     /// Goal and tasks, in order of importance.
     pub task: Vec<Item>,
-    /// Progress, blockers and next steps, in order of importance. They are data: the user need not have written them.
+    /// Progress, blockers and next steps, in order of importance. They are data, because others may have written them.
     pub recorded: Vec<Item>,
     /// Knowledge about the app (bugs, patterns, notes), in order of importance.
     pub knowledge: Vec<Item>,
@@ -76,11 +82,11 @@ pub struct Background {
 pub struct Assembled {
     /// The messages.
     pub messages: Vec<Message>,
-    /// What the messages are, in order.
+    /// Parts of the context, in the order of the messages.
     pub parts: Vec<ContextPart>,
-    /// Texts of the system part: what stays, then what changes with tasks.
+    /// Texts of the system part: the rules, which stay, then goal and tasks, which change.
     pub system: Vec<String>,
-    /// What was omitted, and why.
+    /// Omitted content, with the reasons.
     pub left_out: Vec<Omission>,
     /// Tokens of the messages.
     pub tokens: i64,
@@ -88,13 +94,13 @@ pub struct Assembled {
     pub question_tokens: i64,
     /// Number of leading messages that are expected to stay the same on the next call.
     pub stable: i64,
-    /// Position of the first message that is there as a turn.
+    /// Position of the first message that is included as a turn.
     pub first: i64,
-    /// Position of the newest message that should be there as a turn and did not fit; 0 if all did.
+    /// Position of the newest message that was planned as a turn and did not fit; 0 if all fitted.
     pub dropped_to: i64,
 }
 
-/// The parts of a context beside the conversation, and what is left for that.
+/// The parts of a context other than the conversation, and the budget from which the conversation gets the rest.
 #[derive(Clone)]
 pub struct Draft<'a> {
     counter: &'a Counter,
@@ -108,8 +114,8 @@ pub struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    /// Builds the parts beside the conversation. `budget` is in tokens; `said` is the number of tokens of the
-    /// conversation: if all fits, no part is limited to its share.
+    /// Builds the parts other than the conversation. `budget` and `said`, the size of the conversation, are in tokens.
+    /// If everything fits, no part is limited to its share.
     pub fn new(background: &Background, budget: i64, said: i64, allocation: &Allocation, counter: &'a Counter) -> Self {
         let mut draft = Self { counter, budget, out: Assembled::default(), keys: None, now: None, now_cost: 0 };
         let wanted = draft.build(background, (budget, budget, budget));
@@ -154,7 +160,7 @@ impl<'a> Draft<'a> {
         self.out.tokens + self.now_cost
     }
 
-    /// Adds the system message: the rules, and goal and tasks, which were recorded on purpose.
+    /// Adds the system message: the rules, the goal and the tasks. They were all recorded on purpose.
     fn system(&mut self, background: &Background, available: i64) {
         let rules: Vec<String> =
             background.rules.iter().map(|m| m.message.content.text()).filter(|t| !t.trim().is_empty()).collect();
@@ -174,18 +180,18 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Returns how the rest of the budget is split between the turns of a conversation and the memory of older ones.
-    /// `said` is the number of tokens of the conversation, `newest` that of the messages that should stay.
+    /// Returns the split of the rest of the budget between the recent turns and the memory of older ones. `said` is the
+    /// number of tokens of the conversation, `newest` that of the newest messages, which should stay unchanged.
     pub fn plan(&self, said: i64, newest: i64) -> Plan {
         Plan::new(self.budget, self.room(), (said, newest))
     }
 
-    /// Returns whether a conversation of `said` tokens begins another step when it grows by `growth` tokens.
+    /// Returns whether a conversation of `said` tokens enters another step if it grows by `growth` tokens.
     pub fn moves(&self, plan: &Plan, said: i64, growth: i64) -> bool {
         if plan.whole { said + growth > self.room() } else { plan.began(said + growth) > plan.began(said) }
     }
 
-    /// Returns the plan for a conversation that fits, and whose older messages were taken out by request.
+    /// Returns the plan for a conversation that fits and whose older messages were removed on request.
     pub fn plan_with_memory(&self, plan: Plan) -> Plan {
         plan.with_memory(self.budget, self.room())
     }
@@ -204,7 +210,7 @@ impl<'a> Draft<'a> {
         let mut memory = Memory::new(counter);
         if !plan.whole {
             let left = (history.start.tokens - turns.tokens_upto(history.start.upto)).clamp(0, plan.turns);
-            // The last exchange is there in full before anything older is.
+            // The last exchange takes precedence over older content.
             let beside = self.room() - plan.reserve - turns.last_exchange_tokens();
             memory.choose(history, (plan.memory + left).min(window::rounded(beside, self.budget)), &known);
             let messages = memory.messages();
@@ -227,10 +233,10 @@ impl<'a> Draft<'a> {
         self.out
     }
 
-    /// Adds the last message: what is true right now, and what was recalled for the question.
+    /// Adds the last message: the current state, and the quotes recalled for the question.
     fn put_last(&mut self, recalled: Option<String>) {
         let recorded: Vec<String> = [self.now.take(), recalled].into_iter().flatten().collect();
-        // The keys are for use: what marks data as data stands below them.
+        // The context keys are meant for use, so the line that marks data comes after them.
         let recorded = (!recorded.is_empty()).then(|| format!("{DATA}\n{}", recorded.join("\n")));
         let blocks: Vec<String> = [self.keys.take(), recorded].into_iter().flatten().collect();
         if !blocks.is_empty() {
@@ -265,7 +271,8 @@ impl<'a> Draft<'a> {
         self.out.messages.extend(messages);
     }
 
-    /// Renders a heading and the items that fit, in order; the others are reported as omitted. `None` if no item fits.
+    /// Renders a heading and the items that fit, in order. Reports the others as omitted. Returns `None` if no item
+    /// fits.
     fn section(&mut self, heading: &str, items: &[Item], max_tokens: i64) -> Option<String> {
         let mut spent = self.counter.count(heading) + 5;
         let mut text = heading.to_owned();

@@ -1,4 +1,4 @@
-//! The recent turns: grouping messages into steps, and cutting what does not fit.
+//! The recent turns: groups messages into steps, and shortens or drops those that do not fit.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,7 +15,7 @@ use afd_store::to_json;
 /// further.
 const SHORT: [(Role, i64); 2] = [(Role::Tool, 60), (Role::Assistant, 120)];
 
-/// Reports what was omitted: what, how many, how many tokens, why.
+/// Callback for omitted content: description, count, tokens and reason.
 type Report<'a> = &'a mut dyn FnMut(&str, i64, i64, &str);
 
 /// Turns that fit.
@@ -23,15 +23,14 @@ type Report<'a> = &'a mut dyn FnMut(&str, i64, i64, &str);
 pub struct Turns {
     /// The messages.
     pub messages: Vec<Message>,
-    /// Position of each, and whether it is shown as it was said.
+    /// Position of each message, and whether the message is unchanged.
     shown: Vec<(i64, bool)>,
     /// Position of the newest message that was dropped; 0 if none was.
     pub dropped_to: i64,
 }
 
 impl Turns {
-    /// Returns the positions of the messages that are shown as they were said, and the folded texts of those that are
-    /// cut, by position.
+    /// Returns the positions of the unchanged messages, and the folded texts of the shortened ones by position.
     pub fn visible(&self) -> (HashSet<i64>, HashMap<i64, String>) {
         let cut = self.shown.iter().zip(&self.messages).filter(|((_, whole), _)| !whole);
         let cut = cut.map(|((position, _), message)| (*position, text::fold(&message.content.text())));
@@ -39,7 +38,7 @@ impl Turns {
     }
 }
 
-/// A message and its position; `cut` if it is not as it was said.
+/// A message and its position; `cut` if it was shortened.
 #[derive(Debug, Clone)]
 struct Shown {
     position: i64,
@@ -51,7 +50,7 @@ struct Shown {
 /// A single message, or an assistant message with the results of its tool calls.
 type Step = Vec<Shown>;
 
-/// Recent messages, those that are settled cut to their brief lengths.
+/// Recent messages. Those up to `Start::settled_to` are shortened to their brief lengths.
 pub struct Settled {
     steps: Vec<Step>,
     unpaired: i64,
@@ -59,7 +58,7 @@ pub struct Settled {
 }
 
 impl Settled {
-    /// Groups the recent messages into steps, and cuts the settled ones.
+    /// Groups the recent messages into steps, and shortens the settled ones.
     pub fn of(history: &History, counter: &Counter) -> Self {
         let recent: Vec<&RecordedMessage> = history.request.iter().chain(&history.recent).collect();
         let (mut steps, unpaired) = steps(&recent, counter);
@@ -80,9 +79,9 @@ impl Settled {
         last_exchange(&self.steps).into_iter().map(|i| total(&self.steps[i..=i])).sum()
     }
 
-    /// Returns the messages that fit in `available` tokens. If they do not, in this order: older tool results, then
-    /// older messages of the assistant are cut; the oldest steps are dropped; long messages of the last exchange are
-    /// cut. What is cut and dropped grows by a step of the plan at a time, so that it stays the same over many calls.
+    /// Returns the messages that fit in `available` tokens. To make them fit, shortens older tool results, then older
+    /// messages of the assistant; then drops the oldest steps; then shortens long messages of the last exchange. The
+    /// removed amount grows by one step of the plan at a time, so that it stays the same over many calls.
     pub fn fit(self, available: i64, plan: &Plan, counter: &Counter, report: Report<'_>) -> Turns {
         let Self { mut steps, unpaired, mut cut } = self;
         report("unpaired tool calls or results", unpaired, 0, "model APIs reject one without the other");
@@ -109,7 +108,8 @@ fn total(steps: &[Step]) -> i64 {
     steps.iter().flatten().map(|m| m.cost).sum()
 }
 
-/// Cuts older tool results, then older messages of the assistant, oldest first, until the steps have `goal` tokens.
+/// Shortens older tool results, then older messages of the assistant, oldest first, until the steps have at most `goal`
+/// tokens. Returns the number of shortened messages.
 fn shorten_older(steps: &mut [Step], protected: &[usize], goal: i64, counter: &Counter) -> i64 {
     let mut cut = 0;
     let mut over = total(steps) - goal;
@@ -128,8 +128,8 @@ fn shorten_older(steps: &mut [Step], protected: &[usize], goal: i64, counter: &C
     cut
 }
 
-/// Drops the oldest steps until the rest has `goal` tokens. Returns the number of dropped messages, their tokens, and
-/// the position of the newest.
+/// Drops the oldest steps until the rest has at most `goal` tokens. Returns the number of dropped messages, their
+/// tokens, and the position of the newest one.
 fn drop_oldest(steps: &mut Vec<Step>, protected: &[usize], goal: i64) -> (i64, i64, i64) {
     let (mut lost, mut lost_tokens, mut dropped_to) = (0, 0, 0);
     let mut over = total(steps) - goal;
@@ -149,7 +149,7 @@ fn drop_oldest(steps: &mut Vec<Step>, protected: &[usize], goal: i64) -> (i64, i
     (lost, lost_tokens, dropped_to)
 }
 
-/// Returns the steps of the last exchange: the last request, and the two newest steps.
+/// Returns the indexes of the steps of the last exchange: the last request, and the two newest steps.
 fn last_exchange(steps: &[Step]) -> Vec<usize> {
     let request = steps.iter().rposition(|s| s[0].message.role == Role::User);
     let mut found: Vec<usize> = request.into_iter().chain(steps.len().checked_sub(1)).collect();
@@ -160,8 +160,8 @@ fn last_exchange(steps: &[Step]) -> Vec<usize> {
     found
 }
 
-/// Cuts the longest messages of what is left until it fits: first tool results, then the assistant's messages, then the
-/// user's.
+/// Shortens the longest remaining messages until all fit: first tool results, then messages of the assistant, then
+/// those of the user.
 fn squeeze(steps: &mut [Step], available: i64, counter: &Counter) -> i64 {
     let mut cut = 0;
     for roles in [&[Role::Tool][..], &[Role::Tool, Role::Assistant], &[Role::Tool, Role::Assistant, Role::User]] {
@@ -178,8 +178,8 @@ fn squeeze(steps: &mut [Step], available: i64, counter: &Counter) -> i64 {
     cut
 }
 
-/// Groups messages into steps. Drops calls without a result and results without a call, and returns how many there
-/// were.
+/// Groups messages into steps. Drops calls without a result and results without a call, and returns the number of
+/// dropped ones.
 fn steps(recent: &[&RecordedMessage], counter: &Counter) -> (Vec<Step>, i64) {
     let mut steps: Vec<Step> = Vec::new();
     let mut unpaired = 0;
@@ -204,7 +204,7 @@ fn steps(recent: &[&RecordedMessage], counter: &Counter) -> (Vec<Step>, i64) {
         unpaired += as_i64(before - step[0].message.tool_calls.len());
     }
     steps.retain(|step| !(step[0].message.content.is_empty() && step[0].message.tool_calls.is_empty()));
-    // Reasoning and signatures belong to the turn in progress; of earlier ones providers take none.
+    // Reasoning and signatures belong to the turn in progress. Providers do not accept those of earlier turns.
     let request = steps.iter().rposition(|step| step[0].message.role == Role::User);
     for (i, step) in steps.iter_mut().enumerate() {
         for shown in step {

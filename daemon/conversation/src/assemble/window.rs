@@ -1,12 +1,12 @@
-//! Which part of a conversation is sent as turns.
+//! The window: the part of a conversation that is sent as turns.
 //!
-//! A step begins whenever the conversation has grown by a fixed number of tokens. Everything about the turns is decided
-//! by what was there when the step began: of those messages the newest stay as they are, older ones are cut to their
-//! brief length (`prepared::brief_limit`), and as many of these are there as make the turns one step less than their
-//! share. Later messages stay as they are, and together they have less than a step. So within a step a turn only
+//! A step begins whenever the conversation has grown by a fixed number of tokens. The messages at that time determine
+//! the turns of the whole step. The newest of them stay unchanged, and older ones are shortened to their brief length
+//! (`prepared::brief_limit`). As many of these are included as make the turns one step shorter than their share. Later
+//! messages stay unchanged, and together they are shorter than a step. Within a step, a new turn therefore only
 //! appends, and the turns never exceed their share.
 
-/// How the tokens that are left for a conversation are split.
+/// Split of the tokens that are left for a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plan {
     /// Whether the whole conversation fits.
@@ -15,37 +15,37 @@ pub struct Plan {
     pub turns: i64,
     /// Tokens for the memory of older turns.
     pub memory: i64,
-    /// Tokens by which a conversation grows until its turns begin elsewhere.
+    /// Tokens by which a conversation grows before its turns start at another message.
     pub step: i64,
-    /// Tokens kept free for what is recalled for the question.
+    /// Tokens reserved for the quotes recalled for the question.
     pub reserve: i64,
 }
 
-/// Small budgets, tokens: there the memory and what is recalled weigh more than a stable prefix.
+/// Budget below which the memory and recalled quotes matter more than a stable prefix, tokens.
 const SMALL: i64 = 6_000;
-/// Shares of the tokens for the conversation, per cent: memory, step, and reserve; for small budgets, and for others.
-/// What a step leaves free is filled behind the turns, so a larger step makes longer prefixes rarer and a smaller one
-/// makes steps more frequent.
+/// Shares of the tokens for the conversation, per cent: memory, step and reserve, first for small budgets, then for
+/// others. Recalled quotes fill the room that a step leaves after the turns. A larger step therefore makes long
+/// prefixes rarer, and a smaller one makes steps more frequent.
 const SHARES: [(i64, i64, i64); 2] = [(72, 10, 5), (51, 10, 0)];
-/// Size of the memory of messages that were taken out by request: tokens, and per cent of the budget; the smaller one
-/// counts.
+/// Maximum size of the memory of messages that were removed on request: tokens, and per cent of the budget. The smaller
+/// one applies.
 const REQUESTED_TOKENS: i64 = 1_000;
 const REQUESTED_PERCENT: i64 = 50;
-/// The newest messages displace memory while they take up to this share, per cent.
+/// Maximum share of the newest messages at which they displace memory, per cent.
 const MAX_NEWEST: i64 = 40;
-/// The tokens for a conversation are rounded down to this share of the budget, so that small changes elsewhere do not
-/// move the turns.
+/// Divisor of the budget. The tokens for a conversation are rounded down to a multiple of the quotient, so that small
+/// changes elsewhere do not move the turns.
 const ROUND: i64 = 50;
 
-/// Rounds tokens down, so that small changes elsewhere change nothing.
+/// Rounds tokens down to a multiple of `budget / ROUND`, so that small changes elsewhere have no effect.
 pub fn rounded(tokens: i64, budget: i64) -> i64 {
     let unit = (budget / ROUND).max(1);
     tokens / unit * unit
 }
 
 impl Plan {
-    /// Splits `available` tokens of a budget for a conversation of `said` tokens, of which the newest messages, which
-    /// stay while they fit, have `newest`.
+    /// Splits `available` tokens of a budget for a conversation of `said` tokens. `newest` is the number of tokens of
+    /// the newest messages, which stay unchanged while they fit.
     pub fn new(budget: i64, available: i64, (said, newest): (i64, i64)) -> Self {
         if said <= available {
             return Self { whole: true, turns: said, memory: 0, step: said.max(1), reserve: 0 };
@@ -61,21 +61,21 @@ impl Plan {
         Self { whole: false, turns, memory: share(memory), step: share(step), reserve: share(reserve) }
     }
 
-    /// Returns the plan for a conversation that fits, but whose older messages were taken out by request: they are
-    /// represented by a short memory.
+    /// Returns the plan for a conversation that fits, but whose older messages were removed on request. A short memory
+    /// represents them.
     pub fn with_memory(self, budget: i64, available: i64) -> Self {
         let memory = (budget * REQUESTED_PERCENT / 100).min(REQUESTED_TOKENS).min(available - self.turns).max(0);
         Self { whole: false, memory, reserve: 0, step: available.max(1), turns: self.turns.max(1) }
     }
 
-    /// Returns at which total the step of a conversation of `said` tokens began; 0 if its turns do not exceed their
-    /// share yet.
+    /// Returns the total, in tokens, at which the current step of a conversation of `said` tokens began; 0 while its
+    /// turns do not exceed their share.
     pub fn began(&self, said: i64) -> i64 {
         if said <= self.turns { 0 } else { said / self.step * self.step }
     }
 
-    /// Returns how many tokens the turns may have when a step begins. `unused` is how many tokens of the memory have
-    /// nothing to hold.
+    /// Returns the maximum tokens of the turns at the beginning of a step. `unused` is the number of tokens that the
+    /// memory does not need.
     pub fn at_start(&self, unused: i64) -> i64 {
         (self.turns - self.step).max(self.step) + unused.max(0)
     }

@@ -1,11 +1,11 @@
-//! What a correction says about what it replaces.
+//! Analysis of corrections: the thing that a sentence replaces, contrasts, and names.
 
 use std::collections::BTreeSet;
 
 use super::fold::{folded, inner};
 use afd_base::text;
 
-/// Words after which a sentence names what it replaces, folded.
+/// Phrases after which a sentence names the thing that it replaces, folded.
 const INSTEAD_OF: [&str; 14] = [
     "instead of ",
     "rather than ",
@@ -22,10 +22,10 @@ const INSTEAD_OF: [&str; 14] = [
     "em vez de ",
     "вместо ",
 ];
-/// Number of words after them that name it.
+/// Maximum number of words after such a phrase that name the thing.
 const NAMED: usize = 4;
 
-/// Returns the words by which a sentence names what it replaces; empty if it names nothing.
+/// Returns the words with which a sentence names the thing that it replaces; empty if it names nothing.
 pub fn replaced_words(sentence: &str) -> BTreeSet<String> {
     let text = folded(sentence);
     let named = INSTEAD_OF.iter().filter_map(|mark| text.split_once(mark)).map(|(_, rest)| rest);
@@ -34,8 +34,7 @@ pub fn replaced_words(sentence: &str) -> BTreeSet<String> {
     words.filter(|word| !text::is_stop(word)).collect()
 }
 
-/// Pairs of words by which a sentence denies one thing and states another, folded: `not Tuesday but Friday`, `no
-/// longer`.
+/// Pairs of phrases with which a sentence denies one thing and states another, folded, as in `not Tuesday but Friday`.
 const CONTRASTS: &[(&str, &[&str])] = &[
     (
         " not ",
@@ -77,14 +76,14 @@ pub fn contrasts(folded: &str) -> bool {
     })
 }
 
-/// Returns whether each of two sentences has a name that the other does not have: they may be about two people or
-/// places.
+/// Returns whether each of two sentences contains a name that the other does not contain. Such sentences may be about
+/// two people or places.
 pub fn names_differ(one: &str, other: &str) -> bool {
     let (one, other) = (names(one), names(other));
     one.difference(&other).next().is_some() && other.difference(&one).next().is_some()
 }
 
-/// Returns the words with a capital letter that are no function words, folded.
+/// Returns the capitalised words that are not function words, folded.
 fn names(sentence: &str) -> BTreeSet<String> {
     let words =
         sentence.split_whitespace().map(inner).filter(|word| word.chars().next().is_some_and(char::is_uppercase));

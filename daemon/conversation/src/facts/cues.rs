@@ -1,39 +1,39 @@
-//! Words that tell what a sentence is for, in the languages that users write most. The file `cues.txt` has them.
+//! Cue words, which indicate the purpose of a sentence. The file `cues.txt` lists them for several languages.
 //!
-//! Words of scripts without spaces are matched as parts of the sentence; the others as whole words or, with a space, as
-//! phrases.
+//! A word of a script without spaces matches anywhere in a sentence. Other entries match as whole words, or as phrases
+//! if they contain a space.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use afd_base::text::is_dense;
 
-/// Lists of words, one for each thing that a sentence can be.
+/// Purpose of a sentence. Each has a list of cue words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cue {
     /// Standing instruction: always, never, only, must.
     Rule,
-    /// Choice that was made: we take, decided, let us, final.
+    /// Decision: we take, decided, let us, final.
     Decision,
-    /// Takes something back: no, instead, changed, wrong.
+    /// Correction of an earlier statement: no, instead, changed, wrong.
     Correction,
-    /// Likes and dislikes, diets, needs.
+    /// Preference: likes and dislikes, diets, needs.
     Preference,
-    /// Names what something is: called, number, address, deadline, password.
+    /// Name or value of a thing: called, number, address, deadline, password.
     Naming,
     /// Days, months and numbers as words.
     Quantity,
     /// Result of an investigation: found, cause, fails, because.
     Finding,
-    /// Leads back from a digression to the point: anyway, so, in short.
+    /// Return from a digression: anyway, so, in short.
     Conclusion,
-    /// Tells a story: years ago, my uncle, she told me.
+    /// Story: years ago, my uncle, she told me.
     Anecdote,
     /// Small talk: thanks, sorry, haha.
     SmallTalk,
-    /// Announces the next step: now I will, let me, one moment.
+    /// Announcement of the next step: now I will, let me, one moment.
     Process,
-    /// Asks for the next step: please open, show me.
+    /// Request for the next step: please open, show me.
     Request,
 }
 
@@ -73,9 +73,9 @@ impl Cue {
     ];
 }
 
-/// The lists, arranged so that a sentence is read once.
+/// The lists, arranged for a fast match.
 struct Lists {
-    /// Words and phrases by their first word.
+    /// Words and phrases, by their first word.
     by_word: HashMap<&'static str, Vec<(&'static str, Cue)>>,
     /// Words of scripts without spaces.
     dense: Vec<(&'static str, Cue)>,
@@ -104,16 +104,16 @@ static LISTS: LazyLock<Lists> = LazyLock::new(|| {
     lists
 });
 
-/// What the words of a sentence tell about it.
+/// Cue words that occur in a sentence.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Cues {
     counts: [u8; Cue::ALL.len()],
-    /// Lists that have the first words of the sentence.
+    /// Whether the sentence starts with a word of the list.
     starts: [bool; Cue::ALL.len()],
 }
 
 impl Cues {
-    /// Reads a folded sentence.
+    /// Counts the cue words of a folded sentence.
     pub fn of(folded: &str) -> Self {
         let mut found = Self::default();
         let mut seen: Vec<(&str, Cue)> = Vec::new();
@@ -141,7 +141,7 @@ impl Cues {
         found
     }
 
-    /// Returns how many different words of a list occur.
+    /// Returns the number of distinct words of a list that occur.
     pub fn count(&self, cue: Cue) -> usize {
         usize::from(self.counts[cue as usize])
     }

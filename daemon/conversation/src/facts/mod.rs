@@ -1,17 +1,20 @@
-//! Statements: which sentences of a message are worth keeping when a conversation exceeds its budget. Pure heuristics,
-//! no language model.
+//! Fact scoring: selects the sentences of a message that are worth keeping when a conversation exceeds its budget. It
+//! uses heuristics and no language model. All functions are pure.
 //!
-//! A message is split into sentences, and long sentences into clauses, because people say what matters in passing. Each
-//! gets a base score from what it says: figures, names and identifiers; words that mark a rule, a decision, a
-//! correction, a preference, a name or a finding; whether it answers a question. Questions, requests, small talk,
-//! stories and announcements of the next step lose. What a tool or page said is scored by its specific words only:
-//! whatever it calls important is not (`Role::Tool` reads no cue words).
+//! * **Split.** A message is split into sentences, and a long sentence into clauses, because people often mention
+//!   important facts in passing.
+//! * **Base score.** Figures, names and identifiers raise it. So do an answer to a question, and cue words for a rule,
+//!   a decision, a correction, a preference, a name or a finding. Questions, requests, small talk, stories and
+//!   announcements of the next step lower it.
+//! * **Untrusted text.** The cue words of tool output and pasted text do not count, because anybody may have written
+//!   it.
+//! * **Novelty.** `score` weights the base score by the rarity of the rarest words in the conversation so far.
+//! * **Repetition.** `discount_repeats` lowers the score of a sentence whose template is frequent. The result changes
+//!   only at powers of two, so that a selection seldom changes.
+//! * **Echoes.** A statement gains score when a later message repeats its figures or names (`echoes`).
 //!
-//! `score` weighs a base score by novelty, the rarity of the rarest words in the conversation so far;
-//! `discount_repeats` divides by how many sentences share the template of a sentence, rounded down to powers of two, so
-//! that a selection seldom changes. What is taken up again later counts more: `echoes`.
-//!
-//! Words, templates and whole sentences are identified by 64-bit hashes.
+//! Words, templates and whole sentences are identified by 64-bit hashes. The end-to-end tests score the weights on
+//! `tests/conversations`: `tuned` was inspected while the rules were made, `held` was not.
 
 mod corrections;
 pub mod cues;
@@ -40,17 +43,18 @@ const MAX_HASHED: usize = 48;
 const RAREST_WORDS: usize = 3;
 /// Minimum base score of a candidate.
 const MIN_SCORE: f64 = 0.02;
-/// A user message of up to this many words, or characters of a script without spaces, answers or decides as a whole.
+/// Maximum size of a user message that is an answer or a decision as a whole: words, or characters of a script without
+/// spaces.
 const SHORT_MESSAGE_WORDS: usize = 24;
 const SHORT_MESSAGE_CHARS: usize = 40;
-/// What a pasted line is worth of the same line said by the user.
+/// Factor for the score of a pasted line, compared with the same line written by the user.
 const PASTED: f64 = 0.6;
-/// Requests of up to this many words ask for nothing but the next step.
+/// Maximum number of words of a request that only asks for the next step.
 const SHORT_REQUEST: usize = 8;
-/// Maximum length of the sentence before a short answer, characters.
+/// Maximum length of the previous sentence that is stored with a statement, characters.
 const MAX_ABOUT: usize = 110;
 
-/// What a statement is.
+/// Kind of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Standing instruction or preference of the user.
@@ -62,7 +66,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Returns the word that stands for the kind in the database.
+    /// Returns the word for the kind in the database.
     pub fn word(self) -> &'static str {
         match self {
             Kind::Rule => "rule",
@@ -71,7 +75,7 @@ impl Kind {
         }
     }
 
-    /// Returns the kind that a word stands for.
+    /// Returns the kind for a word from the database.
     pub fn of(word: &str) -> Self {
         match word {
             "rule" => Kind::Rule,
@@ -88,13 +92,13 @@ pub struct Candidate {
     pub text: String,
     /// Order within the message, from 0.
     pub place: usize,
-    /// What it is.
+    /// Kind of the statement.
     pub kind: Kind,
-    /// Whether it takes something back that was said before.
+    /// Whether it corrects an earlier statement.
     pub corrects: bool,
-    /// Whether it only asks for the next step, and states nothing that holds beyond it.
+    /// Whether it only asks for the next step and states nothing that stays valid.
     pub asks: bool,
-    /// The sentence before it, if it means nothing alone.
+    /// The previous sentence, if the candidate is meaningless without it.
     pub about: Option<About>,
     /// Base score, from the sentence alone.
     pub base_score: f64,
@@ -106,18 +110,18 @@ pub struct Candidate {
     pub words: Vec<i64>,
 }
 
-/// The sentence before a statement that means nothing alone.
+/// The sentence before a statement that is meaningless without it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct About {
     /// The sentence.
     pub text: String,
-    /// Who said it: the speaker of the statement, or the assistant in the message before; `None` where that was not
-    /// recorded.
+    /// Role of its speaker: that of the statement, or the assistant if the sentence is from the previous message.
+    /// `None` if the role was not recorded.
     pub by: Option<Role>,
 }
 
 /// Returns the sentences of a message that may be kept, best first. `before` is the last question or sentence of the
-/// message before (see `lead`). System messages have none.
+/// previous message (see [`lead`]). A system message has no candidates.
 pub fn candidates(role: Role, content: &str, before: Option<&str>) -> Vec<Candidate> {
     if role == Role::System {
         return Vec::new();
@@ -154,19 +158,20 @@ pub fn candidates(role: Role, content: &str, before: Option<&str>) -> Vec<Candid
     found
 }
 
-/// Returns the sentences of a message, whole or as clauses.
+/// Returns the sentences of a message. Long sentences are split into clauses.
 pub fn sentences(role: Role, content: &str) -> Vec<String> {
     let lines = if role == Role::Tool { split::json_lines(content, MAX_EXAMINED) } else { None };
     lines.unwrap_or_else(|| split::clauses(content).into_iter().take(MAX_EXAMINED).map(str::to_owned).collect())
 }
 
-/// Returns whether a message is so short that it answers or decides as a whole.
+/// Returns whether a message is short enough to be an answer or a decision as a whole.
 fn is_short(content: &str) -> bool {
     let dense = content.chars().take(SHORT_MESSAGE_CHARS + 1).filter(|c| is_dense(*c)).count();
     content.split_whitespace().nth(SHORT_MESSAGE_WORDS).is_none() && dense <= SHORT_MESSAGE_CHARS && content.len() < 400
 }
 
-/// Returns the question that a message ends with, else its last sentence, as one line: what a short answer is about.
+/// Returns the last question among the final four sentences of a message, or else its last sentence, as one line. A
+/// short answer in the next message refers to it.
 pub fn lead(content: &str) -> Option<String> {
     let sentences = split::clauses(content);
     let asked = sentences.iter().rev().take(4).find(|s| is_question(s)).or(sentences.last())?;
@@ -181,12 +186,13 @@ fn is_question(sentence: &str) -> bool {
             .any(|m| sentence.trim_end_matches(['。', '.']).ends_with(m))
 }
 
-/// What is known of the message that a sentence stands in.
+/// Properties of the message that contains a sentence.
 struct Whole<'a> {
     role: Role,
     is_short: bool,
-    /// What the message before ended with, and whether that was a question.
+    /// Last question or sentence of the previous message.
     before: Option<&'a str>,
+    /// Whether `before` is a question.
     answers: bool,
     lines: usize,
 }
@@ -204,11 +210,11 @@ fn candidate(
         return None;
     }
     let (folded, plain) = (folded(shown), shown.split_whitespace().collect::<Vec<_>>());
-    // What a tool prints or a user pastes may be written by anybody: its words raise nothing.
+    // Anybody may have written tool output or pasted text, so its cue words do not count.
     let foreign = message.role == Role::Tool || pasted;
     let cues = if foreign { Cues::default() } else { Cues::of(&folded) };
     let kind = if foreign { Kind::Statement } else { kind(message, shown, &cues) };
-    // Numbers differ every time, so they say nothing about whether the sentence is new.
+    // Numbers differ every time, so they do not show whether a sentence is new.
     let mut hashes: Vec<i64> = words
         .iter()
         .filter(|w| !w.chars().all(|c| c.is_ascii_digit()))
@@ -238,7 +244,7 @@ fn candidate(
     })
 }
 
-/// Returns the sentence before, if this one is too short to mean anything alone.
+/// Returns the previous sentence if this one is too short to be understood without it.
 fn about(message: &Whole<'_>, folded: &str, words: &[String], previous: Option<&str>) -> Option<About> {
     let content = words.iter().filter(|w| !text::is_stop(w) && !w.chars().all(|c| c.is_ascii_digit())).count();
     let depends = content <= 2 && !folded.contains(':') || message.is_short && (message.answers || words.len() <= 12);
@@ -266,7 +272,7 @@ fn kind(message: &Whole<'_>, sentence: &str, cues: &Cues) -> Kind {
 }
 
 /// Returns whether a word is specific: it contains a digit, or looks like a name, an identifier or an address. `first`
-/// says whether it starts the sentence, where a capital letter means nothing.
+/// says whether it starts the sentence, where a capital letter does not indicate a name.
 pub fn is_specific(word: &str, first: bool) -> bool {
     is_figure(word) || is_identifier(word) || is_name(word, first)
 }
@@ -303,7 +309,7 @@ fn is_numeral(c: char) -> bool {
         || "\u{4e00}\u{4e8c}\u{4e09}\u{56db}\u{4e94}\u{516d}\u{4e03}\u{516b}\u{4e5d}\u{5341}\u{767e}\u{5343}\u{4e07}\u{4e24}".contains(c)
 }
 
-/// Returns how specific a sentence is, from 0 to about 1: figures most, then identifiers, names and quotes.
+/// Returns the specificity of a sentence, 0 to 0.87. Figures count most, then identifiers, quotes and names.
 fn specificity(sentence: &str, words: &[&str]) -> f64 {
     let (mut figures, mut identifiers, mut names) = (0, 0, 0);
     for (i, word) in words.iter().enumerate().filter(|(_, w)| !w.contains(is_dense)) {
@@ -370,7 +376,8 @@ fn base_score(message: &Whole<'_>, sentence: &str, words: &[&str], cues: &Cues) 
     score - markup(sentence)
 }
 
-/// Scores a line of tool output: only by what is specific in it, less the more lines there are.
+/// Scores a line of tool output by its specific words, without cue words. The more lines the output has, the lower the
+/// score.
 fn tool_score(message: &Whole<'_>, sentence: &str, words: &[&str], specific: f64) -> f64 {
     let letters = sentence.chars().filter(|c| c.is_alphabetic()).count();
     let mut score = 0.1 + specific + if letters >= 8 { 0.1 } else { 0.0 };
@@ -389,13 +396,13 @@ fn is_log_line(words: &[&str]) -> bool {
     words.len() > 3 && words.iter().take(2).any(is_time)
 }
 
-/// Returns the malus of a sentence that is mostly markup.
+/// Returns the penalty for a sentence in which more than an eighth of the characters are markup.
 fn markup(sentence: &str) -> f64 {
     let marks = sentence.chars().filter(|c| matches!(c, '{' | '}' | '[' | ']' | '<' | '>' | '|')).count();
     if marks * 8 > sentence.chars().count() { 0.4 } else { 0.0 }
 }
 
-/// Returns whether a sentence of the user takes something back, as far as it can be told from the sentence alone.
+/// Returns whether a sentence of the user corrects something, judging by the sentence alone.
 pub fn takes_back(sentence: &str) -> bool {
     let folded = folded(sentence);
     corrections::contrasts(&folded) || Cues::of(&folded).has(Cue::Correction)
@@ -419,8 +426,8 @@ pub fn discount_repeats(score: f64, template_count: i64) -> f64 {
 /// Maximum number of words of a message that earlier statements are compared with.
 const MAX_ECHOED: usize = 60;
 
-/// Returns the words of a message that show, where an earlier statement has them, that it was taken up again: figures,
-/// identifiers and names, folded.
+/// Returns the figures, identifiers and names of a message, folded. An earlier statement that contains one of them is
+/// taken to be important.
 pub fn echoes(content: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut first = true;

@@ -2,14 +2,14 @@
 
 use afd_base::text::{cut, is_dense};
 
-/// Sentences of up to this many words, or characters of a script without spaces, are not split further.
+/// Maximum length of a sentence that is not split: words, or characters of a script without spaces.
 const LONG_WORDS: usize = 30;
 const LONG_CHARS: usize = 48;
-/// Minimum number of words, or characters of a script without spaces, of a clause.
+/// Minimum length of a clause: words, or characters of a script without spaces.
 const SHORT_WORDS: usize = 8;
 const SHORT_CHARS: usize = 14;
 
-/// Conjunctions at which a sentence without punctuation is split.
+/// Conjunctions before which a long sentence can be split.
 const CONJUNCTIONS: &[&str] = &[
     "and", "but", "so", "und", "aber", "y", "pero", "et", "mais", "because", "weil", "porque", "which", "anyway",
     "also", "then",
@@ -20,13 +20,13 @@ pub fn clauses(text: &str) -> Vec<&str> {
     cut::sentences(text).flat_map(split).collect()
 }
 
-/// A run of at least this many lines in a message of the user was pasted: people write paragraphs.
+/// Minimum number of consecutive short lines in a message of the user that count as pasted. People write paragraphs.
 const PASTED_LINES: usize = 6;
 /// Maximum length of such a line, characters.
 const PASTED_LINE: usize = 160;
 
-/// Returns the parts of a text that look pasted, such as an offer, a mail or a log, as ranges of bytes: what stands
-/// there was not said by whoever pasted it.
+/// Returns the byte ranges of a text that look pasted, such as an offer, an email or a log. The user did not write
+/// these parts.
 pub fn pasted(text: &str) -> Vec<std::ops::Range<usize>> {
     let mut found = Vec::new();
     let (mut from, mut to, mut lines) = (0, 0, 0);
@@ -35,7 +35,7 @@ pub fn pasted(text: &str) -> Vec<std::ops::Range<usize>> {
         let end = at + line.len();
         let is_short = line.chars().count() <= PASTED_LINE;
         if line.trim().is_empty() {
-            // A blank line belongs to a paste that goes on after it.
+            // A blank line does not end a pasted block.
         } else if is_short {
             if lines == 0 {
                 from = at;
@@ -101,8 +101,8 @@ fn breaks(sentence: &str) -> Vec<usize> {
     found
 }
 
-/// Flattens a JSON object or array into at most `most` lines: `name: value`, or the sentences of a longer text. Members
-/// of a small flat object share a line, so that a value stands beside what it belongs to. `None` for other content.
+/// Flattens a JSON object or array into about `most` lines: `name: value`, or the sentences of a longer text. Members
+/// of a small flat object share a line, so that related values stay together. Returns `None` for other content.
 pub fn json_lines(content: &str, most: usize) -> Option<Vec<String>> {
     let value: serde_json::Value =
         serde_json::from_str(content.trim()).ok().filter(|v: &serde_json::Value| v.is_object() || v.is_array())?;
@@ -143,7 +143,7 @@ fn push_lines(value: &serde_json::Value, name: &str, most: usize, lines: &mut Ve
     }
 }
 
-/// Returns a text or a number; `None` for what says nothing.
+/// Returns a non-blank text or a number as text; `None` for other values.
 fn scalar(value: &serde_json::Value) -> Option<String> {
     match value {
         serde_json::Value::String(text) if !text.trim().is_empty() => Some(text.trim().to_owned()),

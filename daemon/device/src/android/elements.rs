@@ -1,4 +1,4 @@
-//! What the classes and resource ids of Android's elements mean.
+//! The meaning of the classes and resource ids of Android elements.
 
 use std::collections::HashMap;
 
@@ -35,12 +35,12 @@ const ADDRESS_BARS: &[&str] = &[
     "omnibarTextInput",
     "address_bar",
 ];
-/// Package of the ids that the system gives.
+/// Prefix of the resource ids that the system defines.
 const SYSTEM: &str = "android:";
 
-/// Sets role and traits of nodes from their classes, ids and flags.
+/// Sets the roles and traits of nodes from their classes, ids and flags.
 pub fn describe(nodes: &mut [Node]) {
-    // Screens repeat the same few kinds of nodes.
+    // Results are cached, because a screen repeats the same few kinds of nodes.
     let mut known: HashMap<(&str, Option<&str>, Flags), (Role, Traits)> = HashMap::new();
     let meant: Vec<(Role, Traits)> = nodes
         .iter()

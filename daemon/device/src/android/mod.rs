@@ -1,5 +1,5 @@
-//! What the drivers of Android phones share: what classes and ids mean, what windows are for, the codes of keys, and which
-//! names are acceptable.
+//! Shared parts of the drivers for Android phones: the meaning of classes and ids, the purposes of windows, key codes,
+//! and checks of names.
 
 mod elements;
 mod keys;

@@ -1,5 +1,5 @@
-//! Which names of packages and which parts of intents are acceptable. Phones insert them into command lines, so nothing
-//! with a special meaning there may pass.
+//! Checks of package names and of the parts of intents. Phones insert these into command lines, so text with a special
+//! meaning there is rejected.
 
 use crate::{BadParam, Intent};
 
@@ -9,7 +9,7 @@ const MAX_PART: usize = 2048;
 /// Checks a package name.
 ///
 /// # Errors
-/// If it is none.
+/// If the name is not a valid package name.
 pub fn check_package(name: &str) -> Result<(), BadParam> {
     let part = |p: &str| {
         p.starts_with(|c: char| c.is_ascii_alphabetic()) && p.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
@@ -21,7 +21,7 @@ pub fn check_package(name: &str) -> Result<(), BadParam> {
 /// Checks the parts of an intent.
 ///
 /// # Errors
-/// If there are none, or one is not acceptable.
+/// If it has no action, data or component, or a part is not acceptable.
 pub fn check_intent(intent: &Intent) -> Result<(), BadParam> {
     let Intent { action, data, package, component, extras } = intent;
     if action.is_none() && data.is_none() && component.is_none() {

@@ -1,8 +1,9 @@
-//! What the windows of an Android phone are for, and which app and activity are in front.
+//! The purposes of the windows of an Android phone, and the app and activity in front.
 //!
 //! The types are those of `android.view.accessibility.AccessibilityWindowInfo`, as the service prints them. Crash
 //! dialogs, the notification shade, quick settings, the lock screen, and the volume and power menus are windows of type
-//! SYSTEM, like the bars: what has the focus is a page, and what lies at one edge of the screen is a bar.
+//! SYSTEM, like the system bars. A focused window of this type is a page. An unfocused one is a bar if it lies at one
+//! edge of the screen, and otherwise a banner.
 
 use std::collections::HashMap;
 
@@ -16,7 +17,7 @@ use afd_screen::page::snapshot::Snapshot;
 /// Type of the windows of apps.
 const APPLICATION: &str = "APPLICATION";
 
-/// Decides what each window is for.
+/// Sets the kind of each window.
 pub fn classify(snapshot: &mut Snapshot) {
     let kinds: Vec<WindowKind> = (0..snapshot.windows.len()).map(|w| kind(snapshot, w)).collect();
     snapshot.windows.iter_mut().zip(kinds).for_each(|(window, kind)| window.kind = kind);
@@ -37,8 +38,8 @@ fn kind(snapshot: &Snapshot, index: usize) -> WindowKind {
     }
 }
 
-/// Sets app and place of the window in front, given the activity that the phone reports to be on top, if it does. A
-/// dialog of the system is no part of that activity.
+/// Sets the app and place of the window in front from the activity that the phone reports as topmost, if it reports
+/// one. A dialog of the system does not belong to that activity.
 pub fn set_place(snapshot: &mut Snapshot, activity: Option<String>) {
     snapshot.app = activity.as_deref().and_then(app_of).map(str::to_owned);
     snapshot.place = activity;
@@ -58,8 +59,8 @@ pub fn set_place(snapshot: &mut Snapshot, activity: Option<String>) {
 /// Maximum number of windows whose activities are remembered.
 const MAX_WINDOWS: usize = 64;
 
-/// The activities of windows that were in front before. The phone reports one activity only: while a dialog of another
-/// app is over a page, that of the dialog.
+/// The activities of windows that were in front before. The phone reports only one activity. While a dialog of another
+/// app is over a page, that is the activity of the dialog.
 #[derive(Default)]
 pub struct Activities {
     by_window: Mutex<HashMap<i64, String>>,
@@ -89,8 +90,8 @@ mod tests {
     use super::*;
     use crate::autofish::parse_screen;
 
-    /// A screen with a page of `a.page` and, if there is one, a window in front of it: type, package, and bounds of its
-    /// button.
+    /// Returns a screen with a page of `a.page`. `over` gives the type, the package and the bounds of the nodes of a
+    /// window in front of it.
     fn screen(activity: &str, over: Option<(&str, &str, &str)>) -> Snapshot {
         let header = "node_id\tclass\ttext\tdesc\tres_id\tbounds\tflags";
         let mut text = format!(

@@ -1,4 +1,4 @@
-//! The connection hint that the app on the phone writes: where its service listens.
+//! The connection hint: a file in which the app on the phone records the port of its service.
 
 use afd_proto::device::ConnectionHint;
 
@@ -7,16 +7,16 @@ use crate::adb::Adb;
 /// Packages of the app: release build, then debug build.
 const PACKAGES: [&str; 2] = ["com.memohai.autofish", "com.memohai.autofish.debug"];
 
-/// Why there is no usable connection hint.
+/// The reason why there is no usable connection hint.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoHint {
-    /// The app has written none; holds the serial of the phone.
+    /// The app has not written a hint; holds the serial of the phone.
     #[error("no connection hint of the Autofish app found on phone {0}")]
     None(String),
     /// The service is not running.
     #[error("the service on the phone is not running")]
     Stopped,
-    /// The port is no port.
+    /// The port in the hint is not valid.
     #[error("the phone's app reports an invalid port: {0}")]
     BadPort(i64),
 }

@@ -14,11 +14,11 @@ use afd_base::net::{self, BodyError};
 
 /// Maximum size of a picture, bytes.
 const MAX_PICTURE: usize = 64 << 20;
-/// Maximum size of a screen or another text, bytes: what is made of it takes several times as much memory.
+/// Maximum size of a screen or another text, bytes. The parsed form takes several times as much memory.
 const MAX_TEXT: usize = 16 << 20;
 /// Path of screenshots.
 pub(super) const SCREENSHOT: &str = "/api/screenshot";
-/// Time for which the connection of a press of a key is kept for the next one.
+/// Time for which the connection of a key press is kept for the next one.
 const PRESSING_IDLE: Duration = Duration::from_millis(500);
 /// Maximum length of an error message that is passed on, characters.
 const MAX_MESSAGE: usize = 400;
@@ -34,17 +34,18 @@ struct Envelope {
 /// HTTP client of one service.
 pub(super) struct Http {
     client: Client,
-    /// For actions: each has a connection of its own. A phone may have closed an idle one, or left an answer in it,
-    /// which would make the outcome unknown, or another's.
+    /// Client for actions, each of which has a connection of its own. The phone may have closed an idle connection,
+    /// which would make the outcome unknown. It may also have left a response in it, which would be taken for the
+    /// response to another action.
     acting: Client,
-    /// For presses of keys in quick succession, which share a connection.
+    /// Client for key presses in quick succession, which share a connection.
     pressing: Client,
     base: Url,
     token: Option<Secret>,
     timeout: Duration,
 }
 
-/// Whether a URL points to this machine or a private network, where using a proxy would be wrong.
+/// Returns whether a URL points to this machine or a private network, for which a proxy would be wrong.
 fn is_local_network(url: &Url) -> bool {
     let host = url.host_str().unwrap_or("").trim_start_matches('[').trim_end_matches(']');
     match host.parse::<IpAddr>() {
@@ -106,7 +107,7 @@ impl Http {
         }
     }
 
-    /// Sends a GET request; retries once if the connection broke, as reads have no side effects.
+    /// Sends a GET request; retries once if the connection broke, because reads have no side effects.
     pub(super) async fn get(
         &self,
         path: &str,
@@ -140,7 +141,7 @@ impl Http {
         self.post_by(&self.acting, path, body, extra, token).await
     }
 
-    /// Sends one of several POST requests that follow each other at once, over a connection that they share.
+    /// Sends one of several POST requests in quick succession, over a shared connection.
     pub(super) async fn post_next(
         &self,
         path: &str,
@@ -170,7 +171,7 @@ impl Http {
                 Err(DriverError::Protocol(what)) if status.is_success() => Err(DriverError::Lost(what.to_string())),
                 other => other,
             },
-            // A request that cannot be built, as with a token that no header can hold, was never sent.
+            // A request that cannot be built, for example because a header cannot hold the token, was never sent.
             Err(BodyError::Http(error)) if error.is_connect() || error.is_builder() => {
                 Err(DriverError::Unreachable(self.explain(&error, timeout).into()))
             }

@@ -32,7 +32,7 @@ use afd_screen::page::Snapshot;
 use http::{Http, SCREENSHOT};
 use redact::{redact_body, redact_command};
 
-/// What the service needs to describe a node, bytes: at least.
+/// Minimum length of the text with which the service describes a node, bytes.
 const NODE_BYTES: usize = 60;
 
 pub use hint::{NoHint, connection_hint};
@@ -104,7 +104,7 @@ impl Autofish {
         Ok(screen)
     }
 
-    /// Replaces truncated texts by the full ones. The screen is usable without them, so a failure is only logged.
+    /// Replaces truncated texts with the full ones. The screen is usable without them, so a failure is not an error.
     async fn fill_texts(&self, snapshot: &mut Snapshot, token: Option<&Secret>) {
         let Ok(text) = self.http.get("/api/observe", &[("include", "screen"), ("max_rows", "100000")], token).await
         else {
@@ -144,7 +144,7 @@ impl Driver for Autofish {
     fn advice(&self, error: &DriverError) -> Option<&'static str> {
         Some(match error {
             DriverError::Unreachable(why) if why.starts_with("http://127.0.0.1:") => {
-                "nothing answers at this address of this machine; if it is the practice phone, `afctl init practice` starts it again"
+                "nothing responds at this local address; if it is the practice phone, `afctl init practice` starts it again"
             }
             DriverError::Unreachable(_) => {
                 "check that the phone is on, its service is running and the URL is correct: `afctl health`"
@@ -164,7 +164,7 @@ impl Driver for Autofish {
         Box::pin(self.http.health())
     }
 
-    /// The health endpoint needs no token; this is the cheapest request that does.
+    /// Reads the overlay, because that is the cheapest request that needs a token. The health endpoint needs none.
     fn check_token<'a>(&'a self, token: Option<&'a Secret>) -> DriverFuture<'a, ()> {
         Box::pin(async move { self.overlay(token).await.map(|_| ()) })
     }
@@ -243,7 +243,8 @@ impl Driver for Autofish {
 }
 
 impl Autofish {
-    /// Presses keys; a single one is pressed by a request of its own.
+    /// Presses keys. A single key takes one request to the key endpoint; several keys are pressed in batches if the
+    /// shell allows it.
     async fn press(&self, keys: &[Key], token: Option<&Secret>) -> Result<String, DriverError> {
         let code = |key: &Key| match *key {
             Key::Named(name) => android::code(name),

@@ -11,14 +11,14 @@ use afd_screen::page::{mask, site};
 
 /// Maximum number of additional lines that a window title may span.
 const MAX_TITLE_LINES: usize = 8;
-/// Mode in which the service knows no activities.
+/// Mode in which the service does not know activities.
 const ACCESSIBILITY: &str = "ACCESSIBILITY";
-/// What it means that the service calls its screen degraded.
+/// Reason that is reported when the service marks its screen as degraded.
 const DEGRADED: &str = "the phone's accessibility service is off: the screen cannot be read";
 /// Suffix by which the service marks truncated texts.
 const TRUNCATED: &str = "...truncated";
 
-/// Why a screen text cannot be parsed.
+/// Error from parsing the text of a screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ScreenParseError(&'static str);
@@ -89,7 +89,8 @@ pub(super) fn parse(text: &str) -> Result<Screen, ScreenParseError> {
     Ok(Screen { snapshot, has_top_line })
 }
 
-/// Sets the site in a browser's address bar, unless a keyboard is shown: the user may be typing there.
+/// Sets the site from the address bar of a browser. Leaves it unset while a keyboard is shown, because the user may be
+/// typing there.
 fn set_site(snapshot: &mut Snapshot) {
     let typing = snapshot.windows.iter().any(|w| w.kind == WindowKind::Keyboard);
     let bar = snapshot.nodes.iter().find(|n| n.has(Trait::AddressBar)).and_then(|n| n.text.clone());
@@ -114,7 +115,7 @@ fn window(line: &str) -> Option<Window> {
     let known = |text: &str| if text == "unknown" { String::new() } else { text.to_owned() };
     Some(Window {
         id: id.parse().ok()?,
-        // Decided when all nodes are known.
+        // The kind is set when all nodes are known.
         kind: WindowKind::Page,
         type_name: kind.to_owned(),
         app: known(app),
@@ -164,7 +165,7 @@ fn parse_flags(text: &str) -> Flags {
     })
 }
 
-/// Masks the text of a password field, unless it is the hint: neither the typed text nor its length is kept.
+/// Masks the text of a password field, unless the text is the hint. Neither the typed text nor its length is kept.
 fn mask_password(node: &mut Node) {
     let Some(text) = node.text.clone() else { return };
     let named = mask::names_secret(&[node.res_id.as_deref(), node.desc.as_deref()]);
@@ -176,8 +177,8 @@ fn mask_password(node: &mut Node) {
     }
 }
 
-/// Sets the parent of a node from a line of the hierarchy, which belongs to the row at the same index; its indent is
-/// the depth.
+/// Sets the parent of a node from a line of the hierarchy. The line belongs to the row at the same index, and its
+/// indentation gives the depth.
 fn set_parent(nodes: &mut [Node], index: usize, line: &str, ancestors: &mut Vec<usize>) {
     let depth = (line.len() - line.trim_start_matches(' ').len()) / 2;
     if let Some(node) = nodes.get_mut(index).filter(|n| n.id == line.trim()) {
@@ -187,7 +188,7 @@ fn set_parent(nodes: &mut [Node], index: usize, line: &str, ancestors: &mut Vec<
     }
 }
 
-/// Replaces truncated texts by the full ones from `/api/observe`.
+/// Replaces truncated texts with the full ones from `/api/observe`.
 ///
 /// # Errors
 /// When the response is not the expected JSON.

@@ -1,8 +1,8 @@
-//! Typing: keys in as few requests as the service allows, and texts that it can type.
+//! Typing: presses keys in as few requests as the service allows, and types texts.
 //!
-//! The service types through Android's `input text`, which knows printable ASCII and line breaks only and turns `%s`
-//! into a space. It presses one key per request; `input keyevent` in its shell takes many. The commands consist of
-//! numbers only.
+//! The service types through Android's `input text`, which supports only printable ASCII and line breaks and turns `%s`
+//! into a space. The service presses one key per request, but `input keyevent` in its shell takes many keys. The
+//! arguments of these commands are numbers only.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -16,13 +16,13 @@ use crate::DriverError;
 
 /// Maximum number of keys in one command.
 const MAX_KEYS: usize = 200;
-/// Time that a key may take in a command.
+/// Time that is allowed for each key in a command.
 const PER_KEY: Duration = Duration::from_millis(50);
 
-/// What is known of how the service presses keys.
+/// Record of how the service presses keys.
 #[derive(Default)]
 pub(super) struct Typing {
-    /// Whether its shell does not press keys.
+    /// Whether the shell refused to press keys, so that each key needs a request.
     one_by_one: AtomicBool,
 }
 
@@ -43,7 +43,7 @@ impl Typing {
             let time = PER_KEY * u32::try_from(batch.len()).unwrap_or(u32::MAX);
             match http.post("/api/shell", &command, time, token).await {
                 Ok(_) => rest = after,
-                // A shell that is not there pressed nothing.
+                // A shell that refused the command pressed no key.
                 Err(DriverError::Refused { .. }) => self.one_by_one.store(true, Ordering::Relaxed),
                 Err(error) => return Err(error),
             }
@@ -54,7 +54,7 @@ impl Typing {
         Ok(pressed)
     }
 
-    /// Types a text, in pieces in which no `%s` stands for a space.
+    /// Types a text in pieces that do not contain `%s`, because the service would type a space for it.
     pub(super) async fn text(&self, http: &Http, text: &Secret, token: Option<&Secret>) -> Result<String, DriverError> {
         for piece in pieces(text.expose()) {
             let typed = http.post("/api/text", &json!({"text": piece}), Duration::ZERO, token).await;

@@ -1,9 +1,16 @@
-//! What pruned events and observations had contributed to experience, in rows of their own (`baseline_*`). Counters
-//! begin with them when they are made again, so that pruning forgets nothing that was learned.
+//! The baseline: what pruned events and observations contributed to the counters of experience, in the tables
+//! `baseline_*`.
 //!
-//! A row belongs to the store (`origin`) whose events it sums up. Those of one store are folded in the order of their
-//! sequence numbers, so that one number (`folds`) says which of them are in it: of two copies the one with the higher
-//! number replaces the other, and nothing is counted twice when memories are merged.
+//! Idea: before [`super::prune`] deletes an event or observation, it *folds* it: it adds the contribution of the row to
+//! the baseline row for the same page, action and outcome. [`super::rebuild`] adds the baseline rows to the counters
+//! before it counts the remaining rows. Pruning therefore loses no counts. A baseline row stores its weight at the time
+//! `last_at`; the weight decays as in [`outcomes`].
+//!
+//! Invariant: a baseline row belongs to the store (`origin`) whose events it sums up. The events of a store are folded
+//! in the order of their sequence numbers, and so are its observations. Two numbers (`folds`) therefore say which rows
+//! the baseline covers. Of two copies of a baseline, the one with the higher numbers replaces the other, so that
+//! nothing is counted twice when memories are merged. `tests/e2e/retention.rs` compares the counters before and after
+//! pruning, and after a rebuild.
 
 use afd_proto::memory::OutcomeKind;
 use afd_proto::vocabulary::Action;
@@ -16,16 +23,16 @@ use super::recoveries::{self, Change};
 use afd_screen::page::target::action_key;
 use afd_store::{Piece, Result, Sql as _, args, json, now_ms, read, skip_unreadable, word};
 
-/// How far the events and observations of a store have been folded, sequence numbers.
+/// The sequence numbers up to which the events and observations of a store are folded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Folded {
-    /// The last event.
+    /// Sequence number of the last folded event.
     pub events: i64,
-    /// The last observation.
+    /// Sequence number of the last folded observation.
     pub observations: i64,
 }
 
-/// Returns how far those of a store have been folded.
+/// Returns the sequence numbers up to which the events and observations of a store are folded.
 pub fn upto(connection: &Connection, origin: &str) -> Result<Folded> {
     let found = connection.first(
         "SELECT events_upto, observations_upto FROM folds WHERE origin = :origin",
@@ -35,7 +42,7 @@ pub fn upto(connection: &Connection, origin: &str) -> Result<Folded> {
     Ok(found.unwrap_or_default())
 }
 
-/// Records how far those of a store have been folded.
+/// Stores the sequence numbers up to which the events and observations of a store are folded. They never decrease.
 pub(super) fn set_upto(connection: &Connection, origin: &str, folded: Folded) -> Result<()> {
     connection.run(
         "INSERT INTO folds (uid, origin, events_upto, observations_upto, updated_at) VALUES (:uid, :origin, :events, :observations, :now)
@@ -49,19 +56,19 @@ pub(super) fn set_upto(connection: &Connection, origin: &str, folded: Folded) ->
     Ok(())
 }
 
-/// How many rows a step of [`Clearing`] looks at.
+/// Number of row ids that a step of [`Clearing`] covers.
 const LOOKED_AT: i64 = 500;
 
-/// Makes room for a baseline of a store that covers more, in steps: removes the one that is here, and marks the rows
-/// that the other one covers.
+/// The preparation, in steps, for an imported baseline that covers more than the stored one. It deletes the stored
+/// baseline of that store, and marks the events and observations that the imported one covers as folded.
 pub(super) struct Clearing {
     origin: String,
     folded: Folded,
-    /// Index of the table in [`CLEARED`], and the row id up to which it is done.
+    /// Index of the table in [`CLEARED`], and the row id up to which that table is cleared.
     at: (usize, i64),
 }
 
-/// The tables that have rows of a baseline, or rows that a baseline covers.
+/// Tables with rows of a baseline, or with rows that a baseline covers.
 const CLEARED: [&str; 4] = ["baseline_outcomes", "baseline_recoveries", "events", "observations"];
 
 impl Clearing {
@@ -69,12 +76,12 @@ impl Clearing {
         Self { origin: origin.to_owned(), folded, at: (0, 0) }
     }
 
-    /// Returns whether this makes room for that baseline.
+    /// Returns whether this is the preparation for that baseline.
     pub(super) fn is_for(&self, origin: &str, folded: Folded) -> bool {
         self.origin == origin && self.folded == folded
     }
 
-    /// Does the next steps until the piece is over. Returns whether there is room now.
+    /// Runs the next steps until the piece ends. Returns whether the preparation is complete.
     pub(super) fn some(&mut self, connection: &Connection, piece: &Piece) -> Result<bool> {
         while let Some(table) = CLEARED.get(self.at.0) {
             let last = format!("SELECT coalesce(max(id), 0) AS last FROM {table}");
@@ -109,7 +116,7 @@ impl Clearing {
     }
 }
 
-/// Returns what identifies a page in every copy of a memory.
+/// Returns the uid of a page, which is the same in every copy of a memory, or an empty text without a page.
 fn page_uid(connection: &Connection, page: Option<&Page>) -> Result<String> {
     let Some(page) = page else { return Ok(String::new()) };
     let sql = "SELECT uid FROM pages WHERE id = :id";
@@ -155,7 +162,7 @@ pub(super) fn add(connection: &Connection, origin: &str, a: &Attempt<'_>) -> Res
     Ok(())
 }
 
-/// Adds what came of a recovery to the baseline of a store.
+/// Adds the result of a recovery to the baseline of a store.
 pub(super) fn add_recovery(
     connection: &Connection,
     origin: &str,
@@ -214,7 +221,7 @@ fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
     }))
 }
 
-/// Adds an outcome of a baseline to the counters, unless it cannot be read.
+/// Adds an outcome of a baseline to the counters. Skips a row that cannot be read.
 pub(super) fn project_outcome(connection: &Connection, id: i64) -> Result<()> {
     let mut statement = connection.prepare_cached("SELECT * FROM baseline_outcomes WHERE id = :id")?;
     let Some(row) = skip_unreadable(statement.query_row(args! {id}, read))? else { return Ok(()) };
@@ -223,7 +230,7 @@ pub(super) fn project_outcome(connection: &Connection, id: i64) -> Result<()> {
     let attempt = Attempt {
         from: &from,
         action: &row.text,
-        // Made anew, because the rules may have changed since.
+        // Computed again, because the rules for keys may have changed.
         action_key: &action_key(&row.action),
         kind: row.kind,
         to: to.as_ref(),
@@ -239,7 +246,7 @@ pub(super) fn project_outcome(connection: &Connection, id: i64) -> Result<()> {
     outcomes::add(connection, &row.origin, &attempt)
 }
 
-/// Adds a recovery of a baseline to the counters, unless it cannot be read.
+/// Adds a recovery of a baseline to the counters. Skips a row that cannot be read.
 pub(super) fn project_recovery(connection: &Connection, id: i64) -> Result<()> {
     let mut statement = connection.prepare_cached("SELECT * FROM baseline_recoveries WHERE id = :id")?;
     let mut rows = statement.query(args! {id})?;
@@ -254,7 +261,7 @@ pub(super) fn project_recovery(connection: &Connection, id: i64) -> Result<()> {
         undecided: row.get("undecided_count")?,
         left: row.get("left_count")?,
     };
-    // A success that was not the last would be dated too late otherwise.
+    // Adds the successes separately, because the last success can be older than `last_at`.
     let (last_at, last_success): (i64, Option<i64>) = (row.get("last_at")?, row.get("last_success_at")?);
     let key = action_key(&action);
     let rest = Change { success: 0, ..change };
@@ -297,7 +304,7 @@ mod tests {
         let theirs = Folded { events: 9, observations: 9 };
         let (mut clearing, mut pieces) = (Clearing::begin("theirs", theirs), 1);
         while !clearing.some(&c, &Piece::lasting(Duration::ZERO)).expect("a piece") {
-            // As long as rows are left, so is what says how far they go: an import that is resumed removes the rest.
+            // The row in `folds` stays until all baseline rows are deleted, so that a resumed import deletes the rest.
             assert_eq!(count("folds"), 1);
             pieces += 1;
         }

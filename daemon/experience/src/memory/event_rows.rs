@@ -1,4 +1,4 @@
-//! Events as the counters of experience read them.
+//! Events, with the columns that the counters of experience need.
 
 use afd_proto::ErrorCode;
 use afd_proto::memory::{Category, EventStatus, OutcomeKind};
@@ -23,7 +23,7 @@ pub(super) struct EventRow {
     pub evidence: Option<String>,
     pub action: Option<(Action, String)>,
     pub page: Option<Page>,
-    /// Whether the page was only assumed, see the column.
+    /// Whether the page is only assumed: it is the page of the previous action, whose outcome is unknown.
     pub assumed: bool,
     pub content: Option<String>,
     pub outcome: Option<OutcomeKind>,
@@ -32,9 +32,9 @@ pub(super) struct EventRow {
     pub arrived_ms: i64,
     pub verified: bool,
     pub refuted: bool,
-    /// Of a recovery: whether it worked.
+    /// For a recovery: whether it worked; `None` while that is undecided.
     pub cured: Option<bool>,
-    /// Whether it is in the baseline: what came of it is decided for good.
+    /// Whether the baseline contains the event. Its outcome is then final.
     pub folded: bool,
     pub at: i64,
     pub duration_ms: i64,
@@ -49,7 +49,8 @@ pub(super) fn select(rest: &str) -> String {
 }
 
 impl EventRow {
-    /// Returns the cause of a failure as it is filed.
+    /// Returns the name of the failure cause under which it is counted: that of an unknown outcome if there is no
+    /// cause.
     pub fn cause_name(&self) -> &'static str {
         self.cause.unwrap_or(ErrorCode::OutcomeUnknown).name()
     }
@@ -84,8 +85,8 @@ pub(super) fn find(connection: &Connection, uid: &str) -> Result<Option<EventRow
     connection.first(&select("WHERE e.uid = :uid"), args! {uid}, event_row)
 }
 
-/// Whether the outcome of an event is known to have been counted already: while counters are made again after an
-/// upgrade, those of older events are counted by that job.
+/// Returns whether the counters already contain the outcome of an event. During a rebuild, the rebuild counts older
+/// events later.
 pub(super) fn is_counted(connection: &Connection, event: &EventRow) -> Result<bool> {
     let waiting: bool = connection.one(
         "SELECT EXISTS (SELECT 1 FROM store WHERE rebuild_cursor IS NOT NULL AND :seq > rebuild_cursor AND :seq <= rebuild_upto)

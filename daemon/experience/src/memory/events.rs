@@ -1,7 +1,7 @@
 //! Events, and the intents that precede them.
 //!
-//! An intent is committed before its action is sent and is replaced by the event, so that an action is on record even
-//! when the daemon crashes before its outcome is known.
+//! The daemon commits an intent before it sends the action, and later replaces the intent by the event. An action is
+//! therefore on record even if the daemon crashes before the outcome is known.
 
 use afd_proto::ErrorCode;
 use afd_proto::memory::{Category, EventStatus};
@@ -12,12 +12,12 @@ use serde_json::Value;
 use super::{Origin, Place, pages};
 use afd_store::{Result, Sql as _, args, now_ms};
 
-/// A request key of the caller, which prevents executing a call twice, and a hash of the call.
+/// A request key of the caller, which prevents the execution of a repeated call, and a hash of the call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     /// The key.
     pub key: String,
-    /// Hash that is equal for equal calls; keyed, because the call may contain typed text.
+    /// Hash of the call. It is keyed, because the call may contain typed text.
     pub hash: String,
 }
 
@@ -30,11 +30,11 @@ pub struct Event {
     pub seq: i64,
     /// Request key, if the caller gave one.
     pub request: Option<Request>,
-    /// Act, verify or recover.
+    /// Category: act, verify or recover.
     pub category: Category,
     /// The verb.
     pub op: String,
-    /// How it ended.
+    /// Status at the end.
     pub status: EventStatus,
     /// Whether anything was sent to the device.
     pub sent: bool,
@@ -42,27 +42,26 @@ pub struct Event {
     pub action: Option<Action>,
     /// Error code of the failure.
     pub failure: Option<ErrorCode>,
-    /// The error that a repeated call gets.
+    /// Error that a repeated call returns.
     pub error: Option<Value>,
-    /// The result that a repeated call gets.
+    /// Result that a repeated call returns.
     pub result: Option<Value>,
-    /// Details of what was done or checked, such as the point of a tap.
+    /// Details of the action or check, such as the point of a tap.
     pub evidence: Option<Value>,
     /// Duration, milliseconds.
     pub duration_ms: i64,
-    /// Place at the start.
+    /// Place before the event.
     pub before: Place,
-    /// Uid of the act that it judged, or of the failure that it answers.
+    /// Uid of the act that a check judges, or of the failure that a recovery follows.
     pub parent: Option<String>,
-    /// For a verify: whether the page could be judged at all. An unreliable or unsettled page says nothing about an
-    /// act.
+    /// For a check: whether the page allows a judgement. An unreliable or unsettled page says nothing about an act.
     pub judges: bool,
     /// Time of the end, UTC milliseconds.
     pub at: i64,
 }
 
-/// Inserts the intent of an action that is about to be sent. Returns the failure that a recovery answers: its uid and
-/// cause.
+/// Inserts the intent of an action before the daemon sends the action. For a recovery, returns the uid and the cause of
+/// the failure that it follows.
 pub fn intend(connection: &Connection, origin: &Origin, event: &Event) -> Result<Option<(String, String)>> {
     let answered = match event.category {
         Category::Recover => open_failure(connection, origin)?,
@@ -89,9 +88,10 @@ fn json<T: serde::Serialize>(value: &Option<T>) -> Option<String> {
     value.as_ref().and_then(|v| serde_json::to_string(v).ok())
 }
 
-/// Returns the row id of the page on which an event happened. Where the session has not looked since the last action on
-/// the device, it is the page that this action led to (1), or as long as that is unknown its own (2). A check that
-/// could not read the screen is about no page.
+/// Returns the row id of the page on which an event happened, and the value of the column `inherited`. It is 0 if the
+/// session has observed the page. If the session has not observed the device since the last action on it, the page is
+/// the one that this action led to (1). While that is unknown, it is the page on which that action happened (2). A
+/// check that could not read the screen has no page.
 fn page_of(connection: &Connection, origin: &Origin, event: &Event) -> Result<(Option<i64>, i64)> {
     if let Some(page) = pages::id_of(connection, &origin.store, &event.before)? {
         return Ok((Some(page), 0));
@@ -155,8 +155,8 @@ fn insert(
     Ok(())
 }
 
-/// Returns the failure that the session has not recovered from yet, its uid and cause: the newest act or verify, if it
-/// failed.
+/// Returns the uid and the cause of the failure from which the session has not recovered yet. It is the newest act or
+/// check of the session, if that did not succeed.
 pub(super) fn open_failure(connection: &Connection, origin: &Origin) -> Result<Option<(String, String)>> {
     let newest = connection.first(
         "SELECT uid, status, coalesce(failure_cause, 'OUTCOME_UNKNOWN') AS cause FROM events
@@ -172,7 +172,7 @@ pub(super) fn open_failure(connection: &Connection, origin: &Origin) -> Result<O
 /// The recorded outcome of a request key.
 #[derive(Debug, Clone)]
 pub struct Outcome {
-    /// Hash of the call that the key was used for.
+    /// Hash of the call that used the key.
     pub hash: String,
     /// The result, if the call succeeded.
     pub result: Option<Value>,
@@ -180,13 +180,13 @@ pub struct Outcome {
     pub error: Option<Value>,
 }
 
-/// Looks up the outcome of a request key.
+/// Returns the recorded outcome of a request key.
 pub fn outcome(connection: &Connection, session: i64, device: i64, key: &str) -> Result<Option<Outcome>> {
     let value = |row: &Row<'_>, name: &str| -> rusqlite::Result<Option<Value>> {
         Ok(row.get::<_, Option<String>>(name)?.and_then(|text| serde_json::from_str(&text).ok()))
     };
-    // An intent that is still open although no call with its key is running was sent, but its event could not be
-    // recorded.
+    // No call with this key is running. An open intent therefore means that the action was sent, but that its event
+    // could not be recorded.
     let open = open_error("the action was sent, but its event could not be recorded").to_string();
     connection.first(
         "SELECT request_hash, result, error FROM events WHERE session_id = :session AND device_id = :device AND request_key = :key
@@ -208,8 +208,8 @@ fn open_error(message: &str) -> Value {
     serde_json::json!({"code": ErrorCode::OutcomeUnknown.name(), "message": message, "hint": "observe again to see what happened"})
 }
 
-/// Turns intents that a crash left open, or only those of one call, into events of unknown outcome, because their
-/// actions may have been executed. `why` becomes the message of their error. Returns their uids.
+/// Converts open intents, of all calls or of one, to events of unknown outcome, because their actions may have been
+/// executed. `why` becomes the message of their errors. Returns the uids of the events.
 pub fn close_open_intents(connection: &Connection, trace: Option<&str>, why: &str) -> Result<Vec<String>> {
     let error = open_error(why);
     let mut close = connection.prepare(
@@ -262,7 +262,7 @@ mod tests {
         }
     }
 
-    /// An action whose event could not be recorded leaves its intent: a second tap with the same key must be refused,
+    /// If the event of an action cannot be recorded, the intent stays. A second tap with the same key must be refused,
     /// and the next start must be able to close the intent.
     #[tokio::test]
     async fn open_intent_keeps_its_request_key() {
@@ -283,7 +283,7 @@ mod tests {
             intend(c, &origin, &event("lost"))?;
             let found = outcome(c, 1, 1, "lost")?.expect("known");
             assert_eq!(found.error.expect("an error")["code"], "OUTCOME_UNKNOWN");
-            // A second event with the key of an open intent, as an older daemon may have left it.
+            // An event with the key of an open intent, which an older daemon may have left.
             put(c, &origin, &event("twice"), None)?;
             intend(c, &origin, &event("twice"))?;
             close_open_intents(c, None, "it ended")

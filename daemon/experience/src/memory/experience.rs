@@ -1,5 +1,5 @@
-//! Looks up what was learned about a place: first about its page, then by page key, then about its activity, then its
-//! app.
+//! Queries of experience about a place. Rows about its state come first, then those about its page key, its activity
+//! and its app.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,46 +14,48 @@ use super::{Place, rebuild};
 use afd_screen::page::target;
 use afd_store::{Result, json, now_ms, read, skip_unreadable};
 
-/// What to look up.
+/// A query.
 #[derive(Debug, Clone, Default)]
 pub struct Query {
-    /// The place to look up.
+    /// Place to look up.
     pub place: Place,
-    /// Keys of all structures that are the state of the place; without any, the structure of the place itself.
+    /// Keys of all structures that belong to the state of the place. If empty, the structure of the place is used.
     pub state: Vec<String>,
     /// Only recoveries from this cause.
     pub failure_cause: Option<String>,
-    /// Whether nobody asked: then only what is about this page is returned, and what is filed under its page key alone.
+    /// Whether the query is automatic, without a request by a caller. It then returns only rows about this page, and
+    /// rows that are filed under its page key alone.
     pub unasked: bool,
-    /// Maximum number of transitions, and of recoveries.
+    /// Maximum number of transitions, and maximum number of recoveries.
     pub limit: usize,
 }
 
-/// What a page is called: code and name of its state.
+/// The names of a page: code and name of its state.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PageName {
-    /// Row id of the state, as codes are unique only within an app or site; `None` if the page is no known state.
+    /// Row id of the state, because codes are unique only within an app or site; `None` if the page is not a known
+    /// state.
     pub id: Option<i64>,
     /// Code of the state, once it is defined.
     pub state: Option<String>,
-    /// Name for people.
+    /// Human-readable name.
     pub name: String,
 }
 
-/// Names a page.
+/// A function that returns the names of a page.
 pub type Naming<'a> = &'a dyn Fn(&Connection, &Page) -> Result<PageName>;
 
-/// Names a page by its title, else by its activity, else by its app: for pages that are no known state.
+/// Returns the name of a page that is not a known state: its title, else the last part of its activity, else its app.
 pub fn plain_name(page: &Page) -> PageName {
     let activity = page.activity.rsplit(['/', '.']).next().filter(|a| !a.is_empty());
     let name = page.title.as_deref().or(activity).unwrap_or(&page.app);
     PageName { id: None, state: None, name: name.to_owned() }
 }
 
-/// A tier: how close it is, the condition on a row, and its value.
+/// A tier: its scope, the SQL condition on a row, and the values of the condition.
 type Tier = (Scope, String, Vec<String>);
 
-/// Returns the known tiers of a place, nearest first.
+/// Returns the tiers of a place whose values are known, nearest first.
 fn tiers(query: &Query) -> Vec<Tier> {
     let place = &query.place;
     let some = |value: &Option<String>| value.clone().filter(|v| !v.is_empty()).into_iter().collect::<Vec<_>>();
@@ -76,9 +78,9 @@ fn tiers(query: &Query) -> Vec<Tier> {
     .collect()
 }
 
-/// Looks up transitions and recoveries, nearest and best first. With a failure cause, only recoveries are returned;
-/// without any known place, they come from everywhere. Nothing is returned while counters are made again after an
-/// upgrade.
+/// Returns transitions and recoveries, nearest tier first, and best first within a tier. With a failure cause, it
+/// returns only recoveries; if no place is known, they come from all places. It returns nothing during a rebuild of the
+/// counters.
 pub fn find(connection: &Connection, query: &Query, naming: Naming<'_>) -> Result<Experience> {
     let mut experience = Experience { transitions: Vec::new(), recoveries: Vec::new() };
     if rebuild::is_under_way(connection)? {
@@ -101,7 +103,7 @@ pub fn find(connection: &Connection, query: &Query, naming: Naming<'_>) -> Resul
     Ok(experience)
 }
 
-/// A table with its order, for which there is an index per tier.
+/// A table and the order of its rows. Each tier has an index in this order.
 type Table = (&'static str, &'static str);
 
 const TRANSITIONS: Table = ("transitions", "verified_count DESC, success_count DESC, failure_count, last_at DESC");
@@ -142,7 +144,7 @@ fn search<T>(
     Ok(out)
 }
 
-/// Puts rows of one tier together that are about the same: a state may have several structures.
+/// Groups rows of the state tier that have the same key, because a state may have several structures.
 fn grouped<T>(rows: Vec<(Scope, T)>, key: impl Fn(&T) -> String) -> Vec<(Scope, Vec<T>)> {
     let mut at: HashMap<String, usize> = HashMap::new();
     let mut groups: Vec<(Scope, Vec<T>)> = Vec::new();
@@ -199,7 +201,8 @@ struct Named {
     name: Option<PageName>,
 }
 
-/// Returns the page under a dialog that came by itself: over another page than the one acted on, which was no dialog.
+/// Returns the page under a dialog that appeared spontaneously. Such a dialog is over another page than the one acted
+/// on, and the page acted on is not a dialog itself.
 fn under_pop_up(
     connection: &Connection,
     one: &Counted,
@@ -211,13 +214,13 @@ fn under_pop_up(
         return Ok(None);
     };
     let name = naming(connection, &under)?;
-    // Only between known states: a page that merely looks different may be the same.
+    // Only known states are compared: a page with another structure may be the same page.
     let other = name.id.is_some() && from.1.id.is_some() && name.id != from.1.id;
     Ok(other.then_some(under))
 }
 
-/// Names outcomes and puts those together that are the same page by name; most frequent first. A page that is the state
-/// which the action was done on counts as that page, changed.
+/// Names outcomes, and merges those that lead to the same page; most frequent first. An outcome whose page is the state
+/// on which the action was performed counts as a change of that page.
 fn named(
     connection: &Connection,
     counted: Vec<Counted>,
@@ -255,7 +258,7 @@ fn named(
     Ok(out)
 }
 
-/// Returns the mean of two means with their numbers.
+/// Returns the weighted mean of two means, each given with its count.
 fn mean(a: Option<(i64, i64)>, b: Option<(i64, i64)>) -> Option<i64> {
     match (a, b) {
         (Some((a, n)), Some((b, m))) => (a * n + b * m).checked_div(n + m),
@@ -263,12 +266,13 @@ fn mean(a: Option<(i64, i64)>, b: Option<(i64, i64)>) -> Option<i64> {
     }
 }
 
-/// Returns the number of attempts: refuted ones are counted beside what they led to.
+/// Returns the number of attempts. Refuted outcomes do not count, because each of them is an attempt that another
+/// outcome already counts.
 fn attempts(outcomes: &[Named]) -> i64 {
     outcomes.iter().filter(|o| o.counted.kind != OutcomeKind::Refuted).map(|o| o.counted.count).sum()
 }
 
-/// Describes an action and what it led to in one line, such as `tap button "Export": 3 of 4 a dialog "Sign in", 1 of 4
+/// Describes an action and its outcomes in one line, such as `tap button "Export": 3 of 4 a dialog "Sign in", 1 of 4
 /// "Files"`.
 fn describe(action: &Action, outcomes: &[Named]) -> String {
     let sentence = target::sentence(action);
@@ -279,7 +283,7 @@ fn describe(action: &Action, outcomes: &[Named]) -> String {
         format!("{}{name:?}", if dialog { "a dialog " } else { "" })
     };
     let mut parts: Vec<&Named> = outcomes.iter().filter(|o| o.counted.kind != OutcomeKind::Refuted).collect();
-    // What leads somewhere comes first, and nothing comes last.
+    // Other pages come first, then changes of the page, no change, and failures.
     parts.sort_by_key(|o| (o.counted.kind, std::cmp::Reverse(o.counted.count)));
     match parts.as_slice() {
         [] => format!("{sentence} has not succeeded"),
@@ -304,7 +308,7 @@ fn describe(action: &Action, outcomes: &[Named]) -> String {
     }
 }
 
-/// Converts rows that are about the same action on the same page.
+/// Converts the rows of one action on one page to the wire type.
 fn to_wire(connection: &Connection, scope: Scope, rows: Vec<TransitionRow>, naming: Naming<'_>) -> Result<Transition> {
     let now = now_ms();
     let page = rows.first().map(|r| pages::get(connection, r.page)).transpose()?.flatten().unwrap_or_default();
@@ -325,7 +329,7 @@ fn to_wire(connection: &Connection, scope: Scope, rows: Vec<TransitionRow>, nami
     }
     let count_of = |kind| outcomes.iter().filter(|o| o.counted.kind == kind).map(|o| o.counted.count).sum::<i64>();
     let (failed, refuted) = (count_of(OutcomeKind::Failed), count_of(OutcomeKind::Refuted));
-    // A check that found something else is no failure of the action, which may have done what it always does.
+    // A failed check is not reported as a failure of the action, which may have had its usual effect.
     let of_check = ErrorCode::AssertionFailed.name();
     if let Some(cause) = first.failure_cause.as_deref().filter(|c| failed > 0 && !c.is_empty() && *c != of_check) {
         text.push_str(&format!("; last failure: {cause}"));
@@ -406,7 +410,7 @@ fn read_recovery(row: &Row<'_>) -> rusqlite::Result<RecoveryRow> {
     }))
 }
 
-/// Converts rows that are about the same recovery on the same page.
+/// Converts the rows of one recovery on one page to the wire type.
 fn recovery_to_wire(
     connection: &Connection,
     scope: Scope,

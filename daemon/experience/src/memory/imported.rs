@@ -1,6 +1,6 @@
-//! Transitions and recoveries imported from another tool, kept in tables of their own. The projected transitions and
-//! recoveries are derived from events and from these rows, so that a rebuild keeps both. Importing a row again adds
-//! only the difference to its previous counts.
+//! Transitions and recoveries that were imported from another tool, in tables of their own. The counters are derived
+//! from events and from these rows, so that a rebuild keeps both. Importing a row again adds only the difference to its
+//! previous counts.
 
 use afd_proto::import::ImportOutcome;
 use afd_proto::memory::OutcomeKind;
@@ -54,7 +54,7 @@ pub fn transition(connection: &Connection, store: &str, source: &str, t: &AfTran
             now: now_ms()
         },
     )?;
-    // May be negative: cleaning can find out later that what looked like a failure was none.
+    // May be negative: a later import can find that a counted failure was none.
     let more = [success - before[0], verified - before[1], failure - before[2]];
     if is_added(connection, Counted::Transitions, &uid)? {
         credit_transition(connection, &uid, more)?;
@@ -62,7 +62,7 @@ pub fn transition(connection: &Connection, store: &str, source: &str, t: &AfTran
     Ok(ImportOutcome::Added)
 }
 
-/// An imported row with what it has in common with the rows projected from events.
+/// An imported row, with the fields that are also known of rows projected from events.
 struct Imported {
     store: String,
     from: Page,
@@ -71,7 +71,7 @@ struct Imported {
     at: i64,
 }
 
-/// Reads an imported row. Its action key is made anew, because the rules may have changed since.
+/// Reads an imported row. Computes its action key again, because the rules for keys may have changed.
 fn imported(connection: &Connection, table: &str, uid: &str) -> Result<Imported> {
     let sql = format!(
         "SELECT origin, app, activity, page_key, fingerprint, action, action_key, last_at FROM {table} WHERE uid = :uid"
@@ -214,8 +214,7 @@ pub(super) fn add_recovery(connection: &Connection, id: i64) -> Result<()> {
     credit_recovery(connection, &uid, counts)
 }
 
-/// Returns whether the counts of an imported row are in the projected rows. While these are made again, the row may be
-/// still to come.
+/// Returns whether the counters include an imported row. During a rebuild, the row may not have been added yet.
 fn is_added(connection: &Connection, table: Counted, uid: &str) -> Result<bool> {
     let sql = match table {
         Counted::Recoveries => "SELECT id FROM imported_recoveries WHERE uid = :uid",

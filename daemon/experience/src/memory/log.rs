@@ -1,4 +1,4 @@
-//! Queries about the past: the log of events, what a session saw last, statistics.
+//! Queries of the history: the log of events, the last observation of a session, and statistics.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use rusqlite::{Connection, Row};
 
 use afd_store::{Conditions, Page, Result, Sql as _, args, read, word};
 
-/// Which events to read.
+/// A filter for events.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
     /// Only this session.
@@ -21,11 +21,11 @@ pub struct Filter {
     pub status: Option<EventStatus>,
     /// Only events recorded after the one with this cursor, oldest first.
     pub after: Option<i64>,
-    /// Page of the list; its cursor is the row id of the last event of the page before.
+    /// Page of the list; its cursor is the row id of the last event of the previous page.
     pub page: Page,
 }
 
-/// Returns whether a session did something since a time, UTC milliseconds.
+/// Returns whether a session has an event since a time, UTC milliseconds.
 pub fn acted_since(connection: &Connection, session: i64, since: i64) -> Result<bool> {
     let last: Option<i64> = connection.first(
         "SELECT at FROM events WHERE session_id = :session ORDER BY seq DESC LIMIT 1",
@@ -40,7 +40,7 @@ const COLUMNS: &str =
     e.failure_cause, e.evidence, e.duration_ms, e.app, nullif(p.activity, '') AS activity,
     nullif(p.page_key, '') AS page_key, p.fingerprint, e.parent_uid";
 
-/// Reads events: newest first, or oldest first when `after` is set.
+/// Returns events, newest first, or oldest first if `after` is set.
 pub fn read(connection: &Connection, filter: &Filter) -> Result<Log> {
     let wanted = Conditions::new("e.deleted_at IS NULL")
         .given("s.name = :session", ":session", filter.session.clone())
@@ -89,7 +89,7 @@ fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
     }))
 }
 
-/// Returns what a session saw last, on the given device or on the one that it used last.
+/// Returns the last observation of a session, on the given device or else on the device that it observed last.
 pub fn context(connection: &Connection, session: &str, device: Option<&str>) -> Result<SessionContext> {
     let row = connection.first(
         "SELECT d.name, c.app, c.activity, c.fingerprint, c.page_key, c.fingerprint_source, c.mode, c.has_web_view, c.node_reliability,
@@ -128,7 +128,8 @@ pub fn context(connection: &Connection, session: &str, device: Option<&str>) -> 
     }))
 }
 
-/// Returns statistics of the memory, of one session (by its row id; 0 matches no session) or of all.
+/// Returns statistics of one session, given by its row id, or of all sessions. The row id 0 matches no session.
+/// Sessions, transitions and recoveries are always counted in the whole memory.
 pub fn stats(connection: &Connection, id: Option<i64>) -> Result<Stats> {
     let of = |always: &str| Conditions::new(always).given("session_id = :id", ":id", id);
     let one = |table: &str, wanted: &Conditions| -> Result<i64> {

@@ -1,9 +1,9 @@
-//! What was observed and done, and what was learned from it.
+//! Events, observations, and the experience that is derived from them.
 //!
-//! Observations and events are facts; [`pages`] are what they refer to. [`record`] writes them and updates what is
-//! derived from them: what came of each act ([`projection`]), how often each action led where ([`outcomes`]), and what
-//! cured failures ([`recoveries`]). [`prune`] deletes what is old and keeps what it taught ([`baseline`]).
-//! [`experience`] looks it up. [`views`] holds in memory what sessions see right now.
+//! Observations and events are facts. They refer to [`pages`]. [`record`] writes them and updates the derived data: the
+//! outcome of each act ([`projection`]), how often each action led where ([`outcomes`]), and which recoveries fixed
+//! which failures ([`recoveries`]). [`prune`] deletes old rows and keeps their counts ([`baseline`]). [`experience`]
+//! queries the counters. [`views`] holds the newest observations of sessions in memory.
 
 pub mod af;
 pub mod baseline;
@@ -48,14 +48,14 @@ pub struct Origin {
     pub trace: String,
 }
 
-/// Where something happened, as far as known.
+/// The place of an event or observation. Unknown parts are `None`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Place {
-    /// Uid of the observation that this was read from.
+    /// Uid of the observation from which the place was read.
     pub observation: Option<String>,
     /// Package.
     pub app: Option<String>,
-    /// `package/activity`.
+    /// Activity, as `package/activity`.
     pub activity: Option<String>,
     /// Page key.
     pub page_key: Option<String>,
@@ -71,13 +71,13 @@ pub struct Place {
     pub dialog: bool,
     /// Hash of the content.
     pub content: Option<String>,
-    /// Hash of everything on the screen, typed text too; only in memory.
+    /// Hash of everything on the screen, including typed text. It is kept in memory only.
     pub screen: Option<u64>,
-    /// Whether a keyboard was open; only in memory.
+    /// Whether a keyboard was open. It is kept in memory only.
     pub keyboard: bool,
 }
 
-/// Derives the uid of a projected row from what it is about, so that a rebuild results in the same uid.
+/// Derives the uid of a projected row from its key fields, so that a rebuild results in the same uid.
 pub fn derived_uid(parts: &[&str]) -> String {
     let mut hash = Sha256::new();
     for part in parts {
@@ -89,7 +89,7 @@ pub fn derived_uid(parts: &[&str]) -> String {
     uuid::Builder::from_custom_bytes(bytes).into_uuid().to_string()
 }
 
-/// Returns when the newest event was recorded, UTC milliseconds; `None` if there is none.
+/// Returns the time of the newest event, UTC milliseconds, or `None` if there is no event.
 ///
 /// # Errors
 /// When the database cannot be read.

@@ -1,4 +1,4 @@
-//! Notes: what agents want to remember, in chains by app and topic, and how they are searched.
+//! Notes: texts that agents saved, in chains by app and topic, and their search.
 //!
 //! A search ranks a bounded number of candidates: the newest notes with the words in their topic, and the newest notes
 //! with the words anywhere. A word that every note contains therefore costs no more than a rare one.
@@ -18,19 +18,21 @@ pub const MAX_CONTENT: usize = 64 << 10;
 /// Maximum length of a topic, characters.
 pub const MAX_TOPIC: usize = 200;
 
-/// Maximum number of notes that are ranked per kind of match; the same ones for every page of a result.
+/// Maximum number of notes that a search ranks per kind of match. All pages of a result have the same candidates.
 const CANDIDATES: usize = 200;
 /// Maximum number of words of a query that are searched one by one.
 const MAX_TERMS: usize = 16;
-/// Length of the part of a content that is ranked, characters.
+/// Length of the beginning of a note that is ranked, characters.
 const RANKED_CHARS: usize = 8192;
 /// Length of a snippet, characters.
 const SNIPPET_CHARS: usize = 160;
-/// Minimum share of common words for an existing note to be reported as similar when one is saved.
+/// Minimum Jaccard index of the words of a new note and an existing one, from which the existing one is reported as
+/// similar.
 const MIN_SIMILARITY: f64 = 0.5;
 /// Maximum number of similar notes that are reported.
 const MAX_SIMILAR: usize = 3;
-/// Maximum number of words of a new note that are looked up to find similar ones, and of notes considered per word.
+/// Maximum number of words of a new note that are looked up to find similar notes, and maximum number of notes per
+/// word.
 const PROBES: usize = 8;
 const NOTES_FOR_PROBE: usize = 30;
 
@@ -50,20 +52,20 @@ pub struct NewNote {
     pub content: String,
     /// Trace id of the call.
     pub trace: String,
-    /// Time of creation, UTC milliseconds; now when `None`.
+    /// Time of creation, UTC milliseconds; the current time if `None`.
     pub at: Option<i64>,
-    /// Who sees it.
+    /// Visibility.
     pub scope: RecordScope,
 }
 
-/// Which notes to return.
+/// A filter for notes.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
     /// Only notes about this package; empty for notes about no app.
     pub app: Option<String>,
     /// Only notes whose topic has this prefix.
     pub topic: Option<String>,
-    /// Who asks; what other sessions keep to themselves is not found.
+    /// The caller. Notes that are visible only to other sessions are not found.
     pub reader: Reader,
 }
 
@@ -80,19 +82,19 @@ fn note(row: &Row<'_>) -> rusqlite::Result<Note> {
     }))
 }
 
-/// What a note is found by.
+/// The search tokens of a note.
 #[derive(Debug, Clone)]
 pub struct Entry(String);
 
 impl NewNote {
-    /// Returns the entry of the note in the search index. It takes some time for a long note, so it is made before the
-    /// write.
+    /// Returns the entry of the note in the search index. Call it before the write, because a long note takes some
+    /// time.
     pub fn entry(&self) -> Entry {
         Entry(tokens(&self.app, &self.topic, &self.content))
     }
 }
 
-/// Returns all tokens that a note is found by, separated by spaces.
+/// Returns all search tokens of a note, separated by spaces.
 fn tokens(app: &str, topic: &str, content: &str) -> String {
     let mut tokens = vec![text::whole(App, app)];
     tokens.extend(topic.match_indices('/').map(|(end, _)| text::whole(TopicPath, &topic[..end])));
@@ -102,7 +104,8 @@ fn tokens(app: &str, topic: &str, content: &str) -> String {
     tokens.join(" ")
 }
 
-/// Appends a note of a session, by its row id, to its chain; returns `None` when a note with this uid exists already.
+/// Appends a note to its chain. `session` is the row id of its session. Returns `None` if a note with this uid already
+/// exists.
 pub fn save(connection: &Connection, origin: &str, session: i64, new: &NewNote, entry: &Entry) -> Result<Option<Note>> {
     let (uid, at) = (new.uid.clone().unwrap_or_else(new_uid), new.at.unwrap_or_else(now_ms));
     let inserted = connection.first(
@@ -153,7 +156,7 @@ pub fn of_session(connection: &Connection, session: i64) -> Result<Vec<Note>> {
     connection.all(&sql, args! {session}, note)
 }
 
-/// Whether a note was deleted.
+/// Returns whether a note was deleted.
 pub fn is_deleted(connection: &Connection, uid: &str) -> Result<bool> {
     connection.one(
         "SELECT EXISTS (SELECT 1 FROM notes WHERE uid = :uid AND deleted_at IS NOT NULL) AS found",
@@ -171,7 +174,8 @@ pub fn chain_length(connection: &Connection, app: &str, topic: &str) -> Result<i
     )
 }
 
-/// Deletes a note by id or uid and erases its content; returns it as it was, or `None` when there is no such note.
+/// Deletes a note by id or uid, and erases its content. Returns the note as it was before, or `None` if there is no
+/// such note.
 pub fn delete(connection: &Connection, id: Option<i64>, uid: Option<&str>) -> Result<Option<Note>> {
     let found = match (id, uid) {
         (Some(id), _) => Some(id),
@@ -190,7 +194,7 @@ pub fn delete(connection: &Connection, id: Option<i64>, uid: Option<&str>) -> Re
     Ok(Some(note))
 }
 
-/// Makes the search entry of a note again.
+/// Rebuilds the search entry of a note.
 pub fn index_again(connection: &Connection, uid: &str) -> Result<()> {
     let found = connection.first(
         "SELECT id, app, topic, content, deleted_at IS NULL AS alive FROM notes WHERE uid = :uid",
@@ -211,13 +215,13 @@ pub fn index_again(connection: &Connection, uid: &str) -> Result<()> {
     Ok(())
 }
 
-/// Merges some pages of the search index, so that the words of deleted notes leave it. Returns whether there is more to
-/// merge.
+/// Merges up to `pages` pages of the search index, which removes the words of deleted notes. Returns whether there is
+/// more to merge.
 pub fn merge_index(connection: &Connection, pages: i64) -> Result<bool> {
     let before = connection.total_changes();
     connection
         .prepare_cached("INSERT INTO note_index (note_index, rank) VALUES ('merge', :pages)")?
-        // Negative: down to a single segment.
+        // A negative number merges down to a single segment.
         .execute(args! {pages: -pages})?;
     Ok(connection.total_changes() - before > 1)
 }
@@ -251,7 +255,7 @@ fn as_i64(n: usize) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 
-/// Returns the newest notes that match a full-text expression, with long contents truncated.
+/// Returns the newest notes that match a full-text expression, with contents truncated to [`RANKED_CHARS`].
 fn matching(connection: &Connection, expression: &str, filter: &Filter, limit: usize) -> Result<Vec<Note>> {
     let mut scoped = format!("({expression})");
     if let Some(app) = &filter.app {
@@ -271,8 +275,8 @@ fn matching(connection: &Connection, expression: &str, filter: &Filter, limit: u
     connection.all(&sql, &*wanted.values(), note)
 }
 
-/// Returns the notes that match a query best, starting at an offset; if no note has all its words, those that have
-/// some.
+/// Returns the notes that match a query best, starting at an offset. If no note has all words of the query, returns
+/// those that have some of them.
 pub fn search(connection: &Connection, query: &Query, filter: &Filter, offset: usize, limit: usize) -> Result<Notes> {
     let mut found = matching(connection, &query.all_of_kind(Topic), filter, CANDIDATES)?;
     found.extend(matching(connection, &query.all(), filter, CANDIDATES)?);
@@ -301,7 +305,8 @@ pub fn search(connection: &Connection, query: &Query, filter: &Filter, offset: u
     Ok(Notes { notes, matched: Some(matched), next_cursor: more.then(|| as_i64(offset + limit)) })
 }
 
-/// Scores how well a note matches: a whole word counts more than part of a word, the topic more than the content.
+/// Returns how well a note matches, 0 to 1. A whole word counts more than part of a word, and the topic more than the
+/// content.
 fn score(note: &Note, terms: &[&str]) -> f64 {
     let (topic, content) = (text::fold(&note.topic), text::fold(&note.content));
     let place = |folded: &str, term: &str, whole: f64, part: f64| {
@@ -320,7 +325,7 @@ fn score(note: &Note, terms: &[&str]) -> f64 {
     let of = |term: &&str| {
         let topic = place(&topic, term, 1.0, 0.8).max(place(&topic_joined, term, 0.9, 0.7));
         let content = place(&content, term, 0.7, 0.5).max(place(&content_joined, term, 0.6, 0.4));
-        // Found in both, the topic counts in full; found only in the topic, it counts a little less.
+        // A word in both topic and content counts as in the topic. A word in the topic alone counts 10 % less.
         if topic > 0.0 && content > 0.0 { topic } else { (topic * 0.9).max(content) }
     };
     let sum: f64 = terms.iter().map(of).sum();
@@ -328,11 +333,12 @@ fn score(note: &Note, terms: &[&str]) -> f64 {
     (score * 1000.0).round() / 1000.0
 }
 
-/// Returns notes with much the same content that a reader may be told, about the same app or about no app.
+/// Returns the notes with similar content that are visible to a reader, about the same app or about no app.
 pub fn similar(connection: &Connection, app: &str, content: &str, reader: Reader) -> Result<Vec<SimilarNote>> {
     let own: HashSet<String> = text::words(cut::head(content, RANKED_CHARS)).into_iter().collect();
     let mut probes: Vec<&String> = own.iter().filter(|w| w.chars().count() > 1).collect();
-    // Long words first, because they are rare; sorted, so that the order does not depend on the hash set.
+    // Long words come first, because they are rare. Equally long words are sorted, so that the order does not depend on
+    // the hash set.
     probes.sort_by_key(|w| (std::cmp::Reverse(w.chars().count()), w.as_str()));
     let mut found: HashMap<i64, Note> = HashMap::new();
     for word in probes.into_iter().take(PROBES) {

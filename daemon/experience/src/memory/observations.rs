@@ -1,4 +1,4 @@
-//! Observations, and the cache of each session's newest one per device (`session_state`).
+//! Observations, and the cache of the newest one of each session and device (`session_state`).
 
 use afd_proto::vocabulary::ObservationSource;
 use rusqlite::{Connection, OptionalExtension};
@@ -13,7 +13,7 @@ pub struct Observation {
     pub uid: String,
     /// Sequence number, shared with events and intents.
     pub seq: i64,
-    /// Kind of call that observed.
+    /// Kind of call that made the observation.
     pub source: ObservationSource,
     /// Observed place.
     pub place: Place,
@@ -21,9 +21,9 @@ pub struct Observation {
     pub settled: bool,
     /// Whether the node tree can be trusted.
     pub reliable: bool,
-    /// Why the tree cannot be trusted.
+    /// Reason why the tree cannot be trusted.
     pub reason: Option<String>,
-    /// Mode in which the phone's service worked.
+    /// Mode of the service on the phone.
     pub mode: Option<String>,
     /// Whether the page contained a web view.
     pub has_web_view: Option<bool>,
@@ -38,13 +38,13 @@ pub struct Observation {
 }
 
 impl Observation {
-    /// Whether its tree is good enough to learn from: settled, reliable, and of a known page.
+    /// Returns whether memory can learn from the observation: it is settled and reliable, and its page key is known.
     pub fn is_conclusive(&self) -> bool {
         self.settled && self.reliable && self.place.page_key.is_some()
     }
 }
 
-/// Inserts an observation and, when it is reliable, updates the session's cache.
+/// Inserts an observation and, if it is reliable, updates the session's cache.
 pub(super) fn put(connection: &Connection, origin: &Origin, observation: &Observation) -> Result<()> {
     insert(connection, origin, observation)?;
     if observation.reliable {
@@ -72,9 +72,9 @@ fn insert(connection: &Connection, origin: &Origin, o: &Observation) -> Result<(
     Ok(())
 }
 
-/// Updates the session's cache by the source of the observation: `top` updates app and activity only; `refs` overwrites
-/// the fingerprint only if the activity changed or the cached one is missing, stale or from `refs` itself; all others
-/// always overwrite it.
+/// Updates the session's cache, depending on the source of the observation. `top` updates only the app and the
+/// activity. `refs` overwrites the fingerprint only if the activity changed, or if the cached fingerprint is missing,
+/// stale or from `refs` itself. All other sources always overwrite it.
 fn update_cache(connection: &Connection, origin: &Origin, o: &Observation) -> Result<()> {
     let keep = match o.source {
         ObservationSource::Top => "1",
@@ -84,7 +84,7 @@ fn update_cache(connection: &Connection, origin: &Origin, o: &Observation) -> Re
         }
         _ => "0",
     };
-    // A wait or a verify reads the screen.
+    // A wait or a check reads the whole screen.
     let source = match o.source {
         ObservationSource::Verify | ObservationSource::Wait => ObservationSource::Screen,
         other => other,
@@ -94,7 +94,7 @@ fn update_cache(connection: &Connection, origin: &Origin, o: &Observation) -> Re
     let kept = ["page_key", "fingerprint", "fingerprint_source", "mode", "has_web_view", "node_reliability"]
         .map(column)
         .join(", ");
-    // Place and fingerprint must be of one reading: what was kept of another activity is out of date.
+    // Place and fingerprint must come from one capture: a fingerprint that is kept for another activity is stale.
     let stale = format!(
         "stale = CASE WHEN {keep} THEN session_state.stale OR session_state.activity IS NOT excluded.activity ELSE 0 END"
     );
@@ -117,7 +117,7 @@ fn update_cache(connection: &Connection, origin: &Origin, o: &Observation) -> Re
     Ok(())
 }
 
-/// Marks what all sessions saw of a device as possibly out of date, because something was done on it.
+/// Marks the cached observations of a device as stale for all sessions, because an action was sent to the device.
 pub fn mark_stale(connection: &Connection, device: i64) -> Result<()> {
     connection.run(
         "UPDATE session_state SET stale = 1, updated_at = :updated_at WHERE device_id = :device_id AND stale = 0",

@@ -1,11 +1,16 @@
-//! What actions led to: one row for each action on a page (`transitions`), with a row for each of its outcomes
+//! Counts of outcomes: one row for each action on a page (`transitions`), with a row for each of its outcomes
 //! (`outcomes`).
 //!
-//! An outcome is a page, the same page with other content, no change, a failure with its cause, or a check that refuted
-//! what the action seemed to lead to. Counts are also kept as weights that halve every 30 days, so that recent
-//! experience counts more. Rows are filed under page structures and know nothing of states: structures are mapped to
-//! states when they are read, so nothing is recounted when states change. All of it is derived from events and
-//! observations, see [`super::projection`].
+//! Idea: an outcome is another page, a change of the same page, no change, a failure with its cause, or a check that
+//! refuted the apparent effect of the action. Rows are filed under page structures and contain no states. Structures
+//! are mapped to states when the rows are read, so nothing is recounted when states change.
+//!
+//! Invariant: all rows are derived from events, observations, baselines and imported rows (see [`super::projection`]
+//! and [`super::rebuild`]). An attempt with negative `times` takes back an earlier one, and rows without counts are
+//! deleted.
+//!
+//! Each outcome also has a weight: its count, in which older attempts count less. The weight halves every 30 days,
+//! which is a constant ([`HALF_LIFE_MS`]). It is stored as of `weighted_at`, and decayed when it is read or changed.
 
 use afd_proto::vocabulary::Action;
 use rusqlite::{Connection, Row};
@@ -16,45 +21,45 @@ use afd_proto::memory::OutcomeKind as Kind;
 use afd_screen::page::moves::Move;
 use afd_store::{Result, Sql as _, args, json, now_ms, skip_unreadable, word};
 
-/// Time after which the weight of an experience is halved, milliseconds.
+/// Time in which the weight of an attempt is halved, milliseconds.
 const HALF_LIFE_MS: f64 = 30.0 * 24.0 * 3600.0 * 1000.0;
 
-/// An attempt of an action: what is added to its transition and outcome, or taken from them.
+/// Attempts of an action with one outcome, which are added to its transition and outcome or taken from them.
 pub(super) struct Attempt<'a> {
-    /// Where it was done.
+    /// Page on which the action was performed.
     pub from: &'a Page,
     /// The action as JSON.
     pub action: &'a str,
     /// Key of the action.
     pub action_key: &'a str,
-    /// What came of it.
+    /// Kind of outcome.
     pub kind: Kind,
-    /// The page that it led to.
+    /// Page that the action led to.
     pub to: Option<&'a Page>,
-    /// For a dialog: the page under it.
+    /// Page under it, if it led to a dialog.
     pub below: Option<&'a Page>,
     /// Cause of a failure.
     pub cause: Option<&'a str>,
-    /// How often, negative to take it back.
+    /// Number of attempts; negative to take them back.
     pub times: i64,
-    /// The same weighted by age, as it was at the time of the attempt.
+    /// Weight of these attempts at the time `at`.
     pub weight: f64,
-    /// How many of them a check has confirmed.
+    /// Number of these attempts that a check confirmed.
     pub verified: i64,
     /// Operation of that check.
     pub verify_op: Option<&'a str>,
-    /// Time until it arrived, milliseconds, of all together.
+    /// Total time of all attempts until the page had settled, milliseconds.
     pub duration_ms: i64,
     /// Time of the last attempt, UTC milliseconds.
     pub at: i64,
 }
 
-/// Returns what is left of a weight after a time in milliseconds.
+/// Returns a weight after it has decayed for `since` milliseconds.
 pub(super) fn decayed(weight: f64, since: i64) -> f64 {
     weight * (-(since.max(0) as f64) / HALF_LIFE_MS).exp2()
 }
 
-/// Adds an attempt; does nothing when it is not known where it was done.
+/// Adds attempts. Does nothing if their page is unknown.
 pub(super) fn add(connection: &Connection, store: &str, attempt: &Attempt<'_>) -> Result<()> {
     let Some(from_key) = attempt.from.filed_under() else { return Ok(()) };
     let id = add_to_transition(connection, store, &from_key, attempt)?;
@@ -119,7 +124,7 @@ fn add_to_outcome(
     )?;
     let (weight, weighted_at) = known.unwrap_or((0.0, a.at));
     let now = weighted_at.max(a.at);
-    // An experience that is added late, as when memories are merged, has lost weight already.
+    // Attempts that are added late, for example when memories are merged, have already lost weight.
     let weight = decayed(weight, now - weighted_at) + decayed(a.weight, now - a.at);
     connection.run(
         "INSERT INTO outcomes (uid, origin, transition_id, kind, to_key, below_key, page_id, count, verified_count, weight,
@@ -144,7 +149,7 @@ fn add_to_outcome(
     Ok(())
 }
 
-/// Removes what taking back an attempt has left empty.
+/// Deletes the outcomes of a transition that have no counts left, and a transition that has no outcomes left.
 fn remove_empty(connection: &Connection, transition: i64) -> Result<()> {
     connection.run(
         "DELETE FROM outcomes WHERE transition_id = :transition AND count <= 0 AND verified_count <= 0",
@@ -157,30 +162,30 @@ fn remove_empty(connection: &Connection, transition: i64) -> Result<()> {
     Ok(())
 }
 
-/// An outcome of a transition, for people and agents.
+/// An outcome of a transition, with its counts.
 #[derive(Debug, Clone)]
 pub struct Counted {
-    /// What came of it.
+    /// Kind of outcome.
     pub kind: Kind,
-    /// The page that it led to.
+    /// Page that the action led to.
     pub page: Option<Page>,
-    /// Structure key of the page under it, if it is a dialog.
+    /// Structure key of the page under it, if that page is a dialog.
     pub below: Option<String>,
     /// Cause of a failure.
     pub cause: Option<String>,
-    /// How often.
+    /// Number of attempts with this outcome.
     pub count: i64,
-    /// How often a check confirmed it.
+    /// Number of attempts in which a check confirmed it.
     pub verified: i64,
     /// The count, weighted by age.
     pub weight: f64,
-    /// Mean time until it arrived, milliseconds.
+    /// Mean time until the page had settled, milliseconds.
     pub mean_ms: Option<i64>,
-    /// Time of the last one, UTC milliseconds.
+    /// Time of the last attempt with this outcome, UTC milliseconds.
     pub last_at: i64,
 }
 
-/// Returns the outcomes of a transition, most frequent first, with their weights at the time `now`.
+/// Returns the outcomes of a transition, most frequent first, with their weights at the time `now` (UTC milliseconds).
 pub fn of_transition(connection: &Connection, transition: i64, now: i64) -> Result<Vec<Counted>> {
     let sql = format!(
         "SELECT o.kind, o.to_key, o.below_key, o.count, o.verified_count, o.weight, o.weighted_at, o.duration_ms, o.last_at, {}
@@ -206,8 +211,8 @@ pub fn of_transition(connection: &Connection, transition: i64, now: i64) -> Resu
     connection.all(&sql, args! {transition}, read)
 }
 
-/// Returns the outcomes of all actions that start or end in an app, for the state graph, in the order of their first
-/// attempt.
+/// Returns the outcomes of all actions that start or end in an app, for the state graph, in the order in which the
+/// outcomes were first counted. Weights are those at the time `now` (UTC milliseconds).
 pub fn of_app(connection: &Connection, app: &str, now: i64) -> Result<Vec<Move>> {
     let read = |row: &Row<'_>| -> rusqlite::Result<Move> {
         let some = |text: String| (!text.is_empty()).then_some(text);

@@ -1,4 +1,4 @@
-//! Pages as events and observations refer to them: each combination of app, activity, page key, fingerprint and
+//! The pages to which events and observations refer. Each combination of app, activity, page key, fingerprint and
 //! structure is stored once.
 
 use rusqlite::{Connection, Row};
@@ -13,7 +13,7 @@ pub struct Page {
     pub id: i64,
     /// Package.
     pub app: String,
-    /// `package/activity`.
+    /// Activity, as `package/activity`.
     pub activity: String,
     /// Page key.
     pub key: String,
@@ -47,8 +47,8 @@ pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Option<Page>> {
 }
 
 impl Page {
-    /// Returns the key that knowledge about the page is filed under: its structure, else its page key, activity or app,
-    /// each with a prefix. `None` when nothing is known.
+    /// Returns the key under which knowledge about the page is filed: its structure, else its page key, activity or app
+    /// with a prefix. Returns `None` if all of these are unknown.
     pub fn filed_under(&self) -> Option<String> {
         let some = |prefix: &str, value: &str| (!value.is_empty()).then(|| format!("{prefix}{value}"));
         some("", &self.structure)
@@ -57,8 +57,8 @@ impl Page {
             .or_else(|| some("app:", &self.app))
     }
 
-    /// Returns whether two rows are of the same page: equal structures, or equal page keys where a structure is
-    /// unknown.
+    /// Returns whether two rows describe the same page: their structures are equal or, if a structure is unknown, their
+    /// page keys.
     pub fn is_same(&self, other: &Page) -> bool {
         match self.structure.is_empty() || other.structure.is_empty() {
             false => self.structure == other.structure,
@@ -67,12 +67,12 @@ impl Page {
     }
 }
 
-/// Returns the key that knowledge is filed under when only the page key is known.
+/// Returns the key under which knowledge is filed if only the page key is known.
 pub fn filed_by_key(key: &str) -> String {
     format!("page:{key}")
 }
 
-/// Returns the row id of a place, which is inserted if it is new; `None` when nothing is known of it.
+/// Returns the row id of a place, and inserts a new place. Returns `None` if nothing is known of the place.
 pub fn id_of(connection: &Connection, store: &str, place: &Place) -> Result<Option<i64>> {
     let text = |value: &Option<String>| value.clone().unwrap_or_default();
     let parts = [
@@ -117,7 +117,7 @@ pub fn id_of(connection: &Connection, store: &str, place: &Place) -> Result<Opti
     Ok(Some(connection.last_insert_rowid()))
 }
 
-/// Returns the row id of the page under a dialog, of which only the structure is known.
+/// Returns the row id of the page under a dialog, and inserts a new page. Only its app and structure are known.
 pub fn id_of_below(connection: &Connection, store: &str, place: &Place) -> Result<Option<i64>> {
     match &place.below {
         Some(below) => {
@@ -128,7 +128,7 @@ pub fn id_of_below(connection: &Connection, store: &str, place: &Place) -> Resul
     }
 }
 
-/// Returns the page of a structure of which most is known; `None` for a structure that was never seen.
+/// Returns a page with this structure, preferably one with a page key. Returns `None` if the structure was never seen.
 pub fn of_structure(connection: &Connection, key: &str) -> Result<Option<Page>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM pages p WHERE p.structure_key = :key ORDER BY length(p.page_key) DESC, p.id LIMIT 1"

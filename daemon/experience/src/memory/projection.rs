@@ -1,15 +1,18 @@
 //! Determines the outcome of each act, and updates the counters that depend on it.
 //!
-//! The outcome of an act or recovery is the last page that settled within ten seconds of it and before the next act on
-//! the device, in a capture by any caller, or the page on which a check passed. The outcome is "unchanged" only after
-//! three seconds. A later capture corrects an outcome until a check confirms it. An act has no outcome if the device
-//! may not have performed it, or if no capture was made in time. A page that appears later is an outcome of waiting.
+//! Idea: the outcome of an act or recovery is the last page that settled within ten seconds ([`OUTCOME_WINDOW_MS`]) of
+//! it and before the next act on the device, in a capture by any caller, or the page on which a check passed. The
+//! outcome is "unchanged" only after three seconds ([`NOTHING_AFTER_MS`]), because a page may load slowly. A later
+//! capture corrects an outcome until a check confirms it: [`take_outcome`] takes back the counts of the old outcome and
+//! adds those of the new one. An act has no outcome if the device may not have performed it, or if no capture was made
+//! in time. A page that appears later is an outcome of waiting.
 //!
 //! Events, intents and observations share the numbers `seq`, which decide what happened between an act and a capture.
 //! An open intent counts as an action in progress.
 //!
 //! Invariant: the outcome is stored on the event, and [`super::rebuild`] can recompute all counters from the events and
-//! observations.
+//! observations. Both limits are constants. `memory/tests.rs` checks them and the corrections, and compares the
+//! counters with a rebuild.
 
 use afd_proto::ErrorCode;
 use afd_proto::memory::{Category, EventStatus, OutcomeKind};
@@ -24,20 +27,20 @@ use super::{Origin, recoveries};
 use afd_screen::page::target::{self, action_key};
 use afd_store::{Result, Sql as _, args, now_ms, origin_of};
 
-/// Time within which a page that comes belongs to the act before it, milliseconds.
+/// Time after an act within which a settled page is its outcome, milliseconds.
 pub const OUTCOME_WINDOW_MS: i64 = 10_000;
-/// Time after which an unchanged page means that an act did nothing, milliseconds.
+/// Time after an act from which an unchanged page means that the act did nothing, milliseconds.
 pub const NOTHING_AFTER_MS: i64 = 3_000;
 
-/// Returns the last action that a store sent to a device before `seq`; `None` also when one is still under way. With a
-/// session, its own refused actions count too.
+/// Returns the last action that a store sent to a device before `seq`. Returns `None` if there is none, or if an action
+/// is still in progress. With `refusals_of`, actions of that session that were refused count, too.
 pub(super) fn last_action(
     connection: &Connection,
     (store, device): (&str, i64),
     seq: i64,
     refusals_of: Option<i64>,
 ) -> Result<Option<EventRow>> {
-    // Sequence numbers of different stores have nothing to do with each other.
+    // Sequence numbers of different stores are unrelated.
     let sql = select(
         "WHERE e.device_id = :device AND e.origin = :store AND e.seq < :seq AND e.category <> 'verify' AND (e.sent = 1 OR e.session_id = :session)
          ORDER BY e.seq DESC LIMIT 1",
@@ -52,7 +55,7 @@ pub(super) fn last_action(
     Ok((!under_way).then_some(last))
 }
 
-/// What a conclusive look at a device showed.
+/// A conclusive capture of a device: settled, reliable, and of a known page.
 #[derive(Debug, Clone)]
 pub struct Look {
     /// Uid of the store that recorded it.
@@ -67,11 +70,12 @@ pub struct Look {
     pub below: Option<i64>,
     /// Hash of the content.
     pub content: Option<String>,
-    /// Time of the look, UTC milliseconds.
+    /// Time of the capture, UTC milliseconds.
     pub at: i64,
 }
 
-/// Takes a look as the outcome of the act before it, or else as a page that came by itself.
+/// Stores the page of a capture as the outcome of the act before it, or counts it as a page that appeared
+/// spontaneously.
 pub fn settle(connection: &Connection, look: &Look) -> Result<()> {
     match last_action(connection, (&look.store, look.device), look.seq, None)? {
         Some(last) if look.at - last.at <= OUTCOME_WINDOW_MS => take_outcome(connection, last, look, false),
@@ -79,7 +83,8 @@ pub fn settle(connection: &Connection, look: &Look) -> Result<()> {
     }
 }
 
-/// Takes a look as the outcome of an act. With `confirmed`, a check has passed on that page.
+/// Stores the page of a capture as the outcome of an act, and corrects the counters. With `confirmed`, a check has
+/// passed on that page.
 pub(super) fn take_outcome(connection: &Connection, mut act: EventRow, look: &Look, confirmed: bool) -> Result<()> {
     if act.folded || act.status != EventStatus::Ok || (act.verified && !confirmed) {
         return Ok(());
@@ -88,18 +93,18 @@ pub(super) fn take_outcome(connection: &Connection, mut act: EventRow, look: &Lo
     if act.outcome == Some(kind) && act.after == Some(look.page) && act.below == look.below {
         return Ok(());
     }
-    // A pop-up over the page that the act led to came by itself.
+    // A pop-up over the page that the act led to appeared spontaneously.
     if !confirmed && is_over(connection, look, act.after)? {
         return Ok(());
     }
-    // The first look at a page says when it arrived.
+    // The first capture of a page determines its arrival; later captures of the same page return above.
     let arrived_ms = (look.at - act.at).max(0) + act.duration_ms;
     let counted = is_counted(connection, &act)?;
     if counted {
         count(connection, &act, -1)?;
         recoveries::count(connection, &act, -1)?;
     }
-    // What a check did not find may have been still to come.
+    // If the page has changed since a failed check, the expected page may have been late: the check no longer counts.
     act.refuted &= act.after.is_none() || act.after == Some(look.page);
     (act.outcome, act.after, act.below, act.arrived_ms) = (Some(kind), Some(look.page), look.below, arrived_ms);
     store_outcome(connection, &act)?;
@@ -110,7 +115,7 @@ pub(super) fn take_outcome(connection: &Connection, mut act: EventRow, look: &Lo
     Ok(())
 }
 
-/// Whether a look shows a dialog over this page.
+/// Returns whether a capture shows a dialog over this page.
 fn is_over(connection: &Connection, look: &Look, page: Option<i64>) -> Result<bool> {
     let (Some(below), Some(page)) = (look.below, page) else { return Ok(false) };
     let (below, page) = (pages::get(connection, below)?, pages::get(connection, page)?);
@@ -129,11 +134,12 @@ fn store_outcome(connection: &Connection, act: &EventRow) -> Result<()> {
     Ok(())
 }
 
-/// Returns what a page means for the act before it; `None` while it is too early to say that nothing changed.
+/// Returns the outcome that a captured page means for an act, or `None` while it is too early to conclude that nothing
+/// changed.
 fn kind_of(connection: &Connection, act: &EventRow, look: &Look) -> Result<Option<OutcomeKind>> {
     let Some(to) = pages::get(connection, look.page)? else { return Ok(None) };
     let Some(from) = &act.page else { return Ok(Some(OutcomeKind::Page)) };
-    // Equal content is the same page, however its structure was filed.
+    // Equal content means the same page, even if it is stored with another structure.
     let unchanged = act.content.is_some() && act.content == look.content && from.activity == to.activity;
     if !unchanged && !from.is_same(&to) {
         return Ok(Some(OutcomeKind::Page));
@@ -142,18 +148,18 @@ fn kind_of(connection: &Connection, act: &EventRow, look: &Look) -> Result<Optio
         (Some(before), Some(after)) if before != after => Some(OutcomeKind::Same),
         (Some(_), Some(_)) if look.at - act.at < NOTHING_AFTER_MS => None,
         (Some(_), Some(_)) => Some(OutcomeKind::Nothing),
-        // It is still this page; whether it changed is not known, nor whether it is about to.
+        // The page is the same. Whether its content changed, or is about to change, is unknown.
         _ if look.at - act.at < NOTHING_AFTER_MS => None,
         _ => Some(OutcomeKind::Same),
     })
 }
 
-/// Adds what is known of an act to the counters, or takes it back.
+/// Adds the contribution of an act to the counters, or takes it back if `times` is negative.
 pub(super) fn count(connection: &Connection, act: &EventRow, times: i64) -> Result<()> {
     contribution(connection, act, times, |attempt| outcomes::add(connection, &act.store, attempt))
 }
 
-/// Calls `add` with what is known of an act as attempts.
+/// Calls `add` with the contribution of an act, as attempts.
 pub(super) fn contribution(
     connection: &Connection,
     act: &EventRow,
@@ -203,9 +209,9 @@ fn confirmed_by(connection: &Connection, act: &str) -> Result<Option<String>> {
     )
 }
 
-/// Whether a failure says something about what was acted on, and not just about the connection, the daemon or the
-/// caller. What an alias stood for is not to blame when the alias has become stale, nor an element for what covers it
-/// or for a text that the device cannot type.
+/// Returns whether a failure says something about the target, and not only about the connection, the daemon or the
+/// caller. A stale alias is not a failure of its element. Neither is an element that something covers, nor a text that
+/// the device cannot type.
 fn is_about_target(event: &EventRow) -> bool {
     let blames = !matches!(
         event.cause,
@@ -231,8 +237,8 @@ fn is_about_target(event: &EventRow) -> bool {
     blames && event.action.as_ref().is_some_and(|(action, _)| !untargeted(action))
 }
 
-/// Returns the act that a check at `seq` judges: the session's last one, if it succeeded. A check after a refused act
-/// judges no act at all, in particular none before the refused one.
+/// Returns the uid of the act that a check at `seq` judges: the last action on the device, if it is a successful act of
+/// the session. A check after a refused act judges no act, not even an earlier one.
 pub(super) fn judged_act(connection: &Connection, origin: &Origin, seq: i64) -> Result<Option<String>> {
     let last = last_action(connection, (&origin.store, origin.device), seq, Some(origin.session))?;
     let judged =
@@ -252,8 +258,8 @@ pub(super) fn count_event(connection: &Connection, event: &Event) -> Result<()> 
     recoveries::judge(connection, &row)
 }
 
-/// Confirms or refutes the act that a check is about. A passing check confirms the page that it saw; a failing one
-/// counts against the act once, until the page turns out to have been on its way.
+/// Confirms or refutes the act that a check judges. A passing check confirms the page that it saw. A failing check
+/// counts against the act once, until a later capture shows that another page was still loading.
 pub(super) fn judge(connection: &Connection, check: &EventRow, cause: Option<ErrorCode>) -> Result<()> {
     let parent = check.parent.as_deref().map(|uid| find(connection, uid)).transpose()?.flatten();
     let Some(act) = parent.filter(|act| !act.folded) else { return Ok(()) };
@@ -300,7 +306,7 @@ fn confirm(connection: &Connection, act: EventRow, check: &EventRow) -> Result<(
     Ok(())
 }
 
-/// Returns the page under the dialog that a check saw.
+/// Returns the row id of the page under the dialog that a check saw.
 fn last_below(connection: &Connection, check: &EventRow) -> Result<Option<i64>> {
     let found = connection.first(
         "SELECT below_id FROM observations WHERE device_id = :device AND origin = :store AND seq = :seq LIMIT 1",
@@ -310,13 +316,13 @@ fn last_below(connection: &Connection, check: &EventRow) -> Result<Option<i64>> 
     Ok(found.flatten())
 }
 
-/// Counts a page that appeared although nothing had been done since the device's previous settled page.
+/// Counts a page that appeared although no action followed the previous settled page of the device.
 pub(super) fn appeared_spontaneously(connection: &Connection, look: &Look, last_act: Option<i64>) -> Result<()> {
     let store = origin_of(connection)?.unwrap_or_default();
     spontaneous(connection, look, last_act, |attempt| outcomes::add(connection, &store, attempt))
 }
 
-/// Calls `add` with a page that appeared although nothing had been done since the device's previous settled page, as an
+/// Calls `add` with a page that appeared although no action followed the previous settled page of the device, as an
 /// attempt to wait.
 pub(super) fn spontaneous(
     connection: &Connection,
@@ -335,7 +341,7 @@ pub(super) fn spontaneous(
     })?;
     let Some((seq, at, Some(from))) = before else { return Ok(()) };
     let Some(to) = pages::get(connection, look.page)? else { return Ok(()) };
-    // Pages without a structure cannot be told apart well enough.
+    // Pages without a structure cannot be distinguished reliably.
     let tellable = !from.structure.is_empty() && !to.structure.is_empty();
     if !tellable || from.is_same(&to) || last_act.is_some_and(|act| act > seq) {
         return Ok(());

@@ -1,9 +1,9 @@
 //! Deletes old events and observations, after it has added their counts to the baselines ([`super::baseline`]).
 //!
-//! It folds the rows of a store in the order of their sequence numbers, and observations before the events around them,
-//! because a page counts as spontaneous only if no action preceded it. It keeps the rows that later rows depend on: the
-//! last action and the last conclusive observation of each device, failures whose recovery still exists, and the last
-//! observation of each session.
+//! It folds the rows of a store in the order of their sequence numbers. Observations are folded before the events
+//! around them, because a page counts as spontaneous only if no action preceded it. It keeps the rows that later rows
+//! depend on: the last action and the last conclusive observation of each device, failures whose recovery still exists,
+//! and the last observation of each session.
 
 use std::collections::BTreeMap;
 
@@ -17,39 +17,40 @@ use super::sessions::{SUMS, Totals, sums};
 use super::{event_rows, projection};
 use afd_store::{Piece, Result, Sql as _, args, now_ms};
 
-/// Number of rows that are deleted in a step, at most of each kind.
+/// Maximum number of events, and of observations, that a step deletes.
 const MAX_DELETED: u64 = 100;
-/// A time that is further ahead than this was taken from a wrong clock, milliseconds.
+/// Maximum time by which a row can lie in the future, milliseconds. A later time comes from a wrong clock.
 const AHEAD_MS: i64 = 86_400_000;
 
-/// What is old: everything before these times, UTC milliseconds.
+/// The times before which rows are old, UTC milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut {
-    /// For events.
+    /// Limit for events.
     pub events: i64,
-    /// For observations; those around old events are old in any case.
+    /// Limit for observations. The later one of both limits applies, because the observations around old events are
+    /// folded first.
     pub observations: i64,
 }
 
-/// What a session had of the deleted rows.
+/// The part of the deleted rows that belonged to a session.
 #[derive(Debug, Default)]
 pub struct Share {
-    /// Its totals.
+    /// Totals of these rows.
     pub totals: Totals,
-    /// The pages that it saw.
+    /// Pages of these observations.
     pub pages: Vec<VisitedPage>,
 }
 
-/// What a step did.
+/// The result of a step.
 #[derive(Debug, Default)]
 pub struct Step {
     /// Number of deleted events.
     pub events: u64,
     /// Number of deleted observations.
     pub observations: u64,
-    /// What sessions had of them, by row id.
+    /// Parts of the deleted rows, by row id of the session.
     pub shares: BTreeMap<i64, Share>,
-    /// Whether there was nothing left to fold.
+    /// Whether no further step is needed: nothing is left to fold or delete, or a rebuild is in progress.
     pub done: bool,
 }
 
@@ -60,7 +61,7 @@ pub fn origins(connection: &Connection) -> Result<Vec<String>> {
     Ok(statement.query_map([], |row| row.get("origin"))?.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns how many events and observations are old.
+/// Returns the number of old events and the number of old observations.
 pub fn count(connection: &Connection, cut: Cut) -> Result<(i64, i64)> {
     let of = |table: &str, time: &str, before: i64| -> Result<i64> {
         let sql = format!("SELECT count(*) AS n FROM {table} WHERE folded = 0 AND {time} < :before");
@@ -78,7 +79,8 @@ pub fn oldest(connection: &Connection) -> Result<Option<i64>> {
     Ok(first(EVENTS)?.into_iter().chain(first(OBSERVATIONS)?).min())
 }
 
-/// Returns whether something was recorded that has not happened yet: the clock is wrong, or was.
+/// Returns whether the newest event or observation lies more than [`AHEAD_MS`] in the future: the clock is wrong, or
+/// was.
 pub fn is_clock_doubtful(connection: &Connection) -> Result<bool> {
     let newest = |(table, time): Timed| -> Result<Option<i64>> {
         let sql = format!("SELECT {time} AS at FROM {table} ORDER BY seq DESC LIMIT 1");
@@ -87,9 +89,9 @@ pub fn is_clock_doubtful(connection: &Connection) -> Result<bool> {
     Ok(newest(EVENTS)?.max(newest(OBSERVATIONS)?).is_some_and(|at| at > now_ms() + AHEAD_MS))
 }
 
-/// Folds and deletes some old rows of a store. To be called in a write, until there is nothing left.
+/// Folds and deletes some old rows of a store. Call it in a write, again and again until the step is `done`.
 pub fn some(connection: &Connection, origin: &str, cut: Cut, batch: usize, piece: &Piece) -> Result<Step> {
-    // What is being counted again needs all rows.
+    // A rebuild needs all rows.
     if rebuild::is_under_way(connection)? {
         return Ok(Step { done: true, ..Step::default() });
     }
@@ -114,7 +116,7 @@ pub fn some(connection: &Connection, origin: &str, cut: Cut, batch: usize, piece
     Ok(step)
 }
 
-/// Folds rows until the piece is over, and removes the other rows from the list.
+/// Folds rows until the piece ends, and removes the rows that it did not fold from the list.
 fn in_time(piece: &Piece, rows: &mut Vec<(String, i64)>, fold: impl Fn(&str) -> Result<()>) -> Result<()> {
     for at in 0..rows.len() {
         fold(&rows[at].0)?;
@@ -132,8 +134,8 @@ type Timed = (&'static str, &'static str);
 const EVENTS: Timed = ("events", "at");
 const OBSERVATIONS: Timed = ("observations", "observed_at");
 
-/// Returns the next old rows of a store by uid and sequence number, up to the first that is not old. One with a time
-/// that is still to come is as old as those after it.
+/// Returns the uids and sequence numbers of the next old rows of a store, up to the first row that is not old. A row
+/// with a time in the future is old if a row after it is old.
 fn due(
     connection: &Connection,
     (table, time): Timed,
@@ -167,7 +169,8 @@ fn due(
     Ok(found)
 }
 
-/// Returns the first observation of a store that is not folded, or the first action that is under way.
+/// Returns the lowest sequence number among the observations of a store that are not folded and its actions in
+/// progress.
 fn first_waiting(connection: &Connection, origin: &str) -> Result<Option<i64>> {
     let sql = "SELECT min(seq) AS seq FROM (
         SELECT * FROM (SELECT seq FROM observations WHERE origin = :origin AND folded = 0 ORDER BY seq LIMIT 1)
@@ -195,10 +198,10 @@ fn mark(connection: &Connection, table: &str, uid: &str) -> Result<()> {
     Ok(())
 }
 
-/// Deletes some of the folded rows that nothing needs. Returns how many.
+/// Deletes some of the folded rows that no other row needs. Returns their number.
 ///
-/// The newest row stays in any case, so that its id is not given again; and so do as many typed texts as are recognised
-/// after a start.
+/// The newest row always stays, so that its id is not used again. The newest 4096 events with typed text stay, too,
+/// because their hashes are loaded after a start ([`super::secrets`]).
 fn delete(connection: &Connection, step: &mut Step) -> Result<u64> {
     let acts = ids(
         connection,

@@ -1,5 +1,18 @@
-//! Makes the counters of experience again from baselines, events, observations and imported rows: after an upgrade or
-//! an import, in pieces, in the background.
+//! Rebuilds the counters of experience from baselines, events, observations and imported rows, after an upgrade or an
+//! import. The work runs in the background, in pieces.
+//!
+//! Idea: `store.rebuild_cursor` holds the next step ([`super::rebuilding::Step`]). The rebuild first deletes all
+//! counters. Then it adds the rows that hold counts (imported rows and baselines), and then it counts the events and
+//! observations up to `store.rebuild_upto`, in the order of their sequence numbers. Other writes run between two
+//! pieces, and a restart continues at the cursor.
+//!
+//! Invariant: every row is counted exactly once. A row that is recorded or imported during the rebuild is counted at
+//! once if the cursor has passed it, and by the rebuild otherwise ([`super::event_rows::is_counted`],
+//! [`super::rebuilding::has_added`]). Folded rows are left out, because a baseline contains them. Queries of experience
+//! return nothing until the rebuild is complete.
+//!
+//! The batch sizes are constants; [`Piece`] determines the length of a piece. The test below imports rows between
+//! pieces. `tests/e2e/learning.rs` and `tests/e2e/retention.rs` compare the counters before and after a rebuild.
 
 use afd_proto::memory::{Category, EventStatus};
 use rusqlite::{Connection, OptionalExtension, Row};
@@ -13,30 +26,30 @@ use super::rebuilding::{Counted, Step, go_to, next};
 use super::recoveries;
 use afd_store::{Piece, Result, Sql as _, args};
 
-/// Events and observations that one step reads at most.
+/// Maximum number of rows that a step reads.
 const BATCH: i64 = 500;
-/// Counters that one step deletes at most.
+/// Maximum number of counters that a step deletes.
 const DELETED_AT_A_TIME: usize = 300;
 
-/// Makes all counters again, at once.
+/// Rebuilds all counters at once.
 pub fn all(connection: &Connection) -> Result<()> {
     begin(connection)?;
     while !some(connection, &Piece::whole())? {}
     Ok(())
 }
 
-/// Lets all counters be made again, from the beginning.
+/// Starts a rebuild of all counters from the beginning.
 pub fn begin(connection: &Connection) -> Result<()> {
     go_to(connection, Step::Delete)?;
     connection.execute(&format!("UPDATE store SET rebuild_upto = {LAST_SEQ}"), [])?;
     Ok(())
 }
 
-/// The last sequence number of what is counted, as SQL.
+/// SQL expression of the last sequence number of all events and observations.
 const LAST_SEQ: &str =
     "max((SELECT coalesce(max(seq), 0) FROM events), (SELECT coalesce(max(seq), 0) FROM observations))";
 
-/// Returns whether the counters are still being made again after an upgrade.
+/// Returns whether a rebuild of the counters is in progress.
 pub fn is_under_way(connection: &Connection) -> Result<bool> {
     let found = connection
         .query_row("SELECT rebuild_cursor IS NOT NULL AS waiting FROM store", [], |row| row.get("waiting"))
@@ -44,15 +57,15 @@ pub fn is_under_way(connection: &Connection) -> Result<bool> {
     Ok(found.unwrap_or(false))
 }
 
-/// Does a piece of the work, from where the last call ended: deletes some counters, adds some rows that hold counts, or
-/// counts some events and observations again. Returns whether all is done.
+/// Runs a piece of the rebuild, from where the previous call ended: deletes some counters, adds some rows that hold
+/// counts, or counts some events and observations. Returns whether the rebuild is complete.
 pub fn some(connection: &Connection, piece: &Piece) -> Result<bool> {
     while let Some((step, upto)) = next(connection)? {
         match step {
             Step::Delete if !delete_some(connection)? => {}
             Step::Delete => {
                 go_to(connection, Step::Add(Counted::ALL[0], 0))?;
-                // What was counted in the meantime was deleted too.
+                // Counts that were added in the meantime were deleted, too, so their rows are counted again.
                 connection.execute(&format!("UPDATE store SET rebuild_upto = {LAST_SEQ}"), [])?;
             }
             Step::Add(table, after) => add_some(connection, table, after, piece)?,
@@ -65,7 +78,7 @@ pub fn some(connection: &Connection, piece: &Piece) -> Result<bool> {
     Ok(true)
 }
 
-/// Adds rows that hold counts until the piece is over.
+/// Adds rows that hold counts until the piece ends.
 fn add_some(connection: &Connection, table: Counted, after: i64, piece: &Piece) -> Result<()> {
     let sql = format!("SELECT id FROM {} WHERE id > :after ORDER BY id LIMIT {BATCH}", table.table());
     let ids: Vec<i64> = connection
@@ -88,7 +101,7 @@ fn add_some(connection: &Connection, table: Counted, after: i64, piece: &Piece) 
     go_to(connection, step)
 }
 
-/// Counts events and observations again until the piece is over. Returns whether all up to a sequence number are
+/// Counts events and observations until the piece ends. Returns whether all rows up to the sequence number `upto` are
 /// counted.
 fn count_some(connection: &Connection, cursor: i64, upto: i64, piece: &Piece) -> Result<bool> {
     let mut to = end_of_batch(connection, cursor)?.map_or(upto, |to| to.min(upto));
@@ -96,12 +109,13 @@ fn count_some(connection: &Connection, cursor: i64, upto: i64, piece: &Piece) ->
     for uid in uids(connection, "events", cursor, to)? {
         if let Some(event) = find(connection, &uid)? {
             let seq = event.seq;
-            // Two stores may have given the same number: events that share one are counted in one piece.
+            // Events of different stores may have the same number. They are counted in one piece.
             if seq > last && last > cursor && piece.is_over() {
                 to = last;
                 break;
             }
-            // What is decided later about this event, such as that a recovery worked, now changes what was counted.
+            // Moves the cursor, so that later decisions about this event, such as that a recovery worked, correct its
+            // counts.
             recount(connection, event)?;
             go_to(connection, Step::Count(seq))?;
             last = seq;
@@ -128,7 +142,7 @@ fn delete_some(connection: &Connection) -> Result<bool> {
     Ok(true)
 }
 
-/// Returns the sequence number of the last row of a batch after another one; `None` if there are no rows after that.
+/// Returns the sequence number of the last row of the batch after a sequence number, or `None` if no rows follow it.
 fn end_of_batch(connection: &Connection, after: i64) -> Result<Option<i64>> {
     let sql = "SELECT max(seq) AS seq FROM (SELECT seq FROM (
         SELECT * FROM (SELECT seq FROM events WHERE seq > :after ORDER BY seq LIMIT :batch)
@@ -143,7 +157,7 @@ fn uids(connection: &Connection, table: &str, after: i64, to: i64) -> Result<Vec
     connection.all(&sql, args! {after, to}, |row| row.get("uid"))
 }
 
-/// Counts an event again. An act whose outcome was never taken, as before an upgrade, takes it from the observations.
+/// Counts an event. An act without a stored outcome, for example from before an upgrade, gets it from the observations.
 fn recount(connection: &Connection, event: EventRow) -> Result<()> {
     let done = matches!(event.category, Category::Act | Category::Recover) && event.status == EventStatus::Ok;
     let event = if done && event.outcome.is_none() { with_observed_outcome(connection, event)? } else { event };
@@ -152,7 +166,7 @@ fn recount(connection: &Connection, event: EventRow) -> Result<()> {
     recoveries::judge(connection, &event)
 }
 
-/// The columns of a conclusive look, from an observation.
+/// Query of conclusive observations, with the columns of a [`Look`].
 const LOOKS: &str =
     "SELECT o.origin, o.device_id, o.seq, o.page_id, o.below_id, o.content_hash, o.observed_at FROM observations o
     JOIN pages p ON p.id = o.page_id WHERE o.settled = 1 AND o.reliable = 1 AND p.page_key <> ''";
@@ -169,7 +183,7 @@ fn look(row: &Row<'_>) -> rusqlite::Result<Look> {
     })
 }
 
-/// Returns an act with its outcome as the observations and checks after it tell.
+/// Returns an act with the outcome that follows from the observations and checks after it.
 fn with_observed_outcome(connection: &Connection, act: EventRow) -> Result<EventRow> {
     let next: i64 = connection.one(
         "SELECT coalesce(min(seq), 9223372036854775807) AS next FROM events
@@ -186,7 +200,7 @@ fn with_observed_outcome(connection: &Connection, act: EventRow) -> Result<Event
         .query_map(args! {device: act.device, store: act.store, seq: act.seq, next, until}, look)?
         .collect::<rusqlite::Result<_>>()?;
     let uid = act.uid.clone();
-    // Not counted yet: the cursor is before this event.
+    // The act is not counted yet, because the cursor is before it.
     for look in looks {
         if let Some(act) = find(connection, &uid)? {
             take_outcome(connection, act, &look, false)?;
@@ -201,7 +215,7 @@ fn with_observed_outcome(connection: &Connection, act: EventRow) -> Result<Event
     Ok(find(connection, &uid)?.unwrap_or(act))
 }
 
-/// Calls `add` with the page of an observation as an attempt to wait, if it came by itself.
+/// Calls `add` with the page of an observation as an attempt to wait, if the page appeared spontaneously.
 pub(super) fn spontaneous(
     connection: &Connection,
     uid: &str,
@@ -235,7 +249,7 @@ mod tests {
         serde_json::from_str(r#"{"verb": "back"}"#).expect("an action")
     }
 
-    /// Imports what another tool counted on a page.
+    /// Imports the counts of another tool for a page.
     fn import(c: &Connection, n: i64, successes: i64) {
         let transition = AfTransition {
             page: page(n),
@@ -285,7 +299,7 @@ mod tests {
         let c = memory();
         (1..=4).for_each(|n| import(&c, n, 2));
         begin(&c).expect("begins");
-        // Each piece does one step; between two, another row is imported and an earlier one renewed.
+        // Each piece does one step. Between two pieces, another row is imported and an earlier one is updated.
         let (mut successes, mut pieces) = (2, 0);
         while !some(&c, &Piece::lasting(Duration::ZERO)).expect("a piece") {
             successes += 1;

@@ -1,10 +1,10 @@
-//! How far the counters of experience have been made again.
+//! The progress of a rebuild of the counters of experience.
 
 use rusqlite::{Connection, OptionalExtension};
 
 use afd_store::{Result, Sql as _, args};
 
-/// A table whose rows hold counts of their own: from old events, or from another tool.
+/// A table whose rows hold counts: those of pruned events and observations, or those of another tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Counted {
     Transitions,
@@ -28,20 +28,20 @@ impl Counted {
     }
 }
 
-/// What is done next.
+/// The next step of a rebuild.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
     /// Deletes counters.
     Delete,
-    /// Adds the rows of a table whose row ids are higher.
+    /// Adds the rows of a table with higher row ids than this one.
     Add(Counted, i64),
-    /// Counts events and observations whose sequence numbers are higher.
+    /// Counts events and observations with higher sequence numbers than this one.
     Count(i64),
 }
 
 impl Step {
-    /// The step as `store.rebuild_cursor` holds it: for events and observations their sequence number, so that all of
-    /// them are still to be counted while it is negative.
+    /// Returns the value of `store.rebuild_cursor` for this step: the sequence number for [`Step::Count`], and a
+    /// negative number for all other steps. While the cursor is negative, no event or observation is counted yet.
     pub(super) fn cursor(self) -> i64 {
         match self {
             Self::Delete => -1,
@@ -61,7 +61,7 @@ impl Step {
         }
     }
 
-    /// The step after a table whose rows have all been added.
+    /// Returns the step after all rows of a table have been added.
     pub(super) fn after(table: Counted) -> Self {
         match Counted::ALL.get(table as usize + 1) {
             Some(next) => Self::Add(*next, 0),
@@ -75,7 +75,7 @@ pub(super) fn go_to(connection: &Connection, step: Step) -> Result<()> {
     Ok(())
 }
 
-/// Returns what is done next, and the last sequence number to count; `None` if the counters are complete.
+/// Returns the next step and the last sequence number to count, or `None` if the counters are complete.
 pub(super) fn next(connection: &Connection) -> Result<Option<(Step, i64)>> {
     let sql = "SELECT rebuild_cursor, coalesce(rebuild_upto, 0) AS upto FROM store WHERE rebuild_cursor IS NOT NULL";
     let found = connection
@@ -84,7 +84,7 @@ pub(super) fn next(connection: &Connection) -> Result<Option<(Step, i64)>> {
     Ok(found.optional()?)
 }
 
-/// Returns whether the counters have what a row of a table counts; if not, it is added later.
+/// Returns whether the counters include a row of a table. If not, the rebuild adds it later.
 pub(super) fn has_added(connection: &Connection, table: Counted, id: i64) -> Result<bool> {
     Ok(match next(connection)? {
         Some((Step::Delete, _)) => false,

@@ -1,4 +1,4 @@
-//! Records what was done and observed: first the fact, then what is derived from it.
+//! Records events and observations: first the fact, then the data that is derived from it.
 
 use afd_proto::memory::Category;
 use rusqlite::Connection;
@@ -9,8 +9,8 @@ use super::projection::{self, Look};
 use super::{Origin, Place, pages};
 use afd_store::Result;
 
-/// Records an event in place of its intent, and what is derived from it. To be called in a write of the store, which
-/// rolls everything back on an error.
+/// Records an event in place of its intent, and updates the data derived from it. Call it in a write of the store,
+/// which rolls everything back on an error.
 pub fn event(connection: &Connection, origin: &Origin, event: &Event) -> Result<()> {
     let parent = match (event.category, &event.parent) {
         (_, Some(parent)) => Some(parent.clone()),
@@ -26,8 +26,8 @@ pub fn event(connection: &Connection, origin: &Origin, event: &Event) -> Result<
     projection::count_event(connection, event)
 }
 
-/// Records an observation, which may be the outcome of the act before it or a page that came by itself. To be called in
-/// a write of the store, which rolls everything back on an error.
+/// Records an observation. Its page may be the outcome of the act before it, or may have appeared spontaneously. Call
+/// it in a write of the store, which rolls everything back on an error.
 pub fn observation(connection: &Connection, origin: &Origin, observation: &Observation) -> Result<()> {
     observations::put(connection, origin, observation)?;
     if observation.is_conclusive() {
@@ -36,7 +36,8 @@ pub fn observation(connection: &Connection, origin: &Origin, observation: &Obser
     Ok(())
 }
 
-/// Takes a settled page as the outcome of the act before it. To be called in a write of the store.
+/// Stores a settled page as the outcome of the act before it, or counts it as a page that appeared spontaneously,
+/// without recording an observation. Call it in a write of the store.
 pub fn look(connection: &Connection, origin: &Origin, place: &Place, seq: i64, at: i64) -> Result<()> {
     let Some(page) = pages::id_of(connection, &origin.store, place)? else { return Ok(()) };
     let below = pages::id_of_below(connection, &origin.store, place)?;

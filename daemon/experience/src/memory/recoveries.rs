@@ -1,8 +1,8 @@
-//! Which recoveries cured which failures.
+//! Counts which recoveries fixed which failures.
 //!
-//! A recovery worked when what had failed then succeeded, the same action or the same check, before it failed again. It
-//! did not work when it failed again, or when the same cause came back at the same place. Until then it is undecided
-//! and counts as neither. Of several recoveries after one failure, only the last before the success is credited.
+//! A recovery worked if the failed action or check succeeds before it fails again. It did not work if the action or
+//! check fails again, or if the same cause occurs again on the same page. Until then it is undecided and counts as
+//! neither. Of several recoveries after one failure, only the last one before the success is credited.
 
 use afd_proto::memory::{Category, EventStatus};
 use afd_proto::vocabulary::{Action, Role};
@@ -15,17 +15,17 @@ use super::pages::{self, Page};
 use afd_screen::page::target::{action_key, title};
 use afd_store::{Result, Sql as _, args, now_ms};
 
-/// What is added to a recovery.
+/// A change of the counts of a recovery.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Change {
     pub success: i64,
     pub failure: i64,
     pub undecided: i64,
-    /// How often it left the app in which the failure occurred.
+    /// Number of times that it left the app in which the failure occurred.
     pub left: i64,
 }
 
-/// Adds to the counters of a recovery from a cause on a page.
+/// Adds a change to the counters of a recovery from a failure cause on a page.
 pub(super) fn add(
     connection: &Connection,
     store: &str,
@@ -62,14 +62,14 @@ fn parent(connection: &Connection, event: &EventRow) -> Result<Option<EventRow>>
     event.parent.as_deref().map_or(Ok(None), |uid| event_rows::find(connection, uid))
 }
 
-/// Adds what is known of a recovery to the counters, or takes it back.
+/// Adds the contribution of a recovery to the counters, or takes it back if `times` is negative.
 pub(super) fn count(connection: &Connection, event: &EventRow, times: i64) -> Result<()> {
     contribution(connection, event, times, |page, cause, action, change| {
         add(connection, &event.store, (page, cause), action, change, event.at)
     })
 }
 
-/// Calls `add` with what is known of a recovery: the page and cause of the failure, the action with its key, and the
+/// Calls `add` with the contribution of a recovery: the page and cause of the failure, the action with its key, and the
 /// change.
 pub(super) fn contribution(
     connection: &Connection,
@@ -93,7 +93,7 @@ pub(super) fn contribution(
     add(page, failure.cause_name(), (text, &action_key(action)), change)
 }
 
-/// Decides whether earlier recoveries of the session worked, now that an act or a check has ended.
+/// Decides, after an act or a check has ended, whether the last undecided recovery of the session worked.
 pub(super) fn judge(connection: &Connection, event: &EventRow) -> Result<()> {
     if event.category == Category::Recover || event.status == EventStatus::Unknown {
         return Ok(());
@@ -132,7 +132,7 @@ pub(super) fn judge(connection: &Connection, event: &EventRow) -> Result<()> {
     Ok(())
 }
 
-/// Whether an event tries again what had failed: the same action, or a check for the same.
+/// Returns whether an event repeats a failed action or check. Checks are the same if they expect the same.
 fn is_same_attempt(failure: &EventRow, event: &EventRow) -> bool {
     if failure.category != event.category || failure.op != event.op {
         return false;
@@ -149,7 +149,8 @@ fn is_same_attempt(failure: &EventRow, event: &EventRow) -> bool {
     }
 }
 
-/// Whether an action has the target that another one looked for in vain, of which only one property is known.
+/// Returns whether an action has the target that a failed action did not find. Of that target, only one property is
+/// known.
 fn is_same_wish(failed: &Action, tried: &Action) -> bool {
     let (Some(wanted), Some(target)) = (&failed.target, &tried.target) else { return false };
     if wanted.role != Role::Any || failed.verb != tried.verb {
@@ -167,7 +168,7 @@ fn is_same_wish(failed: &Action, tried: &Action) -> bool {
     named || id
 }
 
-/// Whether the same cause has come back at the same place.
+/// Returns whether the same cause occurred again on the same page.
 fn is_same_trouble(failure: &EventRow, event: &EventRow) -> bool {
     let there = failure.page.as_ref().zip(event.page.as_ref()).is_some_and(|(a, b)| a.is_same(b));
     failure.cause.is_some() && failure.cause == event.cause && there

@@ -1,5 +1,5 @@
-//! Outcomes of writing calls that carried a request key, so that a repeated call is not executed twice. Acts are not
-//! among them: their events keep the request key.
+//! Results of write calls with a request key, so that a repeated call is not executed twice. Acts are not stored here,
+//! because their events contain the request key.
 
 use rusqlite::Connection;
 use serde_json::Value;
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::notes;
 use afd_store::{Result, Sql as _, args, new_uid, now_ms};
 
-/// How long an outcome is kept, milliseconds: longer than any caller retries.
+/// Time for which a result is kept, milliseconds. No caller retries for that long.
 const KEPT_MS: i64 = 24 * 3600 * 1000;
 /// Maximum size of a result that is kept, bytes.
 const MAX_RESULT: usize = 256 << 10;
@@ -17,12 +17,12 @@ pub const SAVE_NOTE_METHOD: &str = "memory.save";
 /// A recorded call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedCall {
-    /// Hash of the call that the key was used for.
+    /// Hash of the call that used the key.
     pub hash: String,
     /// Whether it has finished.
     pub done: bool,
-    /// Result as JSON; `None` before the end, when it was too large to be kept, or when it contained a note deleted
-    /// since.
+    /// Result as JSON. `None` before the call has finished, if the result was too large, or if it was cleared because
+    /// data in it was deleted.
     pub result: Option<String>,
 }
 
@@ -35,7 +35,7 @@ pub fn find(connection: &Connection, method: &str, key: &str) -> Result<Option<R
     )
 }
 
-/// Records that a call has started, unless that is recorded already.
+/// Records that a call has started, unless the call is already recorded.
 ///
 /// # Errors
 /// When the database cannot be written.
@@ -78,7 +78,7 @@ pub fn forget(connection: &Connection, method: &str, key: &str) -> Result<()> {
     Ok(())
 }
 
-/// Clears the results that contain the uid of something deleted; the calls stay recorded as done.
+/// Clears the results of a method that contain the uid of a deleted record. The calls stay recorded as done.
 pub fn forget_results_about(connection: &Connection, method: &str, uid: &str) -> Result<()> {
     connection.run(
         "UPDATE requests SET result = NULL, updated_at = :now WHERE method = :method AND result IS NOT NULL AND instr(result, :uid)",
@@ -87,7 +87,7 @@ pub fn forget_results_about(connection: &Connection, method: &str, uid: &str) ->
     Ok(())
 }
 
-/// Clears the results of all methods that may quote what was said; the calls stay recorded as done.
+/// Clears the results of all methods that may quote messages. The calls stay recorded as done.
 pub fn forget_what_was_said(connection: &Connection) -> Result<()> {
     connection.run(
         "UPDATE requests SET result = NULL, updated_at = :now WHERE result IS NOT NULL
@@ -98,7 +98,7 @@ pub fn forget_what_was_said(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// Deletes calls older than a day; returns the number of rows.
+/// Deletes calls that are older than a day. Returns the number of deleted rows.
 pub fn prune(connection: &Connection) -> Result<usize> {
     Ok(connection.execute("DELETE FROM requests WHERE begun_at < :oldest", args! {oldest: now_ms() - KEPT_MS})?)
 }

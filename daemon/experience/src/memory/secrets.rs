@@ -1,5 +1,5 @@
-//! Keyed hashes of typed text, of which only the length and this hash are stored. The key is a file beside the database
-//! that only its owner can read.
+//! Keyed hashes of typed text. Of a typed text, only the length and this hash are stored. The key is in a file next to
+//! the database that only its owner can read.
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::io::{Read, Write};
@@ -18,15 +18,16 @@ use afd_store::args;
 /// Maximum number of typed texts that are recognised when they appear again.
 const REMEMBERED: usize = 4096;
 
-/// Minimum length of a typed text that is recognised as a part of another, characters: shorter ones are parts of many
+/// Minimum length of a typed text that is recognised inside another text, characters. Shorter texts occur in many
 /// words.
 const MIN_PART: usize = 5;
-/// Maximum length of a text in which typed ones are looked for, characters; of longer typed texts the beginning is.
+/// Maximum length of a text that is searched for typed texts, characters. Of a longer typed text, only the beginning of
+/// this length is searched for.
 const MAX_SEARCHED: usize = 512;
 /// Maximum length of a beginning that is recognised, characters.
 const MAX_BEGINNING: usize = 64;
-/// Maximum number of hashes of texts and beginnings: those of about a thousand texts. What is typed after that is
-/// recognised as a whole.
+/// Maximum number of hashes of texts and beginnings. They suffice for about a thousand texts. Texts that are typed
+/// after that are recognised only as a whole.
 const MAX_PARTS: usize = 40_000;
 
 /// The key, and the hashes of texts that any session typed recently.
@@ -35,25 +36,26 @@ pub struct Secrets {
     typed: Mutex<Typed>,
 }
 
-/// What was typed, as hashes.
+/// Hashes of typed texts.
 #[derive(Default)]
 struct Typed {
     exact: VecDeque<String>,
-    /// Hashes of folded texts and of their beginnings, typed since the start of the daemon.
+    /// Hashes of the folded texts that were typed since the daemon started, and of their beginnings.
     parts: HashSet<String>,
     /// Lengths of the folded texts, characters.
     lengths: BTreeSet<usize>,
 }
 
 impl Secrets {
-    /// Reads the key beside a database, creating it the first time.
+    /// Reads the key next to a database, and creates it the first time.
     ///
     /// # Errors
-    /// When it can be neither read nor created.
+    /// When the key can be neither read nor created.
     pub fn open(database: &Path) -> std::io::Result<Self> {
         let path = with_suffix(database, ".key");
         if !path.exists() {
-            // Written completely under a temporary name first: a truncated key could not be read at any later start.
+            // Writes the complete key under a temporary name first, because a truncated key could not be read at any
+            // later start.
             let temporary = with_suffix(database, ".key.new");
             let mut key = [0; 32];
             getrandom::fill(&mut key).map_err(|e| std::io::Error::other(e.to_string()))?;
@@ -68,7 +70,7 @@ impl Secrets {
         Ok(Self { key, typed: Mutex::default() })
     }
 
-    /// Loads the hashes of texts that were typed before this start of the daemon.
+    /// Loads the hashes of texts that were typed before the daemon started.
     pub fn load_typed(&self, connection: &Connection) -> Result<()> {
         let limit = i64::try_from(REMEMBERED).unwrap_or(i64::MAX);
         let mut statement = connection.prepare(
@@ -112,8 +114,8 @@ impl Secrets {
         }
     }
 
-    /// Whether a text tells what was typed since the start of the daemon: it contains such a text, or begins one. Case
-    /// and spaces around it do not count.
+    /// Returns whether a text reveals typed text: it was typed recently, or it contains or begins a text that was typed
+    /// since the daemon started. Case and surrounding whitespace are ignored for the latter.
     pub fn reveals_typed(&self, text: &str) -> bool {
         if self.was_typed(text) {
             return true;
@@ -123,7 +125,7 @@ impl Secrets {
         if typed.parts.is_empty() || folded.len() < MIN_PART {
             return false;
         }
-        // Too long to be searched: what is uncertain is not stored.
+        // The text is too long to search. It counts as revealing, so that it is not stored.
         if folded.len() > MAX_SEARCHED {
             return true;
         }
@@ -131,7 +133,7 @@ impl Secrets {
         known(&folded) || typed.lengths.iter().any(|n| folded.windows(*n).any(known))
     }
 
-    /// Whether exactly this text was typed recently.
+    /// Returns whether exactly this text was typed recently.
     pub fn was_typed(&self, text: &str) -> bool {
         let hash = self.hash(text);
         self.typed.lock().exact.contains(&hash)

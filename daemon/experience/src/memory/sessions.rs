@@ -1,4 +1,4 @@
-//! What a session did and saw: totals, visited pages, recent observations, the last action.
+//! The activity of a session: totals, visited pages, recent observations, and the last actions.
 
 use afd_proto::context::RecentObservation;
 use afd_proto::memory::{Category, EventStatus};
@@ -26,7 +26,7 @@ pub struct Totals {
     pub last_at: Option<i64>,
 }
 
-/// What [`sums`] reads of events.
+/// SQL expressions over events that [`sums`] reads.
 pub(super) const SUMS: &str = "coalesce(sum(status = 'ok' AND category <> 'verify'), 0) AS done,
     coalesce(sum(status = 'ok' AND category = 'verify'), 0) AS verified, coalesce(sum(failure_cause = 'ASSERTION_FAILED'), 0) AS assertions,
     coalesce(sum(status <> 'ok' AND coalesce(failure_cause, '') <> 'ASSERTION_FAILED'), 0) AS broken, max(at) AS max_at";
@@ -43,8 +43,8 @@ pub(super) fn sums(row: &Row<'_>) -> rusqlite::Result<Totals> {
     })
 }
 
-/// Returns the totals of a session, by its row id. They are counted with each event and observation, so this takes the
-/// same time for every session.
+/// Returns the totals of a session, by its row id. The totals are updated with each event and observation, so a query
+/// takes the same time for every session.
 pub fn totals(connection: &Connection, session: i64) -> Result<Totals> {
     let row = |row: &Row<'_>| {
         Ok(read!(row => Totals {
@@ -129,22 +129,22 @@ pub fn structures(connection: &Connection, session: i64) -> Result<Vec<String>> 
     )
 }
 
-/// What a session did at a time.
+/// An action or check of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Deed {
     /// Time, UTC milliseconds.
     pub at: i64,
-    /// What was done, in words, without any typed text.
+    /// Description in words, without typed text.
     pub what: String,
     /// Whether it succeeded.
     pub ok: bool,
-    /// Activity in front, as `package/activity`.
+    /// Activity in the foreground, as `package/activity`.
     pub activity: Option<String>,
-    /// Whether it acted on the device, rather than checked something.
+    /// Whether it is an action, and not a check.
     pub acted: bool,
 }
 
-/// Describes the last action of a session in words, without any typed text.
+/// Returns a description of the last action or check of a session in words, without typed text.
 pub fn last_action(connection: &Connection, session: i64) -> Result<Option<String>> {
     Ok(deeds(connection, session, 1)?.pop().map(|deed| deed.what))
 }
@@ -180,7 +180,7 @@ pub fn deeds(connection: &Connection, session: i64, count: usize) -> Result<Vec<
 mod tests {
     use super::*;
 
-    /// Observations of each page of session 1, counted now.
+    /// Counts the observations of each page of session 1.
     fn counted(c: &Connection) -> Vec<(i64, i64, i64)> {
         let mut statement = c
             .prepare("SELECT page_id, count(*), max(seq) FROM observations WHERE session_id = 1 AND page_id IS NOT NULL GROUP BY page_id")

@@ -1,4 +1,4 @@
-//! What becomes of acts, checks and recoveries in the memory, on a database in memory with a clock of its own.
+//! Tests of the outcomes of acts, checks and recoveries, on an in-memory database with a clock of its own.
 
 use std::cell::Cell;
 
@@ -14,7 +14,7 @@ use super::{Origin, Place, prune, rebuild, record};
 use afd_store::{Piece, Sql as _, args, new_uid};
 
 const SECOND: i64 = 1_000;
-/// The time at which each test begins: a day before now, so that weights have hardly decayed.
+/// Returns the time at which each test begins, UTC milliseconds: a day ago, so that weights have hardly decayed.
 fn begin() -> i64 {
     afd_store::now_ms() - 86_400_000
 }
@@ -45,7 +45,7 @@ impl Lab {
         self.seq.get()
     }
 
-    /// Lets time pass, milliseconds.
+    /// Advances the clock, milliseconds.
     fn wait(&self, ms: i64) -> &Self {
         self.now.set(self.now.get() + ms);
         self
@@ -77,12 +77,12 @@ impl Lab {
         record::event(&self.c, &self.origin, event).expect("records");
     }
 
-    /// Taps an element of a page, which succeeds.
+    /// Records a successful tap on an element of a page.
     fn tap(&self, page: &Place, label: &str) {
         self.record(&Event { action: Some(tap(label)), ..self.event(Category::Act, "tap", page) });
     }
 
-    /// Taps an element of a page, which fails.
+    /// Records a failed tap on an element of a page.
     fn fail(&self, page: &Place, label: &str, cause: ErrorCode) {
         let event = self.event(Category::Act, "tap", page);
         self.record(&Event {
@@ -98,7 +98,7 @@ impl Lab {
         self.record(&Event { action: Some(Action::of(Verb::Back)), ..self.event(Category::Recover, "back", page) });
     }
 
-    /// Checks a page, which passes or fails.
+    /// Records a check of a page that passes or fails.
     fn check(&self, page: &Place, passes: bool) {
         let event = self.event(Category::Verify, "textContains", page);
         let evidence = Some(serde_json::json!({"expected": "Connected"}));
@@ -110,7 +110,7 @@ impl Lab {
         });
     }
 
-    /// Observes a settled page.
+    /// Records an observation of a settled, reliable page.
     fn see(&self, page: &Place) {
         self.observe(page, true, true);
     }
@@ -139,7 +139,7 @@ impl Lab {
         experience::find(&self.c, &query, &|_, page| Ok(plain_name(page))).expect("finds")
     }
 
-    /// Returns what is known of an action on a page itself.
+    /// Returns the transition of a tap that is known for this page itself.
     fn known(&self, page: &Place, label: &str) -> Option<Transition> {
         let own = |t: &Transition| {
             t.match_scope == Scope::State && t.action.target.as_ref().and_then(|t| t.label.as_deref()) == Some(label)
@@ -187,12 +187,12 @@ fn page(name: &str) -> Place {
     }
 }
 
-/// The same page with other content.
+/// Returns the same page with other content.
 fn changed(place: &Place, content: &str) -> Place {
     Place { content: Some(content.into()), ..place.clone() }
 }
 
-/// A dialog over a page.
+/// Returns a dialog over a page.
 fn dialog(name: &str, over: &Place) -> Place {
     Place { dialog: true, below: over.structure.clone(), ..page(name) }
 }
@@ -217,7 +217,7 @@ fn page_that_settles_soon_is_the_outcome() {
         lab.wait(60 * SECOND);
     }
     assert_eq!(lab.outcomes(&page("List"), "Open"), led_to("Item", 3));
-    // It was there 600 ms after the tap began: 100 for the tap, 500 until it was read.
+    // The page arrived 600 ms after the tap began: 100 ms for the tap, and 500 ms until the capture.
     let known = lab.known(&page("List"), "Open").expect("known");
     assert_eq!((known.success_count, known.outcomes[0].mean_ms), (3, Some(600)));
 }
@@ -279,7 +279,7 @@ fn changed_content_is_the_same_page() {
     lab.tap(&page("List"), "Select");
     lab.wait(300).see(&changed(&page("List"), "one selected"));
     assert_eq!(lab.outcomes(&page("List"), "Select"), vec![(OutcomeKind::Same, String::new(), 1)]);
-    // Equal content is no other page, even where the structure was read differently.
+    // Equal content means the same page, even if the structure differs.
     lab.tap(&page("List"), "Select");
     let other = Place { structure: Some("other".into()), ..page("List") };
     lab.wait(4 * SECOND).see(&other);
@@ -345,7 +345,7 @@ fn only_failures_about_the_target_count() {
     assert!(lab.known(&page("List"), "Open").is_none());
     lab.fail(&page("List"), "Open", ErrorCode::TargetNotFound);
     assert_eq!(lab.outcomes(&page("List"), "Open"), vec![(OutcomeKind::Failed, "TARGET_NOT_FOUND".to_owned(), 1)]);
-    // A tap of nothing in particular says nothing about an element.
+    // A tap without a target says nothing about an element.
     let event = lab.event(Category::Act, "tap", &page("Other"));
     let action = Some(Action::of(Verb::Tap));
     let failure = Some(ErrorCode::TargetNotFound);
@@ -361,7 +361,7 @@ fn check_after_a_refused_act_judges_no_earlier_one() {
     lab.fail(&page("Item"), "Save", ErrorCode::TargetNotFound);
     lab.check(&page("Item"), false);
     assert_eq!(lab.known(&page("List"), "Open").expect("known").failure_count, 0);
-    // Neither does the check of another session.
+    // A check by another session does not judge the act, either.
     let lab = Lab::new();
     lab.tap(&page("List"), "Open");
     lab.wait(300).see(&page("Item"));
@@ -382,7 +382,7 @@ fn recovery_worked_when_what_had_failed_succeeds() {
         (known.failure_cause, known.success_count, known.failure_count)
     };
     assert_eq!(found(&lab), ("TARGET_NOT_FOUND".to_owned(), 0, 0), "it is undecided");
-    // What is done in between decides nothing.
+    // Other actions in between do not decide it.
     lab.wait(SECOND).tap(&page("List"), "Menu");
     assert_eq!(found(&lab).1, 0);
     lab.wait(SECOND).tap(&page("List"), "Open");
@@ -405,7 +405,7 @@ fn failed_check_is_cured_by_the_same_check() {
     assert_eq!((known[0].failure_cause.as_str(), known[0].success_count), ("ASSERTION_FAILED", 1));
 }
 
-/// Plays what a session of some length does: pages that come late, failures, checks and recoveries.
+/// Records a longer session with late pages, failures, checks and recoveries.
 fn play(lab: &Lab) {
     for round in 0..6 {
         lab.see(&page("List"));

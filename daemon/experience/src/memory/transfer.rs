@@ -1,4 +1,5 @@
-//! What was observed, done and noted, as records that another copy of the memory can take in.
+//! Records of pages, baselines, observations, events, imported counts and notes, which another copy of the memory can
+//! import.
 
 use std::collections::HashMap;
 
@@ -16,10 +17,10 @@ const fn kind(name: &'static str, table: &'static str, natural: &'static [&'stat
     Kind { name, table, skipped: &[], natural }
 }
 
-/// The kind of records that say how far a store is folded.
+/// Name of the kind of record with the sequence numbers up to which a store is folded.
 pub const FOLD: &str = "fold";
 
-/// The kinds in the order in which they are written: what a record refers to comes first.
+/// The kinds in the order in which they are written. A record follows the records to which it refers.
 pub const KINDS: [Kind; 9] = [
     kind("page", "pages", &["structure_key", "page_key", "fingerprint", "activity", "app"]),
     kind(FOLD, "folds", &[]),
@@ -32,13 +33,13 @@ pub const KINDS: [Kind; 9] = [
     kind("note", "notes", &[]),
 ];
 
-/// What is known of baselines during an import.
+/// The state of the baselines during an import.
 #[derive(Default)]
 pub struct Folds {
-    /// How far the events and observations of each store are folded here, and whether the baseline is the one of the
-    /// file.
+    /// For each store, the sequence numbers up to which its events and observations are folded in this memory, and
+    /// whether the baseline comes from the file.
     known: HashMap<String, (Folded, bool)>,
-    /// The baseline that is being replaced.
+    /// The preparation for a baseline of the file, while it is in progress.
     clearing: Option<Clearing>,
 }
 
@@ -62,7 +63,8 @@ fn number(record: &Record, field: &str) -> i64 {
 }
 
 const LIMITS: Limits = Limits { longest, range };
-/// Maximum of a sequence number or a duration: far more than there will be, and sums of them stay numbers.
+/// Maximum of a sequence number or a duration (milliseconds). Real values are far lower, and sums of them do not
+/// overflow.
 const MAX_NUMBER: i64 = 1 << 50;
 
 fn longest(kind: &str, field: &str) -> usize {
@@ -85,7 +87,7 @@ fn range(_: &str, field: &str) -> (i64, i64) {
     }
 }
 
-/// Checks what the types of columns do not: lengths of texts, ranges of numbers, words, and actions.
+/// Checks what the column types do not check: lengths of texts, ranges of numbers, words, and actions.
 fn check(kind: &Kind, record: &Record) -> std::result::Result<(), LoadError> {
     let refused = |field: &str, expected: String, got: &Value| {
         Err(LoadError::Invalid(format!("{field}: expected {expected}, got {got}")))
@@ -112,10 +114,11 @@ fn check(kind: &Kind, record: &Record) -> std::result::Result<(), LoadError> {
     }
 }
 
-/// Takes in a record, or does a piece of the work that comes before it.
+/// Imports a record, or does a piece of the work that must precede it.
 ///
 /// # Errors
-/// If it does not fit.
+/// When the record is invalid, conflicts with another row or refers to a missing one, or when the database operation
+/// fails.
 pub fn load(
     connection: &Connection,
     loader: &mut Loader,
@@ -126,7 +129,7 @@ pub fn load(
     check(kind, &record)?;
     match kind.name {
         FOLD => load_fold(connection, loader, folds, (kind, record), piece),
-        // A baseline comes whole or not at all.
+        // A baseline is imported completely or not at all.
         "baselineOutcome" | "baselineRecovery" => match folds.of(connection, text(&record, "origin"))? {
             (_, true) => loader.load(connection, kind, record),
             (_, false) => Ok(Loaded::Present),
@@ -137,7 +140,7 @@ pub fn load(
     }
 }
 
-/// Takes the baseline of a store from the file if it covers more than the one that is here.
+/// Imports the baseline of a store if it covers more than the stored one.
 fn load_fold(
     connection: &Connection,
     loader: &mut Loader,
@@ -149,12 +152,12 @@ fn load_fold(
     let theirs = Folded { events: number(&record, "eventsUpto"), observations: number(&record, "observationsUpto") };
     let ours = baseline::upto(connection, &origin)?;
     if loader.chose(&origin) {
-        // It was taken over before a stop, and what belongs to it may be missing.
+        // An earlier run of this import chose this baseline. Some of its rows may still be missing.
         folds.known.insert(origin, (theirs, true));
         return Ok(Loaded::Present);
     }
     let covers_more = theirs != ours && theirs.events >= ours.events && theirs.observations >= ours.observations;
-    // Nobody knows more about what this store recorded than this store.
+    // The baseline that this store made itself is never replaced.
     if !covers_more || origin_of(connection)?.as_ref() == Some(&origin) {
         folds.known.insert(origin, (ours, false));
         return Ok(Loaded::Present);
@@ -176,7 +179,7 @@ fn load_fold(
     })
 }
 
-/// Takes in an event or observation, unless the baseline has it already.
+/// Imports an event or observation, unless the baseline already covers it.
 fn load_done(
     connection: &Connection,
     loader: &mut Loader,
@@ -191,13 +194,14 @@ fn load_done(
         return Ok(Loaded::Present);
     }
     match loader.load(connection, kind, record.clone()) {
-        // The same key was used in both copies.
+        // Both copies used the same request key.
         Err(LoadError::Taken(_)) if record.remove("requestKey").is_some() => loader.load(connection, kind, record),
         done => done,
     }
 }
 
-/// Takes in a note, with its search entry. One whose place in its chain is taken stands at the end.
+/// Imports a note with its search entry. If its position in the chain is taken, it gets the position after the last
+/// one.
 fn load_note(
     connection: &Connection,
     loader: &mut Loader,

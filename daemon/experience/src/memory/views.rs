@@ -1,4 +1,4 @@
-//! What sessions see right now, in memory: their newest observation of each device, and the aliases that they may use.
+//! The views of sessions, in memory: their newest observation of each device, and the aliases that they may use.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,15 +14,15 @@ use afd_screen::page::{Ref, Screen};
 /// Maximum number of views; the least recently updated ones are dropped first.
 const MAX_VIEWS: usize = 512;
 
-/// Number of looks in a row in which a page did not settle, after which it is not waited for.
+/// Number of consecutive captures in which a page did not settle, after which the daemon no longer waits for it.
 const RESTLESS_AFTER: u8 = 3;
 
-/// What a session saw last.
+/// The last observation of a session.
 #[derive(Debug, Clone)]
 pub struct LastSeen {
     /// Observed place.
     pub place: Place,
-    /// Number of inputs that had been sent to the device before.
+    /// Number of inputs that were sent to the device before the observation.
     pub inputs: u64,
     /// Whether the node tree can be trusted.
     pub reliable: bool,
@@ -37,12 +37,13 @@ pub struct ShownRefs {
     pub place: Place,
     /// Content of the screen.
     pub snapshot: Arc<Screen>,
-    /// Number of the alias of each ref, such as 3 of `@n3`; 0 for those without one, and none for the last ones.
+    /// Number of the alias of each ref, for example 3 for `@n3`, or 0 for a ref without one. The last refs may have no
+    /// entry.
     pub numbers: Vec<u32>,
 }
 
 impl ShownRefs {
-    /// Returns the refs that have an alias, with its number.
+    /// Returns the refs that have an alias, each with the number of its alias.
     pub fn numbered(&self) -> impl Iterator<Item = (u32, &Ref)> {
         self.numbers.iter().copied().zip(self.snapshot.refs().iter()).filter(|(number, _)| *number != 0)
     }
@@ -62,7 +63,7 @@ struct View {
     used: u64,
 }
 
-/// The content last read from a device by any session, and when it was first read.
+/// The content that any session last read from a device, and the time of its first reading.
 #[derive(Debug, Clone)]
 struct Content {
     hash: String,
@@ -79,12 +80,12 @@ struct ScrolledPage {
     inputs: u64,
 }
 
-/// The settled content of a device that was recorded last.
+/// The last settled content of a device that was recorded.
 #[derive(Debug, Clone)]
 struct RecordedContent {
     hash: String,
     inputs: u64,
-    /// Whether it was a look of the daemon by itself.
+    /// Whether the daemon captured it without a request, after an action.
     by_itself: bool,
 }
 
@@ -97,20 +98,20 @@ pub struct Views {
 #[derive(Default)]
 struct Inner {
     views: HashMap<(i64, i64), View>,
-    /// The settled content of each device that was recorded last.
+    /// The last settled content of each device that was recorded.
     recorded: HashMap<i64, RecordedContent>,
-    /// In how many looks in a row pages of devices did not settle, by page key.
+    /// Number of consecutive captures in which a page did not settle, by device and page key.
     unsettled: HashMap<(i64, String), u8>,
-    /// The page of each device that has only been scrolled since.
+    /// The page of each device that has only been scrolled since it was recognised.
     scrolled: HashMap<i64, ScrolledPage>,
     contents: HashMap<i64, Content>,
-    /// Version and content of the refs of each device that were returned last.
+    /// Version and content hash of the last refs of each device that were returned.
     ref_versions: HashMap<i64, (u64, u64)>,
     clock: u64,
 }
 
 impl Views {
-    /// Stores what a session saw, and replaces its aliases if it was shown any.
+    /// Stores the last observation of a session, and replaces its aliases if the observation returned any.
     pub fn update(&self, session: i64, device: i64, seen: LastSeen, shown: Option<Arc<ShownRefs>>) {
         let mut inner = self.inner.lock();
         inner.clock += 1;
@@ -127,13 +128,13 @@ impl Views {
         }
     }
 
-    /// Forgets what a deleted session saw.
+    /// Drops the views of a deleted session.
     pub fn forget_session(&self, session: i64) {
         self.inner.lock().views.retain(|(of, _), _| *of != session);
     }
 
-    /// Returns the version of a device's refs, which grows whenever their content (a hash of it) is another than that
-    /// returned last, and notes that a session, if one is given, was shown it.
+    /// Returns the version of a device's refs. It grows whenever `content`, a hash of the refs, differs from the last
+    /// returned one. If a session is given, stores that this version was returned to it.
     pub fn ref_version(&self, session: Option<i64>, device: i64, content: u64) -> u64 {
         let mut inner = self.inner.lock();
         let (version, known) = inner.ref_versions.entry(device).or_default();
@@ -147,12 +148,12 @@ impl Views {
         version
     }
 
-    /// Returns the version of the refs that a session was shown last of a device.
+    /// Returns the version of a device's refs that was last returned to a session.
     pub fn ref_version_shown(&self, session: i64, device: i64) -> Option<u64> {
         self.inner.lock().views.get(&(session, device)).and_then(|v| v.ref_version)
     }
 
-    /// Notes whether a page settled in a look.
+    /// Records whether a page settled in a capture.
     pub fn note_settling(&self, device: i64, page: &str, settled: bool) {
         let mut inner = self.inner.lock();
         match settled {
@@ -165,13 +166,13 @@ impl Views {
         }
     }
 
-    /// Returns whether a page did not settle in its last looks, as one with a video.
+    /// Returns whether a page did not settle in its last captures, for example because it shows a video.
     pub fn is_restless(&self, device: i64, page: &str) -> bool {
         self.inner.lock().unsettled.get(&(device, page.to_owned())).is_some_and(|times| *times >= RESTLESS_AFTER)
     }
 
-    /// Notes that an action was sent to a device on this page; `inputs` is the number of inputs since. A page that is
-    /// scrolled stays the page that it is.
+    /// Records that an action was sent to a device on this page. `inputs` is the number of inputs that the device has
+    /// received, including the action. A page that is only scrolled stays the same page.
     pub fn note_action(&self, device: i64, page: &Place, scrolls: bool, inputs: u64) {
         let mut inner = self.inner.lock();
         let before = inner.scrolled.remove(&device);
@@ -188,30 +189,30 @@ impl Views {
         }
     }
 
-    /// Returns the structure of the page that a device showed before it was scrolled, if that is all that was done to
-    /// it since and place and title are the same.
+    /// Returns the structure key of the page that a device showed before it was scrolled. Returns `None` if the device
+    /// received other inputs since, or if place or title differ.
     pub fn scrolled_from(&self, device: i64, inputs: u64, now: &Structure) -> Option<String> {
         let inner = self.inner.lock();
         let page = inner.scrolled.get(&device).filter(|p| p.inputs == inputs && !now.dialog)?;
-        // The place of a page of a website ends with the hash of its address.
+        // The place of a website's page ends with the hash of its address.
         let same = page.activity.as_deref() == now.place.split('#').next() && page.title == now.title;
         same.then(|| page.structure.clone())
     }
 
-    /// Notes that settled content of a device has been recorded as an observation. Returns whether the daemon had
-    /// recorded the same content by itself just before, so that this look shows nothing new.
+    /// Stores that settled content of a device has been recorded. Returns whether the daemon had just recorded the same
+    /// content without a request, so that this capture shows nothing new.
     pub fn note_recorded(&self, device: i64, hash: &str, inputs: u64, by_itself: bool) -> bool {
         let now = RecordedContent { hash: hash.to_owned(), inputs, by_itself };
         let before = self.inner.lock().recorded.insert(device, now);
         !by_itself && before.is_some_and(|b| b.by_itself && b.hash == hash && b.inputs == inputs)
     }
 
-    /// Returns whether this content was recorded last, with no input since.
+    /// Returns whether this content was recorded last, and no input followed.
     pub fn is_recorded(&self, device: i64, hash: &str, inputs: u64) -> bool {
         self.inner.lock().recorded.get(&device).is_some_and(|r| r.hash == hash && r.inputs == inputs)
     }
 
-    /// Returns what a session saw last on a device.
+    /// Returns the last observation of a session on a device.
     pub fn seen(&self, session: i64, device: i64) -> Option<LastSeen> {
         self.inner.lock().views.get(&(session, device)).and_then(|v| v.seen.clone())
     }

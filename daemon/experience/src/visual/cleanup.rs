@@ -1,4 +1,4 @@
-//! Finds components that should not have been kept: texts that change by themselves.
+//! Finds components that should not be kept: texts that change on their own.
 
 use rusqlite::Connection;
 
@@ -28,8 +28,8 @@ pub fn dynamic(connection: &Connection, app: i64) -> Result<Vec<(Component, &'st
     Ok(all.into_iter().filter_map(|c| reason(&c).map(|why| (c, why))).collect())
 }
 
-/// Returns why a component is dynamic text, if it is. Only its text decides, not its position. A component with a
-/// resource id is kept, as it is a place for texts rather than a text.
+/// Returns the reason why a component is dynamic text, or `None` if it is not. Only its text decides, not its position.
+/// A component with a resource id is kept, because it is a field for texts and not a text.
 fn reason(component: &Component) -> Option<&'static str> {
     if component.kind != "text" || component.res_id.is_some() {
         return None;
@@ -37,7 +37,7 @@ fn reason(component: &Component) -> Option<&'static str> {
     dynamic_text(component.label.as_deref().unwrap_or_default())
 }
 
-/// Returns why a text is expected to change by itself, if it is.
+/// Returns the reason why a text is expected to change on its own, or `None` if it is not.
 pub fn dynamic_text(label: &str) -> Option<&'static str> {
     let label = label.trim();
     if is_clock(label) {

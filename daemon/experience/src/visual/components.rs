@@ -1,7 +1,7 @@
 //! Components: the elements that were seen in an app or on a site.
 //!
-//! A component from the accessibility tree belongs to at least one page. A detected one may belong to none: it is
-//! *loose*, and can be missed by any observation of a detector alone.
+//! A component from the accessibility tree belongs to at least one page. A detected component may belong to no page. It
+//! is then *loose*, and any observation by a detector alone can miss it.
 
 use rusqlite::{Connection, Row};
 
@@ -27,9 +27,9 @@ pub struct Component {
     pub kind: String,
     /// `tree`, or the name of the detector.
     pub source: String,
-    /// Its text; `None` once that is known to change by itself.
+    /// Its text; `None` if the text is known to change on its own.
     pub label: Option<String>,
-    /// Whether its text changes by itself.
+    /// Whether its text changes on its own.
     pub dynamic: bool,
     /// Whether it scrolls in and out of view.
     pub scrolls: bool,
@@ -37,11 +37,11 @@ pub struct Component {
     pub res_id: Option<String>,
     /// Class without its package.
     pub class: Option<String>,
-    /// Bounds where it was last seen, pixels.
+    /// Bounds at the last sighting, pixels.
     pub bounds: Option<Rect>,
     /// Confidence of the detector, 0 to 1.
     pub confidence: Option<f64>,
-    /// Name of the page that it was learned on.
+    /// Name of the page on which it was learned.
     pub page: Option<String>,
     /// Uid of the artifact with its picture.
     pub crop: Option<String>,
@@ -51,11 +51,11 @@ pub struct Component {
     pub last_seen: i64,
     /// Number of times it was seen.
     pub seen_count: i64,
-    /// Number of consecutive misses, on the page with the fewest.
+    /// Number of consecutive misses on a page; the lowest one if it belongs to several pages.
     pub consecutive_misses: i64,
     /// Fields of the imported file that have no column, as JSON.
     pub extra: Option<String>,
-    /// Uid of the memory that learned it first; `None` for this one.
+    /// Uid of the store that learned it first; `None` for this store.
     pub origin: Option<String>,
 }
 
@@ -93,14 +93,14 @@ pub(super) fn bounds(row: &Row<'_>) -> rusqlite::Result<Option<Rect>> {
     })
 }
 
-/// Which components to list.
+/// A filter for components.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
     /// Only those without label and resource id, or with a generated name.
     pub unlabelled: bool,
     /// Only those of the state with this row id.
     pub state: Option<i64>,
-    /// Only those whose name or label contains this, in any case.
+    /// Only those whose name or label contains this, ignoring case.
     pub text: Option<String>,
     /// Page of the list; its cursor is a position in the order of learning.
     pub page: Page,
@@ -187,7 +187,7 @@ pub(super) fn free_name(connection: &Connection, app: i64, wanted: &str) -> Resu
     if !name_exists(connection, app, wanted)? {
         return Ok(wanted.to_owned());
     }
-    // Thousands of elements of one name are usual in long pages: the numbers are not tried one by one.
+    // Long pages can have thousands of elements with one name. The free number is found by doubling and bisection.
     let is_taken = |n: u64| name_exists(connection, app, &format!("{wanted}_{n}"));
     let (mut taken, mut free) = (1, 2);
     while is_taken(free)? {
@@ -235,7 +235,7 @@ pub(super) fn insert(
     Ok(connection.last_insert_rowid())
 }
 
-/// Gives the components of a state that were learned without the name of a page that of the state, once it has one.
+/// Sets the page name of the state's components that were learned without one to the name of the state.
 pub(super) fn name_page(connection: &Connection, state: i64) -> Result<()> {
     connection.run(
         "UPDATE components SET page = (SELECT name FROM states WHERE id = :state) WHERE page IS NULL
@@ -266,7 +266,7 @@ pub(super) fn count_loose_sighting(connection: &Connection, app: i64, id: i64, a
     Ok(())
 }
 
-/// Returns whether a loose component was missed too often.
+/// Returns whether any loose component was missed too often.
 pub(super) fn any_loose_overdue(connection: &Connection, app: i64) -> Result<bool> {
     connection.one(
         "SELECT EXISTS (SELECT 1 FROM components c JOIN apps a ON a.id = c.app_id WHERE c.app_id = :app_id AND c.loose = 1
@@ -298,8 +298,8 @@ pub fn set_crop(connection: &Connection, id: i64, crop: Option<&str>, at: i64) -
     Ok(())
 }
 
-/// Updates the label of a component whose text has changed. Where the text belongs to its identity, or only digits
-/// changed, the new one is kept; elsewhere the component is marked as dynamic and loses its label.
+/// Updates the label of a component whose text has changed. If the text belongs to its identity, or only digits
+/// changed, stores the new text. Otherwise marks the component as dynamic and removes its label.
 pub(super) fn update_label(connection: &Connection, id: i64, sighting: &Sighting, at: i64) -> Result<()> {
     let known: Option<String> =
         connection.one("SELECT label FROM components WHERE id = :id", args! {id}, |row| row.get("label"))?;
@@ -315,7 +315,8 @@ pub(super) fn update_label(connection: &Connection, id: i64, sighting: &Sighting
     Ok(())
 }
 
-/// Renames a component. Sets, edges and pages refer to it by row id and need no change.
+/// Renames a component. States refer to it by row id and need no change. [`super::edges::rename`] renames it in
+/// imported edges.
 pub fn rename(connection: &Connection, id: i64, name: &str, at: i64) -> Result<()> {
     connection.run(
         "UPDATE components SET name = :name, updated_at = :updated_at WHERE id = :id",

@@ -1,7 +1,7 @@
-//! Converts detections into sightings, the form in which everything is learned.
+//! Converts detections to sightings, which [`super::learn`] stores.
 //!
-//! A detection is identified by the name the caller gave it, else by its picture, else by its own text or the nearest
-//! one, and without any of these by its place. Detections that are too small or whose text is dynamic are skipped.
+//! A detection is identified by the name from the caller, else by its picture, else by its own text or the nearest one,
+//! else by its place. Detections that are too small or whose text is dynamic are skipped.
 
 use std::collections::HashSet;
 
@@ -17,12 +17,11 @@ use afd_store::{Result, Sql as _, args};
 const MIN_ICON: i32 = 25;
 /// Minimum width and height of a text, pixels.
 const MIN_TEXT: i32 = 8;
-/// A text names an icon only if their centres are closer than this, pixels.
+/// A text names an icon only if the distance of their centres is less than this, pixels.
 const NEAR: f64 = 60.0;
 /// Length of a text that may name an icon, characters.
 const NAMING: std::ops::RangeInclusive<usize> = 2..=15;
-/// An icon without a name is taken for a known one if both coordinates of their centres differ by less than this,
-/// pixels.
+/// An unnamed icon is the same as a known one if both coordinates of their centres differ by less than this, pixels.
 const SAME_PLACE: i32 = 15;
 
 /// A detection.
@@ -40,7 +39,7 @@ pub struct Detected {
     pub confidence: Option<f64>,
     /// Uid of the artifact with its picture.
     pub crop: Option<String>,
-    /// Key of the component with the same picture, when there is one.
+    /// Key of the component with the same picture, if there is one.
     pub same_as: Option<String>,
 }
 
@@ -49,7 +48,7 @@ impl Detected {
         (self.bounds.left.midpoint(self.bounds.right), self.bounds.top.midpoint(self.bounds.bottom))
     }
 
-    /// Returns why the detection is skipped, if it is.
+    /// Returns the reason why the detection is skipped, or `None` if it is not.
     fn rejection(&self) -> Option<String> {
         let (w, h) = (self.bounds.width(), self.bounds.height());
         let least = if self.kind == "text" { MIN_TEXT } else { MIN_ICON };
@@ -66,7 +65,7 @@ impl Detected {
     }
 }
 
-/// Returns the detections to be learned, and the reasons why the others are skipped.
+/// Returns the sightings to learn, and the reasons why other detections are skipped.
 pub fn sightings(
     connection: &Connection,
     app: i64,
@@ -125,8 +124,8 @@ fn named(connection: &Connection, app: i64, d: &Detected, texts: &[(String, (i32
         Some(label) => {
             let name = element::clean(label);
             let exact = format!("name:{name}");
-            // Digits are masked, so that a counter does not create new components, unless one with exactly this name is
-            // known.
+            // Masks digits, so that a counter does not create new components. Keeps them if a component with exactly
+            // this name is known.
             let masked = mask::digits(label);
             let known = masked == label || components::by_key(connection, app, &exact)?.is_some();
             Ok((if known { exact } else { format!("name:{}", element::clean(&masked)) }, name))
@@ -145,7 +144,7 @@ fn nearest((x, y): (i32, i32), texts: &[(String, (i32, i32))]) -> Option<&str> {
     near.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, label)| label.as_str())
 }
 
-/// Returns the key of the first component without a name that was seen at this place.
+/// Returns the key of the first unnamed component that was seen at this place.
 fn same_place(connection: &Connection, app: i64, (x, y): (i32, i32)) -> Result<Option<String>> {
     connection.first(
         "SELECT key FROM components WHERE app_id = :app_id AND deleted_at IS NULL AND source <> 'tree'

@@ -1,4 +1,5 @@
-//! Detector programs: any program that prints detections on a picture as JSON lines, and `tesseract` for texts.
+//! Detector programs: any program that prints the detections in a picture as JSON lines, and `tesseract`, which reads
+//! texts.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -12,10 +13,10 @@ use afd_base::config::Visual;
 
 /// Maximum size of a detector's output, bytes.
 const MAX_OUTPUT: u64 = 16 << 20;
-/// Words with a lower confidence of tesseract are skipped, percent.
+/// Minimum confidence of a word from tesseract, percent.
 const MIN_CONFIDENCE: f64 = 30.0;
 
-/// Why a detector did not deliver detections.
+/// An error of a detector.
 #[derive(Debug, thiserror::Error)]
 pub enum DetectorError {
     /// No detector is configured.
@@ -26,7 +27,7 @@ pub enum DetectorError {
     Missing {
         /// The program.
         program: String,
-        /// Cause.
+        /// The I/O error.
         #[source]
         error: std::io::Error,
     },
@@ -48,7 +49,7 @@ pub enum DetectorError {
     },
 }
 
-/// Returns the file name of the configured detector, which is the source of the components that it detects.
+/// Returns the file name of the configured detector, which is stored as the source of its components.
 pub fn name_of(settings: &Visual) -> Option<String> {
     let detector = settings.detector.as_deref()?;
     Some(Path::new(detector).file_name().map_or_else(|| detector.to_owned(), |n| n.to_string_lossy().into_owned()))
@@ -59,9 +60,9 @@ pub async fn run(settings: &Visual, picture: &Path) -> Result<Vec<Detection>, De
     let detector = settings.detector.as_deref().ok_or(DetectorError::None)?;
     if detector == "tesseract" {
         let mut command = Command::new(&settings.tesseract_path);
-        // 11 is sparse text: the words of a screen are not set in columns.
+        // Mode 11 is sparse text: the words of a screen are not arranged in columns.
         command.arg(picture).args(["stdout", "-l", &settings.tesseract_languages, "--psm", "11", "tsv"]);
-        // Leave the other cores to other work.
+        // Leaves the other cores to other work.
         command.env("OMP_THREAD_LIMIT", "1");
         let output = output(command, "tesseract", settings.detector_timeout_ms).await?;
         return tsv(&output).map_err(|why| DetectorError::Failed { program: "tesseract".to_owned(), why });
@@ -72,7 +73,8 @@ pub async fn run(settings: &Visual, picture: &Path) -> Result<Vec<Detection>, De
     lines(&output).map_err(|why| DetectorError::Failed { program: detector.to_owned(), why })
 }
 
-/// Returns the standard output of a program, limited in time and size. The program is killed if the call is cancelled.
+/// Runs a program and returns its standard output, limited in time and size. The program is killed if the call is
+/// cancelled.
 async fn output(mut command: Command, program: &str, timeout_ms: u64) -> Result<String, DetectorError> {
     let program = || program.to_owned();
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
@@ -94,7 +96,8 @@ async fn output(mut command: Command, program: &str, timeout_ms: u64) -> Result<
         };
         let (a, b) = tokio::join!(read_out, read_err);
         a.and(b)?;
-        // Excess output is not read, so the program may be blocked on it: do not wait for its end.
+        // Excess output is not read, so the program may block on it. In this case, the daemon does not wait for its
+        // end.
         if out.len() as u64 <= MAX_OUTPUT {
             let status = child.wait().await?;
             return Ok((out, error_output, Some(status)));

@@ -1,8 +1,16 @@
-//! Forgets components that are gone, and deletes components and states on request.
+//! Forgets components that are no longer on their pages, and deletes components and states on request.
 //!
-//! A component is forgotten page by page. After too many consecutive misses on a page it is removed from that page, and
-//! deleted when it belongs to no other page. A loose component is deleted after too many observations by a detector
-//! without it. Whatever refers to a deleted row is deleted or unlinked with it, and everything can be undone
+//! Idea: a component is forgotten page by page. After too many consecutive misses on a page, it is removed from that
+//! page. It is deleted when it belongs to no other page. A loose component is deleted after too many consecutive
+//! observations by a detector alone that miss it.
+//!
+//! Thresholds: each scope has a `forget_threshold`, 15 misses by default, which callers can set. Nothing is forgotten
+//! before the scope has more lessons than that. Components of an imported base memory (`base_memory` in `extra`) may be
+//! missed ten times as often, and at least 150 times. `tests/e2e/golden.rs` compares counting and forgetting with the
+//! source tool, and documents the deviations. `visual/tests.rs` checks the rules with lower thresholds.
+//!
+//! Invariant: the links of a deleted component, and the links, structures and imported edges of a deleted state, are
+//! deleted with it. The counts of a deleted link are added to its component. Every removal can be undone
 //! ([`super::history`]).
 
 use afd_proto::history::ChangeOp;
@@ -14,9 +22,9 @@ use super::scope::Known;
 use super::states;
 use afd_store::{Result, Sql as _, args};
 
-/// Factor by which components of an imported base memory may be missed more often.
+/// Factor of the threshold for components of an imported base memory.
 const BASE_FACTOR: i64 = 10;
-/// Lower bound of the number of consecutive misses after which they are forgotten.
+/// Minimum threshold for components of an imported base memory, consecutive misses.
 const BASE_MIN: i64 = 150;
 
 /// Returns the number of consecutive misses after which a component is forgotten.
@@ -28,7 +36,7 @@ fn allowed_misses(extra: Option<&str>, threshold: i64) -> i64 {
     }
 }
 
-/// Forgets components that were missed too often; returns the changes. Nothing is forgotten before the scope has more
+/// Forgets components that were missed too often, and returns the changes. Forgets nothing before the scope has more
 /// lessons than the threshold.
 pub fn stale(connection: &Connection, origin: &str, scope: &Known, at: i64) -> Result<Vec<Entry>> {
     let threshold = scope.forget_threshold;
@@ -88,7 +96,7 @@ fn overdue_loose(connection: &Connection, app: i64, threshold: i64) -> Result<Ve
     )
 }
 
-/// Removes a component from a page, and deletes it if that was its last one.
+/// Removes a component from a page, and deletes it if that was its last page.
 fn remove_from_page(
     connection: &Connection,
     origin: &str,
@@ -141,7 +149,7 @@ pub fn delete_component(
     change.commit(origin, op, &component.name, why, at)
 }
 
-/// Deletes a state and what belongs to it alone.
+/// Deletes a state, and the data that belongs to it alone.
 pub fn delete_state(
     connection: &Connection,
     origin: &str,
@@ -165,7 +173,7 @@ fn defines(connection: &Connection, state: i64, component: i64) -> Result<bool> 
     )
 }
 
-/// Removes a component from a state; the counts of the link are added to the component.
+/// Removes a component from a state, and adds the counts of the link to the component.
 fn unlink(connection: &Connection, state: i64, component: i64) -> Result<()> {
     connection.run(
         "UPDATE components SET
@@ -221,7 +229,8 @@ fn drop_state(connection: &Connection, change: &mut Change<'_>, state: i64, at: 
     for component in components {
         change.keep("components", "id", component)?;
         unlink(connection, state, component)?;
-        // Components from the tree are deleted with their last page; detected ones may appear anywhere.
+        // Components from the tree are deleted with their last page. Detected components stay, because they may appear
+        // anywhere.
         connection.execute(
             "UPDATE components SET deleted_at = :at, updated_at = :at WHERE id = :component AND source = 'tree' AND deleted_at IS NULL
                 AND NOT EXISTS (SELECT 1 FROM state_components WHERE component_id = :component)",

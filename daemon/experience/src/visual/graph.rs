@@ -1,12 +1,12 @@
 //! The state graph: states, and the edges between them, built from counted transitions and from imported edges.
 //!
-//! Transitions are counted between page structures. Which structures make up a state is looked up when the graph is
-//! read, so a state that is learned, merged or restored later has its edges at once.
+//! Transitions are counted between page structures. The graph looks up the structures of each state when it is read, so
+//! a state that is learned, merged or restored later has its edges at once.
 //!
-//! A dialog that came up over several pages is an interrupt and not a destination. A transition that ended in it counts
-//! as leading to the page under it, and the actions that leave it are its dismissals. A transition by waiting counts
-//! from the second time on. The success rate of an edge is weighted by age; its probability is that rate as the mean of
-//! a Beta distribution that starts at (1, 1).
+//! A dialog that appeared over several pages is an interrupt and not a destination. A transition that ended in it
+//! counts as leading to the page under it, and the actions that leave it are its dismissals. A transition by waiting
+//! counts from the second time on. The success rate of an edge is weighted by age. Its probability is the mean of a
+//! Beta distribution that starts at (1, 1), with the weighted attempts added.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -19,18 +19,19 @@ use afd_screen::page::moves::Move;
 use afd_screen::page::target;
 use afd_store::{Result, Sql as _, args, read};
 
-/// Number of pages over which a dialog must have come up, and not by one action only, to be an interrupt.
+/// Minimum number of pages over which an interrupt has appeared. It must also have appeared after more than one action,
+/// or spontaneously.
 const INTERRUPT_MIN_PAGES: usize = 3;
 
-/// Number of times from which a transition by waiting counts; a single one may have been caused by a person.
+/// Minimum number of times that a transition by waiting must occur to count. A person may have caused a single one.
 const SPONTANEOUS_MIN: i64 = 2;
 
 /// An edge from one state to another.
 #[derive(Debug, Clone)]
 pub struct Edge {
-    /// Row id of the state it begins at.
+    /// Row id of the state at which it begins.
     pub from: i64,
-    /// Row id of the state it leads to.
+    /// Row id of the state to which it leads.
     pub to: i64,
     /// Key that is equal for actions that do the same.
     pub action_key: String,
@@ -44,7 +45,7 @@ pub struct Edge {
     pub attempts: i64,
     /// Share of the attempts that led there, weighted by age.
     pub success_rate: f64,
-    /// The same, pulled towards one half while there is little data.
+    /// Estimated probability of success: the success rate, pulled towards 0.5 while there are few attempts.
     pub probability: f64,
     /// Mean duration, milliseconds; `None` when it was never measured.
     pub mean_ms: Option<i64>,
@@ -54,12 +55,12 @@ pub struct Edge {
     pub extra: Option<String>,
 }
 
-/// A pop-up that comes up over any page.
+/// A pop-up that appears over any page.
 #[derive(Debug, Clone)]
 pub struct Interrupt {
     /// Row id of the state.
     pub state: i64,
-    /// Row ids of the states that it came up over.
+    /// Row ids of the states over which it appeared.
     pub over: Vec<i64>,
     /// Actions that dismiss it, most reliable first.
     pub dismissals: Vec<Edge>,
@@ -70,11 +71,11 @@ pub struct Interrupt {
 pub struct Imported {
     /// Row id.
     pub id: i64,
-    /// Row id of the state it begins at.
+    /// Row id of the state at which it begins.
     pub from: i64,
     /// The action as written in the file.
     pub action: String,
-    /// Row id of the state it leads to.
+    /// Row id of the state to which it leads.
     pub to: i64,
     /// Number of uses.
     pub count: i64,
@@ -150,8 +151,8 @@ fn dialog_components(connection: &Connection, states: &BTreeMap<i64, State>) -> 
     Ok(parts)
 }
 
-/// Returns whether an action was done to the dialog itself, or to nothing in particular. A tap beside it may dismiss it
-/// too, but what was tapped there will not be there the next time.
+/// Returns whether an action targets the dialog itself, or has no target. A tap next to the dialog may dismiss it, too,
+/// but the element that was tapped may be missing the next time.
 fn targets_dialog(dismissal: &Edge, parts: Option<&BTreeSet<String>>) -> bool {
     let Some(action) = &dismissal.what else { return false };
     let has = |text: Option<&String>| text.is_some_and(|t| parts.is_some_and(|p| p.contains(t)));
@@ -179,10 +180,10 @@ struct Outcome<'a> {
     last_at: i64,
 }
 
-/// All attempts by state and action key, and these pairs in the order of the first attempt.
+/// Pairs of state and action key in the order of their first attempt, and all attempts by pair.
 type AttemptTable<'a> = (Vec<(i64, &'a str)>, HashMap<(i64, &'a str), Attempts<'a>>);
 
-/// Counts attempts and outcomes.
+/// Counts attempts and outcomes by state and action.
 fn tally<'a>(
     moves: &'a [Move],
     state_of: &impl Fn(&str) -> Option<i64>,
@@ -200,8 +201,8 @@ fn tally<'a>(
         entry.attempts += m.count;
         entry.weight += m.weight;
         let Some(to) = m.to.as_deref().and_then(state_of) else { continue };
-        // What leads to a pop-up leads to the page under it: a dialog over another page than the one acted on came by
-        // itself, and so did one that nothing was done for.
+        // A transition to a pop-up leads to the page under it. A dialog appeared spontaneously if it is over another
+        // page than the one acted on, or if it appeared without an action.
         let under = m.below.as_deref().and_then(state_of);
         let by_itself = is_dialog(to)
             && (m.action.verb == Verb::Wait || under.is_some_and(|under| under != from && !is_dialog(from)));
@@ -271,7 +272,7 @@ fn build(
     Graph { states, edges, interrupts }
 }
 
-/// Where a dialog came up, and by what.
+/// The pages over which a dialog appeared, and the actions after which it appeared.
 #[derive(Default)]
 struct Appearances<'a> {
     pages: BTreeSet<i64>,
@@ -279,7 +280,8 @@ struct Appearances<'a> {
     appeared_spontaneously: bool,
 }
 
-/// Returns the dialogs that came up over several pages by more than one action, or by themselves, with those pages.
+/// Returns the interrupts, each with the pages over which it appeared: dialogs that appeared over several pages, after
+/// more than one action or spontaneously.
 fn interrupts(
     states: &BTreeMap<i64, State>,
     moves: &[Move],
@@ -320,7 +322,8 @@ fn edge(from: i64, to: i64, tried: &Attempts<'_>, outcome: &Outcome<'_>) -> Edge
     }
 }
 
-/// Merges edges between the same states with the same action text, for example of two buttons that nothing tells apart.
+/// Merges edges between the same states with the same action text, for example of two buttons that cannot be
+/// distinguished.
 fn merge_duplicates(edges: Vec<Edge>) -> Vec<Edge> {
     let mut at: HashMap<(i64, i64, String), usize> = HashMap::new();
     let mut out: Vec<Edge> = Vec::with_capacity(edges.len());
@@ -365,7 +368,7 @@ fn from_import(i: &Imported) -> Edge {
     }
 }
 
-/// Merges the edges that leave an interrupt by action: wherever they lead, they dismiss it.
+/// Merges the edges that leave an interrupt by the same action. They all dismiss it, wherever they lead.
 fn merge_dismissals(edges: Vec<Edge>) -> Vec<Edge> {
     let mut merged: Vec<Edge> = Vec::new();
     for edge in edges.into_iter().filter(|e| e.from != e.to) {
@@ -412,7 +415,7 @@ impl Graph {
         self.states.values().filter(move |s| s.code.is_some() && s.app == app)
     }
 
-    /// Returns the states that can be a destination: those that are defined and no interrupts.
+    /// Returns the states that can be a destination: defined states that are not interrupts.
     pub fn places(&self) -> impl Iterator<Item = &State> + Clone {
         self.states.values().filter(|s| s.code.is_some() && !self.is_interrupt(s.id))
     }

@@ -1,15 +1,17 @@
-//! The history of changes to the visual memory itself (forget, merge, rename, delete, cleanup), and undoing them.
+//! The history of changes to the visual memory itself (forget, merge, rename, delete, cleanup), and the undo of these
+//! changes.
 //!
-//! A change records the rows it is about to touch ([`Change::keep`]) and, when it is committed, the keys of the rows
-//! that were added since. Undoing restores the former and deletes the latter. It is possible only while no later change
-//! that is still in effect touched the same rows ([`blocked_by`]).
+//! A change records the rows that it is about to touch ([`Change::keep`]) and, when it is committed, the keys of the
+//! rows that were added since. Undo restores the former and deletes the latter. It is possible only while no later
+//! change that is still in effect touched the same rows ([`blocked_by`]).
 //!
-//! What was counted since is kept: visits since the change are added to the restored states, and links made since are
-//! shifted so that their counts stay the same. Restored components were not looked for in the meantime, so those visits
-//! count neither as seen nor as missed, and misses are reset; otherwise the next observation would repeat the change.
+//! Undo keeps the counts that were added since the change: it adds later visits to the restored states, and shifts
+//! later links so that their counts stay the same. Nothing looked for the restored components in the meantime, so these
+//! visits count neither as seen nor as missed. Misses are reset, because otherwise the next observation would repeat
+//! the change.
 //!
-//! Rows of [`REFERENCED_TABLES`] are updated in place, as others refer to them. All other rows are deleted first and
-//! inserted again, since a restored row may use a unique key that another row has now.
+//! Rows of [`REFERENCED_TABLES`] are updated in place, because other rows refer to them. All other rows are deleted
+//! first and inserted again, because a restored row may have a unique key that another row has now.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -32,7 +34,7 @@ pub struct Entry {
     pub app: i64,
     /// `forget`, `merge`, `rename`, `delete` or `cleanup`.
     pub op: ChangeOp,
-    /// What was changed.
+    /// Description of the changed item.
     pub what: String,
     /// Reason.
     pub why: String,
@@ -54,21 +56,21 @@ const TABLES: &[Table] = &[
     ("imported_edges", &["id"]),
 ];
 
-/// Tables whose rows others refer to.
+/// Tables to whose rows other rows refer.
 const REFERENCED_TABLES: &[&str] = &["components", "states"];
 
 /// Columns of components that only observations change.
 const SEEN: &[&str] =
     &["label", "dynamic", "bounds_left", "bounds_top", "bounds_right", "bounds_bottom", "confidence", "crop"];
 
-/// What is needed to undo a change.
+/// The data that undoes a change.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Undo {
-    /// Rows as they were, by table.
+    /// Rows as they were before the change, by table.
     restore: BTreeMap<String, Vec<Map<String, Value>>>,
     /// Keys of rows that were added, by table.
     remove: BTreeMap<String, Vec<Map<String, Value>>>,
-    /// Visits of states right after the change, to tell later ones.
+    /// Row ids of states, with their number of visits right after the change, to count later visits.
     visits: Vec<(i64, i64)>,
 }
 
@@ -105,7 +107,7 @@ impl<'a> Change<'a> {
         Self { connection, app, watched: Vec::new(), undo: Undo::default() }
     }
 
-    /// Records the rows of a table in which a column has this value. To be called before they are modified.
+    /// Records the rows of a table in which a column has this value. Call it before they are modified.
     pub fn keep(&mut self, table: &'static str, column: &'static str, value: i64) -> Result<()> {
         let table = table_of(table)?;
         if self.watched.iter().any(|w| w.0.0 == table.0 && w.1 == column && w.2 == value) {
@@ -243,7 +245,7 @@ pub fn find(connection: &Connection, app: Option<i64>, id: Option<i64>) -> Resul
     connection.first(&sql, args! {app, id}, entry)
 }
 
-/// Returns what is needed to undo a change.
+/// Returns the data that undoes a change.
 fn read(connection: &Connection, id: i64) -> Result<Undo> {
     let text: String =
         connection.query_row("SELECT undo FROM visual_history WHERE id = :id", args! {id}, |row| row.get("undo"))?;
@@ -266,7 +268,7 @@ pub fn blocked_by(connection: &Connection, id: i64) -> Result<Option<i64>> {
     Ok(None)
 }
 
-/// Returns all changes, this one among them, that touched the same rows.
+/// Returns the ids of all changes that touched the same rows, including this one.
 pub(super) fn touching(connection: &Connection, id: i64) -> Result<Vec<i64>> {
     let own = read(connection, id)?.touched();
     let mut statement = connection
@@ -281,7 +283,7 @@ pub(super) fn touching(connection: &Connection, id: i64) -> Result<Vec<i64>> {
     Ok(found)
 }
 
-/// Returns the row ids of the components and of the states that a change recorded.
+/// Returns the components and states that a change recorded, as pairs of table and row id.
 pub(super) fn rows_of(connection: &Connection, id: i64) -> Result<Vec<(&'static str, i64)>> {
     let undo = read(connection, id)?;
     let of = |table: &'static str| -> Vec<(&'static str, i64)> {
@@ -290,11 +292,11 @@ pub(super) fn rows_of(connection: &Connection, id: i64) -> Result<Vec<(&'static 
     Ok(REFERENCED_TABLES.iter().flat_map(|table| of(table)).collect())
 }
 
-/// Undoes a change. What was seen since is kept; what was missed since is reset, or the next observation would repeat
-/// the change.
+/// Undoes a change. Sightings since the change are kept. Misses are reset, because otherwise the next observation would
+/// repeat the change.
 ///
 /// # Errors
-/// A violated constraint, when what was removed has been learned again since.
+/// A violated constraint, if a removed item has been learned again since.
 pub fn undo(connection: &Connection, id: i64, at: i64) -> Result<()> {
     let undo = read(connection, id)?;
     let visits = |state: i64| -> Result<Option<i64>> {
@@ -309,7 +311,7 @@ pub fn undo(connection: &Connection, id: i64, at: i64) -> Result<()> {
     }
     for table in TABLES.iter().rev() {
         let added = undo.remove.get(table.0).into_iter().flatten();
-        // Rows that nothing refers to are deleted before they are restored, as they may swap unique keys.
+        // Rows to which nothing refers are deleted before they are restored, because they may swap unique keys.
         let changed = undo.restore.get(table.0).filter(|_| !REFERENCED_TABLES.contains(&table.0)).into_iter().flatten();
         for key in added.chain(changed) {
             let condition =
@@ -343,8 +345,8 @@ pub fn undo(connection: &Connection, id: i64, at: i64) -> Result<()> {
     Ok(())
 }
 
-/// Resets the misses of restored components. Visits since the change, at which they were not looked for, count neither
-/// as seen nor as missed.
+/// Resets the misses of restored components. Visits since the change count neither as seen nor as missed, because
+/// nothing looked for these components.
 fn reset_misses(connection: &Connection, undo: &Undo, since: &[(i64, i64, i64)]) -> Result<()> {
     for row in undo.restore.get("state_components").into_iter().flatten() {
         let (Some(state), Some(component)) = (row["state_id"].as_i64(), row["component_id"].as_i64()) else { continue };
@@ -371,7 +373,7 @@ fn reset_misses(connection: &Connection, undo: &Undo, since: &[(i64, i64, i64)])
 fn restore_row(connection: &Connection, table: Table, row: &Map<String, Value>) -> Result<()> {
     let columns: Vec<&str> = row.keys().map(String::as_str).collect();
     let places = (1..=columns.len()).map(|i| format!("?{i}")).collect::<Vec<_>>().join(", ");
-    // What a component says and where it is now was seen since, and no change of the memory changes it.
+    // The current text and position of a component come from later observations, and no recorded change modifies them.
     let seen = |c: &&&str| table.0 == "components" && SEEN.contains(c);
     let update =
         columns.iter().filter(|c| !seen(c)).map(|c| format!("{c} = excluded.{c}")).collect::<Vec<_>>().join(", ");
@@ -385,10 +387,10 @@ fn restore_row(connection: &Connection, table: Table, row: &Map<String, Value>) 
     Ok(())
 }
 
-/// Number of changes that are kept for undoing.
+/// Maximum number of changes that are kept for undo.
 const MAX_CHANGES: i64 = 10_000;
 
-/// Deletes the oldest changes.
+/// Deletes the oldest changes, so that at most [`MAX_CHANGES`] remain.
 pub fn prune(connection: &Connection) -> Result<usize> {
     let newest: Option<i64> =
         connection.query_row("SELECT max(id) AS max_id FROM visual_history", [], |row| row.get("max_id"))?;

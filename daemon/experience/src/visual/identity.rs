@@ -1,37 +1,40 @@
-//! State identity: decides which state a page structure, or a set of detected components, belongs to. Pure rules over
-//! data in memory.
+//! State identity: decides which state a page structure, or a set of detected components, belongs to. The rules are
+//! pure functions of data in memory.
 //!
-//! A structure that named a state is that state. Any other structure joins the most similar state of the same place and
-//! title, if the Jaccard index of their features is over 0.7 and at most one of its features is new there; so a page of
-//! which nodes are missing stays the same state. A joined structure that keeps coming back becomes a state of its own,
-//! since accidental differences vary from time to time; if it merely lacks features, it must also make up a tenth of
-//! the visits of the state it joined. A structure that is similar to no state is what it was before, else a new state.
+//! Idea: the structure that named a state always is that state. Any other structure joins the most similar state with
+//! the same place and title, if the Jaccard index of their features is over 0.7 and that state lacks at most one of its
+//! features. A page with missing nodes therefore stays the same state. A joined structure that keeps returning becomes
+//! a state of its own, because accidental differences vary. If it merely lacks features, it must also account for a
+//! tenth of the visits of the state that it joined. A structure that is similar to no state keeps its previous state,
+//! or else becomes a new one.
 //!
-//! A page that was only scrolled since it was recognised stays that state, however it looks now.
-//!
-//! Different titles separate states. Only when a structure is similar to no state of its title but to many of other
-//! titles, titles count as content there (names of products or people) and are ignored.
+//! Invariants: a page that was only scrolled since it was recognised stays the same state, unless its new structure
+//! already has a state of its own. Different titles separate states. Titles are ignored, as content (names of products
+//! or people), only if a structure is similar to no state with its title but to at least [`CONTENT_TITLES_MIN`] states
+//! with other titles.
 //!
 //! [`likeness`] compares a page with few resource ids to the stored examples of each state. A page in another language
-//! becomes a further example. A state that was stored without evidence takes the first page that has its earlier key.
+//! becomes a further example. A state that was stored before evidence existed accepts the first page that has its
+//! earlier key.
 //!
-//! Sets of detections have no place and no title: they join by the Jaccard index alone. The thresholds were measured on
-//! recordings of real apps, see the program `ui-traces` in `tests/`.
+//! Sets of detections have no place and no title, so the Jaccard index alone decides. `tests/e2e/golden.rs` compares
+//! this rule with the source tool. The thresholds were measured on recordings of real apps (the program `ui-traces` in
+//! `tests/`). `visual/tests.rs` checks the rules for structures.
 
 use std::collections::HashMap;
 
 use super::likeness::{self, Look};
 use afd_screen::page::structure::Structure;
 
-/// Maximum number of features of a structure that the state it joins does not have.
+/// Maximum number of features of a structure that the state it joins lacks.
 const MAX_NEW_FEATURES: usize = 1;
-/// Number of sightings from which a joined structure can become a state of its own.
+/// Minimum number of sightings for a joined structure to become a state of its own.
 const RETURNS_MIN: u64 = 2;
-/// A structure that merely lacks features becomes a state of its own only if it makes up one in this many visits of the
-/// joined state.
+/// A structure that merely lacks features becomes a state of its own only if it accounts for at least one in this many
+/// visits of the state that it joined.
 const RETURNS_SHARE: u64 = 10;
 
-/// Number of similar states with other titles from which titles count as content.
+/// Minimum number of similar states with other titles for titles to count as content.
 const CONTENT_TITLES_MIN: usize = 24;
 
 /// Returns whether two sets are similar enough to be one state: Jaccard index strictly over 0.7.
@@ -45,7 +48,7 @@ pub fn merges(common: usize, union: usize) -> bool {
 }
 
 /// Returns a code for a state: `s_` and six hexadecimal digits of the MD5 hash of its sorted component names. While
-/// that is taken, the names are hashed again together with the taken code.
+/// that code is taken, the names are hashed again together with it.
 pub fn code(names: &[&str], taken: impl Fn(&str) -> bool) -> String {
     use md5::{Digest, Md5};
     let mut sorted = names.to_vec();
@@ -56,7 +59,7 @@ pub fn code(names: &[&str], taken: impl Fn(&str) -> bool) -> String {
         format!("s_{}", afd_base::hex::encode(&digest[..3]))
     };
     let mut code = hashed(&joined);
-    // Such a chain may run into a cycle; after some tries a number breaks it.
+    // Such a chain of hashes may run into a cycle. From the 64th try on, a number breaks it.
     let mut tries = 0;
     while taken(&code) {
         tries += 1;
@@ -65,7 +68,8 @@ pub fn code(names: &[&str], taken: impl Fn(&str) -> bool) -> String {
     code
 }
 
-/// Sets of numbers, indexed to find the one that is most similar to another. Only sets that share an item are compared.
+/// Sets of numbers, with an index that finds the set most similar to a given one. Only sets that share an item are
+/// compared.
 #[derive(Debug, Clone, Default)]
 struct Sets {
     sizes: Vec<u32>,
@@ -91,8 +95,9 @@ impl Sets {
         set.iter().for_each(|item| lists.entry(*item).or_default().push(index));
     }
 
-    /// Returns the set with the highest Jaccard index of those that pass and have no other title; the first of several.
-    /// If there is none, but enough sets with other titles pass ([`CONTENT_TITLES_MIN`]), returns the best of those.
+    /// Returns the set with the highest Jaccard index among those that pass and do not have another title; the first of
+    /// equal ones. If there is none, but enough sets with other titles pass ([`CONTENT_TITLES_MIN`]), returns the best
+    /// of those.
     fn nearest(
         &self,
         place: &str,
@@ -133,11 +138,11 @@ impl Sets {
 struct Variant {
     state: i64,
     seen: u64,
-    /// Whether it is known to be this state, however it looks.
+    /// Whether it stays with this state, even if another state is more similar.
     pinned: bool,
 }
 
-/// A look at a page with few resource ids that stands for a state.
+/// A capture of a page with few resource ids that serves as an example of a state.
 #[derive(Debug, Clone)]
 struct Example {
     state: i64,
@@ -147,7 +152,7 @@ struct Example {
 /// Maximum number of examples of a state.
 const MAX_EXAMPLES: usize = 8;
 
-/// What is known of the states of a scope.
+/// The known states of a scope.
 #[derive(Debug, Clone, Default)]
 pub struct Identity {
     /// Examples of pages with few ids, by place.
@@ -161,7 +166,7 @@ pub struct Identity {
 
 #[derive(Debug, Clone, Default)]
 struct StateInfo {
-    /// Key of the structure that the state is named by.
+    /// Key of the structure that names the state.
     named_by: Option<String>,
     /// `s_` and six hexadecimal digits, once it is defined.
     code: Option<String>,
@@ -177,9 +182,9 @@ pub enum Change {
         structure: Structure,
         /// Row id of the state.
         state: i64,
-        /// Whether the state is named by it.
+        /// Whether it names the state.
         names: bool,
-        /// Whether it is known to be this state, however it looks: the page was only scrolled.
+        /// Whether it stays with this state, even if another state is more similar: the page was only scrolled.
         pinned: bool,
         /// Whether its evidence is kept as an example of the state.
         example: bool,
@@ -207,10 +212,10 @@ pub enum Change {
     },
 }
 
-/// The state that a structure belongs to.
+/// The state to which a structure belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// This state, which it was before.
+    /// This state, to which it already belonged.
     Is(i64),
     /// This state, by similarity.
     Joins(i64),
@@ -236,7 +241,7 @@ impl Identity {
         }
     }
 
-    /// Returns a copy with only what is needed to recognise pages.
+    /// Returns a copy with only the data that recognition of pages needs.
     pub fn of_pages(&self) -> Self {
         Self {
             variants: self.variants.clone(),
@@ -247,7 +252,7 @@ impl Identity {
         }
     }
 
-    /// Returns the state of a structure, without learning anything.
+    /// Returns the row id of the state of a structure, without learning anything.
     pub fn recognise(&self, structure: &Structure) -> Option<i64> {
         match self.variants.get(&structure.key()) {
             Some(variant) => Some(variant.state),
@@ -259,7 +264,7 @@ impl Identity {
         }
     }
 
-    /// Adds an example of a state; one without evidence is none.
+    /// Adds an example of a state. Ignores it if it has no evidence, or if the state has [`MAX_EXAMPLES`] examples.
     pub fn add_example(&mut self, state: i64, place: &str, hashes: &[u64]) {
         let examples = self.examples.entry(place.to_owned()).or_default();
         if !hashes.is_empty() && examples.iter().filter(|e| e.state == state).count() < MAX_EXAMPLES {
@@ -267,7 +272,7 @@ impl Identity {
         }
     }
 
-    /// Decides which state a page with few ids belongs to, by its evidence.
+    /// Decides by its evidence which state a page with few ids belongs to.
     fn decide_by_evidence(&self, structure: &Structure) -> Verdict {
         let look = Look(&structure.evidence);
         let examples = self.examples.get(&structure.place).map(Vec::as_slice).unwrap_or_default();
@@ -284,14 +289,13 @@ impl Identity {
         }
     }
 
-    /// Returns the state that a page in a language in which it was not seen yet belongs to, if one fits clearly better
-    /// than all others.
+    /// Returns the state of a page in a new language, if one state fits clearly better than all others.
     fn in_another_language(&self, look: Look<'_>, examples: &[Example]) -> Option<i64> {
         let mut states: HashMap<i64, f64> = HashMap::new();
         for example in examples {
             let score = match likeness::differ_in_language(look, Look(&example.hashes)) {
                 true => likeness::same_places(look, Look(&example.hashes)),
-                // The state is known in this language, and looks different.
+                // The state is already known in this language, and looks different.
                 false => f64::NEG_INFINITY,
             };
             let known = states.entry(example.state).or_insert(score);
@@ -304,7 +308,8 @@ impl Identity {
         (score >= likeness::SAME_PLACES && clear).then_some(state)
     }
 
-    /// Returns the state that a page belonged to before there was evidence, unless another page has taken it.
+    /// Returns the state to which a page belonged before evidence existed, unless the state has examples of another
+    /// page.
     fn id_from_before(&self, structure: &Structure) -> Option<i64> {
         let state = self.variants.get(structure.earlier_key.as_ref()?)?.state;
         let taken = self.examples.values().flatten().any(|e| e.state == state);
@@ -316,8 +321,8 @@ impl Identity {
         self.variants.contains_key(&structure.key())
     }
 
-    /// Returns the key of the structure that names a state, under which screens are recorded that are recognised but
-    /// not learned.
+    /// Returns the key of the structure that names a state. Screens that are recognised but not learned are recorded
+    /// under this key.
     pub fn name_of(&self, state: i64) -> Option<&str> {
         self.states.get(&state)?.named_by.as_deref()
     }
@@ -340,7 +345,7 @@ impl Identity {
         })
     }
 
-    /// Decides which state a structure that is seen now belongs to. The rules are those of the module documentation.
+    /// Decides which state a structure belongs to, by the rules of the module documentation.
     pub fn decide(&self, structure: &Structure) -> Verdict {
         let key = structure.key();
         let known = self.variants.get(&key);
@@ -360,13 +365,13 @@ impl Identity {
         if returns { Verdict::New } else { Verdict::Joins(near.owner) }
     }
 
-    /// Returns the state that exactly this structure belongs to.
+    /// Returns the state of the structure with this key.
     pub fn state_of(&self, key: &str) -> Option<i64> {
         self.variants.get(key).map(|v| v.state)
     }
 
-    /// Counts a structure that was assigned to a state; with `names` the state is named by it, with `pinned` it stays
-    /// there.
+    /// Counts a structure that was assigned to a state. With `names`, it names the state. With `pinned`, it stays with
+    /// the state.
     pub fn note(&mut self, structure: &Structure, state: i64, names: bool, pinned: bool) {
         let key = structure.key();
         if names {
@@ -380,7 +385,7 @@ impl Identity {
         self.states.entry(state).or_default().visits += 1;
     }
 
-    /// Adds a structure from the database; `named` has its place, title and features if it names the state.
+    /// Adds a structure from the database. If it names the state, `named` is its place, title and features.
     pub fn add_variant(
         &mut self,
         key: &str,

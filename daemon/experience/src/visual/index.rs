@@ -1,9 +1,9 @@
-//! The index that tells which state a screen is, without a query.
+//! The index that recognises the state of a screen without a query of the database.
 //!
-//! The identity of each scope is kept twice. The writer thread has a draft that it changes while it runs the SQL of a
-//! lesson, so that the next lesson sees the changes. Readers have a copy of their own, which is updated after the
-//! commit and never locked for long. When the store undoes a write, drafts may be ahead of the database, so everything
-//! that is loaded is dropped.
+//! The identity of each scope exists twice. The writer thread has a draft, which it changes while it runs the SQL of a
+//! lesson, so that the next lesson sees the changes. Readers have a copy of their own. It is updated after the commit,
+//! and never locked for long. When the store rolls back a write, drafts may be ahead of the database, so the index
+//! drops everything that it has loaded.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -23,21 +23,21 @@ use afd_store::args;
 pub struct Index {
     identities: Mutex<HashMap<Scope, Arc<Loaded>>>,
     pending: Mutex<HashMap<i64, Touched>>,
-    /// Number of writes that the store has undone, and that number at the time when everything loaded was still valid.
+    /// Number of writes that the store has rolled back, and that number when the loaded data was last valid.
     undone: Arc<AtomicU64>,
     undone_at_load: AtomicU64,
 }
 
-/// What the upkeep job has to check in a scope.
+/// The work of the upkeep job in a scope.
 #[derive(Debug, Clone, Default)]
 pub struct Touched {
     /// States with a new set of components.
     pub states: HashSet<i64>,
-    /// Whether every pair of states is to be compared, as after an import.
+    /// Whether to compare every pair of states, for example after an import.
     pub everything: bool,
 }
 
-/// The state that a screen was recognised as.
+/// The recognised state of a screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recognised {
     /// Row id of the state.
@@ -92,7 +92,7 @@ impl Lesson<'_> {
 pub struct Unpublished(Option<(Arc<Loaded>, Vec<Change>)>);
 
 impl Unpublished {
-    /// Makes the changes visible to readers. To be called after the commit.
+    /// Makes the changes visible to readers. Call it after the commit.
     pub fn publish(&self) {
         if let Some((loaded, changes)) = &self.0 {
             let mut published = loaded.published.write();
@@ -102,21 +102,21 @@ impl Unpublished {
 }
 
 impl Loaded {
-    /// Begins a lesson. For the writer thread only.
+    /// Begins a lesson. Only the writer thread may call it.
     pub fn lesson(&self) -> Lesson<'_> {
         Lesson { draft: self.draft.lock(), changes: Vec::new() }
     }
 }
 
 impl Index {
-    /// Creates an index. It drops what it has loaded whenever `undone`, the number of writes that the store has undone,
-    /// changes.
+    /// Creates an index. `undone` is the number of writes that the store has rolled back. Whenever it changes, the
+    /// index drops what it has loaded.
     pub fn new(undone: Arc<AtomicU64>) -> Self {
         Self { undone, ..Self::default() }
     }
 
-    /// Returns the identity of a scope, loading it if needed. For the writer thread only, whose connection sees all
-    /// earlier lessons; others might load outdated data.
+    /// Returns the identity of a scope, and loads it if needed. Only the writer thread may call it, because its
+    /// connection sees all earlier lessons. Other threads might load outdated data.
     pub fn identity(&self, connection: &Connection, scope: &Scope) -> Result<Arc<Loaded>> {
         let undone = self.undone.load(Ordering::SeqCst);
         if self.undone_at_load.swap(undone, Ordering::SeqCst) != undone {
@@ -140,7 +140,7 @@ impl Index {
         self.identities.lock().remove(scope);
     }
 
-    /// Drops all scopes, whose rows may have been changed.
+    /// Drops all scopes, because their rows may have changed.
     pub fn reload_all(&self) {
         self.identities.lock().clear();
     }
@@ -169,7 +169,7 @@ impl Index {
         self.pending.lock().entry(app).or_default().everything = true;
     }
 
-    /// Marks work again that the upkeep job could not finish.
+    /// Puts back the work that the upkeep job could not finish.
     pub fn requeue(&self, app: i64, touched: Touched) {
         let mut pending = self.pending.lock();
         let entry = pending.entry(app).or_default();
@@ -177,7 +177,7 @@ impl Index {
         entry.states.extend(touched.states);
     }
 
-    /// Takes the work for the upkeep job, by row id of the scope.
+    /// Removes the work for the upkeep job and returns it, by row id of the scope.
     pub fn take_pending(&self) -> HashMap<i64, Touched> {
         std::mem::take(&mut self.pending.lock())
     }
@@ -249,10 +249,10 @@ pub(super) fn blob(features: &[u64]) -> Vec<u8> {
     features.iter().flat_map(|f| f.to_le_bytes()).collect()
 }
 
-/// Hash between the features of a structure and its evidence, which are one column.
+/// Separator between the features of a structure and its evidence, which share a column.
 const EVIDENCE_MARK: u64 = u64::from_le_bytes(*b"evidence");
 
-/// Encodes the features of a structure, with its evidence behind them if there is any.
+/// Encodes the features of a structure, followed by its evidence if there is any.
 pub(super) fn with_evidence(features: &[u64], evidence: &[u64]) -> Vec<u8> {
     let mark = (!evidence.is_empty()).then_some(EVIDENCE_MARK);
     blob(&features.iter().copied().chain(mark).chain(evidence.iter().copied()).collect::<Vec<_>>())

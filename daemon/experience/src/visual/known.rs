@@ -54,8 +54,8 @@ pub fn elements(connection: &Connection, app: &str) -> Result<Vec<Element>> {
 }
 
 impl Element {
-    /// Returns whether a text names the element: by its uid, or in any case by its name, label or resource id, complete
-    /// or without the package.
+    /// Returns whether a text names the element: it is the uid or, ignoring case, the name, the label, or the resource
+    /// id with or without its package.
     pub fn is_called(&self, given: &str) -> bool {
         let folded = given.to_lowercase();
         let same = |text: Option<&str>| text.is_some_and(|t| t.to_lowercase() == folded);

@@ -1,13 +1,13 @@
-//! Learning: stores what one observation teaches, that is which components were there, which were missed, and which
-//! state it was.
+//! Learning: stores the lesson of one observation: which components were present, which were missed, and which state
+//! the screen showed.
 //!
-//! Only changes are written. A page that looks as before costs one counter at its state and one at its scope; how often
-//! each of its components was seen is derived as the visits of the state since `from_visit`, less `missed`. A component
-//! that could not be seen, because it may have scrolled away or because its source did not look, counts neither as seen
-//! nor as missed.
+//! Only changes are written. An unchanged page adds one to a counter of its state and to one of its scope. The number
+//! of sightings of each component is the number of visits of the state since `from_visit`, minus `missed`. A component
+//! that could not be observed, because it may have scrolled out of view or because its source did not run, counts
+//! neither as seen nor as missed.
 //!
-//! A page is defined, which gives it a code, when it is seen for the second time: by the components that were there
-//! both times. A state that stands for a set of detections is defined at once by those that were known before.
+//! A page is defined when it is seen for the second time, by the components that were present both times. This gives it
+//! a code. A state that stands for a set of detections is defined at once, by the components that were known before.
 
 use std::collections::{HashMap, HashSet};
 
@@ -31,9 +31,9 @@ pub struct Learned {
     pub app: i64,
     /// Number of lessons of the scope, including this one.
     pub learn_count: i64,
-    /// Row id of the state; `None` when too little of what was seen is known to define one.
+    /// Row id of the state; `None` if none of the detected components was known before.
     pub state: Option<i64>,
-    /// Key under which observations record the structure, when there is one.
+    /// Key under which observations record the structure, if there is one.
     pub key: Option<String>,
     /// Whether this lesson defined the state.
     pub defined: bool,
@@ -58,7 +58,7 @@ struct Link {
     dynamic: bool,
 }
 
-/// Stores a lesson. On failure the scope is dropped from the index, so that it is loaded again.
+/// Stores a lesson. On failure, drops the scope from the index, so that it is loaded again.
 pub fn learn(connection: &Connection, origin: &str, index: &Index, lesson: &Lesson) -> Result<Learned> {
     let done = store_lesson(connection, origin, index, lesson);
     if done.is_err() {
@@ -102,16 +102,16 @@ struct Step<'a> {
 }
 
 impl Step<'_> {
-    /// Learns from a page whose tree can be trusted.
+    /// Learns from a page with a reliable tree.
     fn page(&self, identity: &mut index::Lesson<'_>, structure: &Structure, learned: &mut Learned) -> Result<()> {
         let at = self.lesson.at;
         let scrolled = self.lesson.scrolled_from.as_deref().and_then(|from| identity.state_of(from));
         let (verdict, pinned) = match (identity.decide(structure), scrolled) {
-            // What has a state of its own keeps it.
+            // A structure that has a state of its own keeps it.
             (Verdict::Joins(_) | Verdict::Extends(_) | Verdict::New, Some(state)) => (Verdict::Joins(state), true),
             (verdict, _) => (verdict, false),
         };
-        // A structure that was assigned to another state before is not seen for the first time.
+        // A structure that belonged to another state before is not new.
         let returns = identity.has_seen(structure);
         let (state, names) = match verdict {
             Verdict::Is(state) | Verdict::Joins(state) | Verdict::Extends(state) => (state, false),
@@ -143,7 +143,8 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// Defines a page that is seen again by what was there each time. The first visit only stores the texts.
+    /// Defines a page that is seen again by the components that were present each time. The first visit only stores the
+    /// texts.
     fn define_page(&self, state: i64, first: bool, structure: &Structure) -> Result<Option<String>> {
         if first {
             states::set_texts(self.connection, state, &self.lesson.texts)?;
@@ -218,7 +219,7 @@ impl Step<'_> {
         Ok(state)
     }
 
-    /// Returns the row id of a sighting's component, and whether it was known before.
+    /// Returns the row id of a sighting's component, and whether it was known before. Inserts a new component.
     fn component(
         &self,
         identity: &mut index::Lesson<'_>,
@@ -248,8 +249,8 @@ impl Step<'_> {
         components::mark_attached(self.connection, component)
     }
 
-    /// Updates the links of a state with what was seen on it. What defines a page (`grows`) is extended by what is seen
-    /// there again; what defines a set of detections never changes.
+    /// Updates the links of a state with the sightings. If it `grows`, as a page does, components that are seen on it
+    /// again join its defining set. The defining set of a state of detections never changes.
     fn update_links(
         &self,
         identity: &mut index::Lesson<'_>,
@@ -269,8 +270,8 @@ impl Step<'_> {
                 }
             }
         }
-        // A component that scrolls can be missed only if the view did not scroll, which shows in the positions of those
-        // outside list rows.
+        // A component that scrolls can be missed only if the view did not scroll: the scrolling components outside list
+        // rows are at their previous positions.
         let mut anchors = still.iter().filter(|(s, l)| l.scrolls && !element::belongs_to_list(&s.key)).peekable();
         let unscrolled = anchors.peek().is_some() && anchors.all(|(s, l)| s.bounds == l.bounds);
         let observers: HashSet<&str> = self.lesson.sightings.iter().map(|s| s.source.as_str()).collect();
@@ -289,8 +290,8 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// Counts misses on other states with the same place and title, which are other looks of this page: what an update
-    /// of the app took away is forgotten although the look that had it does not come again.
+    /// Counts misses on other states with the same place and title, which are other looks of this page. Components that
+    /// an update of the app removed are forgotten in this way, although their old look never appears again.
     fn miss_on_other_looks(&self, structure: &Structure, state: i64, learned: &mut Learned) -> Result<()> {
         let Some(title) = structure.title.as_deref().filter(|_| !structure.dialog && !self.lesson.cut) else {
             return Ok(());
@@ -328,8 +329,8 @@ impl Step<'_> {
         )
     }
 
-    /// Counts a miss. Of several consecutive misses, the visit before the first is kept as the last one with the
-    /// component.
+    /// Counts a miss. The first of several consecutive misses stores the time of the visit before it, as the last time
+    /// that the component was seen.
     fn miss(&self, state: i64, link: &Link, before: i64) -> Result<()> {
         self.connection.run(
             "UPDATE state_components SET missed = missed + 1, misses = misses + 1,
@@ -340,7 +341,7 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// Leaves out a visit at which a component could not be seen: it counts neither as seen nor as missed.
+    /// Excludes a visit at which a component could not be observed: it counts neither as seen nor as missed.
     fn skip_visit(&self, state: i64, link: &Link, before: i64) -> Result<()> {
         self.connection.run(
             "UPDATE state_components SET from_visit = from_visit + 1, seen_before = coalesce(seen_before, :before)
@@ -350,7 +351,7 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// Stores what changed about a component that was expected and seen.
+    /// Stores the changes of a component that was expected and seen.
     fn see(&self, state: i64, sighting: &Sighting, link: &Link, grows: bool) -> Result<()> {
         if link.misses > 0 || link.seen_before.is_some() || (grows && !link.defining) {
             self.connection.run(

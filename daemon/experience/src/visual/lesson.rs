@@ -1,4 +1,4 @@
-//! Lessons: what one observation of a screen teaches.
+//! Lessons: the data that is learned from one observation of a screen.
 
 use super::scope::Scope;
 use afd_screen::page::snapshot::Rect;
@@ -7,21 +7,20 @@ use afd_screen::page::structure::Structure;
 /// Source of components that were read from the accessibility tree.
 pub const TREE: &str = "tree";
 
-/// What one observation of a screen teaches.
+/// The data that is learned from one observation of a screen.
 #[derive(Debug, Clone)]
 pub struct Lesson {
-    /// App or site it belongs to.
+    /// App or site to which it belongs.
     pub scope: Scope,
-    /// Structure of the page; `None` when there is no tree that can be trusted.
+    /// Structure of the page; `None` if there is no reliable tree.
     pub structure: Option<Structure>,
     /// Components that were seen.
     pub sightings: Vec<Sighting>,
-    /// Whether there were more than these, so that what is not among them was not missed.
+    /// Whether the list is truncated. Components that are not in a truncated list do not count as missed.
     pub cut: bool,
-    /// Texts that could be read.
+    /// Texts on the screen.
     pub texts: Vec<String>,
-    /// Key of the structure that was in front before the page was scrolled, when only that was done to it since: the
-    /// same page.
+    /// Key of the page's structure before it was scrolled, if it was only scrolled since. It is still the same page.
     pub scrolled_from: Option<String>,
     /// Name that the caller gave the page.
     pub page: Option<String>,
@@ -34,7 +33,7 @@ pub struct Lesson {
 }
 
 impl Lesson {
-    /// Creates a lesson without an element tree, to which what a detector found is added.
+    /// Creates a lesson without an element tree, to which the caller adds the results of a detector.
     pub fn of_picture(scope: Scope, page: Option<String>, at: i64) -> Self {
         Self {
             scope,
@@ -56,7 +55,7 @@ impl Lesson {
 pub struct Sighting {
     /// Identifies the component within its scope.
     pub key: String,
-    /// Preferred name, if the component is new and no other one has it.
+    /// Preferred name for a new component. If another component has it, a number is appended.
     pub name: String,
     /// `tree`, or the name of the detector.
     pub source: String,
@@ -64,7 +63,7 @@ pub struct Sighting {
     pub kind: String,
     /// Its text.
     pub label: Option<String>,
-    /// Whether the text belongs to its identity and does not change by itself.
+    /// Whether the text belongs to its identity and does not change on its own.
     pub steady: bool,
     /// Whether it scrolls in and out of view.
     pub scrolls: bool,

@@ -1,54 +1,64 @@
 //! Decides whether two captures of pages with few resource ids show the same page.
 //!
-//! Different headings separate pages, unless the heading is content: the name of a recipe varies while the controls
-//! around it stay. A heading that is also the label of a control is a destination, not content. A page in another
-//! language shares no texts with the known one; its element positions are compared instead, and the best match must
-//! beat all others by [`MARGIN`]. An uncertain capture becomes a new page. The thresholds were measured on invented
-//! screens of twenty-four apps and checked on four others, see `tests/screens`.
+//! Idea: [`same`] compares headings, selected tabs, labels, controls and element positions, mostly as Jaccard indices
+//! of their hashes. Equal headings mean the same page, unless controls and shapes or the selected tab differ. Different
+//! headings separate pages, unless the heading is content: the name of a recipe varies while the controls around it
+//! stay. A heading that is also the label of a control of the other page is a destination, not content. A page in
+//! another language shares no texts with the known one. [`same_places`] then compares element positions and shapes, and
+//! the best match must beat all others by [`MARGIN`].
+//!
+//! Invariant: an uncertain capture becomes a new page.
+//!
+//! Thresholds: they were measured on invented screens of twenty-four apps (`tests/screens/tuned`) and checked on four
+//! others (`tests/screens/held`). `tests/e2e/traces.rs` allows at most 1 % of the pairs of different pages to be
+//! merged, and at most 5.5 % (`tuned`) or 8 % (`held`) of the pairs of equal pages to be split.
 
 use afd_screen::page::evidence::{Kind, MAX_TABS, Sort, hash, of_kind, row_of_tabs, selected_tab};
 
-/// Minimum Jaccard index of the labels of pages whose headings differ and stand in a bar, unless they look alike.
+/// Minimum Jaccard index of the labels of two pages whose headings differ, if a heading is in a bar. Pages that look
+/// alike need only [`ALIKE_LABELS`] and [`ALIKE_PLACES`].
 const SAME_BAR: f64 = 0.5;
-/// Minimum Jaccard index of the controls of pages whose large headings differ, and of their labels.
+/// Minimum Jaccard indices of the controls, or of the labels, of two pages whose large headings differ.
 const SAME_CONTROLS: f64 = 0.5;
 const SAME_LABELS: f64 = 0.45;
-/// The same for two pages of one heading of which another tab is selected.
+/// Minimum Jaccard index of the labels of two forms with the same heading and different selected tabs.
 const SAME_DESPITE_TAB: f64 = 0.35;
-/// Minimum Jaccard index of the controls where only one page has a heading in sight.
+/// Minimum Jaccard index of the controls if at most one page has a visible heading.
 const SAME_HEADLESS: f64 = 0.6;
-/// Minimum Jaccard index of labels, of which at least five are shared, where large headings differ: items of which one
-/// was scrolled.
+/// Minimum Jaccard index of the labels if large headings differ and at least five labels are shared, as with items of
+/// which one was scrolled.
 const SCROLLED_LABELS: f64 = 0.28;
-/// Minimum Jaccard indices of labels and places of pages that look alike and say partly the same, as two items do.
+/// Minimum Jaccard indices of labels and of places for pages that look alike and share some texts, as two items do.
 const ALIKE_LABELS: f64 = 0.2;
 const ALIKE_PLACES: f64 = 0.55;
-/// Number of controls from which two pages of one heading are different if they share hardly any of them, the share of
-/// controls in the page that has fewer, and the Jaccard index of their shapes, up to which they are.
+/// Two pages with one heading are different if each has at least [`OWN_CONTROLS`] controls, if they share at most the
+/// part [`SHARED_CONTROLS`] of the controls of the page with fewer, and if the Jaccard index of their shapes is below
+/// [`OTHER_SHAPES`].
 const OWN_CONTROLS: usize = 2;
 const SHARED_CONTROLS: f64 = 0.5;
 const OTHER_SHAPES: f64 = 0.4;
-/// Share of texts and of controls, in the page that has fewer, up to which two pages are in different languages.
+/// Maximum share of common texts, and of common controls, in the page that has fewer, for two pages to be in different
+/// languages; and maximum number of common texts.
 const OTHER_TEXTS: f64 = 0.3;
 const MAX_OTHER_TEXTS: usize = 4;
-/// The same where tabs or the control that leads back are labelled differently.
+/// The maximum share of common texts if the labels of the navigation or of the back control differ.
 const OTHER_TEXTS_BESIDE: f64 = 0.6;
-/// Share of labels of the navigation from which two pages are in one language.
+/// Minimum share of common navigation labels for two pages to be in one language.
 const SAME_NAVIGATION: f64 = 0.5;
-/// Minimum mean of the Jaccard indices of places and shapes on pages in different languages; a tab that is selected on
-/// both counts extra.
+/// Minimum result of [`same_places`] for pages in different languages, and the bonus in it for a tab that is selected
+/// on both.
 pub const SAME_PLACES: f64 = 0.36;
 const SAME_TAB: f64 = 0.25;
-/// Jaccard index of the places of elements below which a look at a page is worth keeping as a further example.
+/// Jaccard index of the places of elements below which a capture is kept as a further example.
 const DIFFERENT_PLACES: f64 = 0.6;
-/// By how much a page in another language must fit better than all others.
+/// Margin by which the best match of a page in another language must beat all others.
 pub const MARGIN: f64 = 0.08;
 
-/// A look at a page.
+/// A capture of a page, as the sorted hashes of its evidence.
 #[derive(Debug, Clone, Copy)]
 pub struct Look<'a>(pub &'a [u64]);
 
-/// How the selected tabs of two pages relate.
+/// The relation of the selected tabs of two pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TabRelation {
     Unknown,
@@ -94,7 +104,7 @@ impl<'a> Look<'a> {
     }
 }
 
-/// The part of a hash without its kind.
+/// Mask of the part of a hash without its kind.
 const BODY: u64 = (1 << 56) - 1;
 
 fn shared(a: &[u64], b: &[u64]) -> usize {
@@ -110,7 +120,7 @@ fn overlap(a: &[u64], b: &[u64]) -> f64 {
     shared(a, b) as f64 / a.len().min(b.len()).max(1) as f64
 }
 
-/// Returns how the selected tabs at the bottom, or of a row further up, relate.
+/// Returns the relation of the selected tabs at the bottom, or of those in a row further up.
 fn tabs(a: Look<'_>, b: Look<'_>, at_bottom: bool) -> TabRelation {
     let both = |count| Some((a.selected(at_bottom, count)?, b.selected(at_bottom, count)?));
     match (2..=MAX_TABS).find_map(both) {
@@ -120,7 +130,7 @@ fn tabs(a: Look<'_>, b: Look<'_>, at_bottom: bool) -> TabRelation {
     }
 }
 
-/// Returns how surely two looks show the same page in the same language; 0 if they do not.
+/// Returns a score of how surely two captures show the same page in the same language, up to 2, or 0 if they do not.
 pub fn same(a: Look<'_>, b: Look<'_>) -> f64 {
     let of = |kind: Kind| (a.of(kind), b.of(kind));
     let labels = jaccard(of(Kind::Label).0, of(Kind::Label).1);
@@ -136,7 +146,7 @@ pub fn same(a: Look<'_>, b: Look<'_>) -> f64 {
     let headings = (a.heading(), b.heading());
     let same_heading = (a.is_field() && b.is_field()) || matches!(headings, (Some(x), Some(y)) if x == y);
     match (same_heading, tab) {
-        // A name that is the heading of an item may also be that of a page about it.
+        // The heading of an item may also be the heading of another page about that item.
         (true, _)
             if !a.is_field()
                 && shares_no_control(a, b)
@@ -144,7 +154,7 @@ pub fn same(a: Look<'_>, b: Look<'_>) -> f64 {
         {
             return 0.0;
         }
-        // In a form it is a choice.
+        // In a form, the selected tab is a choice.
         (true, TabRelation::Other) if a.is_form() && b.is_form() => return at_least(labels, SAME_DESPITE_TAB),
         (true, TabRelation::Other) => return 0.0,
         (true, _) => return 1.0 + labels,
@@ -171,7 +181,7 @@ pub fn same(a: Look<'_>, b: Look<'_>) -> f64 {
     if labels >= SAME_LABELS && label_count >= 4 {
         return labels;
     }
-    // The control that leads back is on many pages.
+    // The back control does not count, because many pages have it.
     let lead = usize::from(!a.of(Kind::Lead).is_empty() && a.of(Kind::Lead) == b.of(Kind::Lead));
     let controls_beside = control_count.saturating_sub(lead);
     if controls_beside >= 3 && overlap(of(Kind::Chrome).0, of(Kind::Chrome).1) >= 0.75 {
@@ -181,7 +191,7 @@ pub fn same(a: Look<'_>, b: Look<'_>) -> f64 {
     by_controls.max(at_least_both(labels, places))
 }
 
-/// Returns whether two looks have several controls each, besides those that lead back, and share hardly any.
+/// Returns whether two captures have several controls each, apart from back controls, and share hardly any of them.
 fn shares_no_control(a: Look<'_>, b: Look<'_>) -> bool {
     let leads =
         |control: &u64| a.of(Kind::Lead).iter().chain(b.of(Kind::Lead)).any(|lead| (lead ^ control) & BODY == 0);
@@ -190,13 +200,12 @@ fn shares_no_control(a: Look<'_>, b: Look<'_>) -> bool {
     own.len().min(other.len()) >= OWN_CONTROLS && overlap(&own, &other) <= SHARED_CONTROLS
 }
 
-/// Returns the mean of two indices if both are high enough for pages that look alike and say partly the same.
+/// Returns the mean of two Jaccard indices if they reach [`ALIKE_LABELS`] and [`ALIKE_PLACES`], else 0.
 fn at_least_both(labels: f64, places: f64) -> f64 {
     if labels >= ALIKE_LABELS && places >= ALIKE_PLACES { f64::midpoint(labels, places) } else { 0.0 }
 }
 
-/// Returns whether two looks are in different languages, as far as that can be told: they share hardly any label of a
-/// control.
+/// Returns whether two captures seem to be in different languages: their controls share hardly any labels.
 pub fn differ_in_language(a: Look<'_>, b: Look<'_>) -> bool {
     let of = |kind: Kind| (a.of(kind), b.of(kind));
     let (lead, navigation, texts, controls) = (of(Kind::Lead), of(Kind::Navigation), of(Kind::Label), of(Kind::Chrome));
@@ -208,20 +217,21 @@ pub fn differ_in_language(a: Look<'_>, b: Look<'_>) -> bool {
     let leads = !lead.0.is_empty() && !lead.1.is_empty();
     let navigates = !navigation.0.is_empty() && !navigation.1.is_empty();
     if navigates || (leads && lead.0 != lead.1) {
-        // Names and numbers stay in every language.
+        // Names and numbers are the same in every language.
         return other_controls && overlap(texts.0, texts.1) <= OTHER_TEXTS_BESIDE;
     }
     !leads && other_controls && overlap(texts.0, texts.1) < OTHER_TEXTS && shared(texts.0, texts.1) <= MAX_OTHER_TEXTS
 }
 
-/// Returns whether a look shows its elements at other places than another one, as a page that was scrolled.
+/// Returns whether two captures show their elements at different places, for example because the page was scrolled.
 pub fn looks_different(a: Look<'_>, b: Look<'_>) -> bool {
     jaccard(a.of(Kind::Place), b.of(Kind::Place)) < DIFFERENT_PLACES
 }
 
-/// Returns how well the places and shapes of the elements of two looks in different languages agree, see
-/// [`SAME_PLACES`]; 0 if something else speaks against one page. A text of another length moves what is below it, so
-/// places alone are not enough.
+/// Returns how well the places and shapes of the elements of two captures in different languages agree, see
+/// [`SAME_PLACES`]. Returns 0 if the captures differ in their selected tabs, in the presence of a heading or of tabs at
+/// the bottom, or in the kind of heading. Places alone are not enough, because a longer text moves the elements below
+/// it.
 pub fn same_places(a: Look<'_>, b: Look<'_>) -> f64 {
     let relations = [tabs(a, b, false), tabs(a, b, true)];
     let fits = !relations.contains(&TabRelation::Other)

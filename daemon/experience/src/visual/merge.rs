@@ -1,8 +1,16 @@
-//! Merges states that have become similar: sets of detections with a Jaccard index over 0.85.
+//! Merges states that have become similar.
 //!
-//! Pages are identified by their structure and are merged only when an update of the app has given a page a new look.
-//! The edges of the state graph refer to structures and need no change; imported edges refer to states and are
-//! rewritten.
+//! Idea: two states of detections are merged if the Jaccard index of their defining sets is over 0.85. Pages are
+//! identified by their structure. They are merged only when an update of the app has given a page a new look: the new
+//! page has the same place and title, and nearly the same components (the same limit), and the old one has not been
+//! seen since.
+//!
+//! Thresholds: 0.85 is in [`identity::merges`]. `tests/e2e/golden.rs` compares merges of detections with the source
+//! tool. A new look must have about as many visits as misses are needed to forget a component (`forget_threshold`).
+//!
+//! Invariant: no counts are lost: the survivor has the visits, components and structures of both states. The edges of
+//! the state graph refer to structures and need no change. Imported edges refer to states and are rewritten. Every
+//! merge can be undone ([`super::history`]).
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,8 +25,8 @@ use super::scope::Known;
 use super::states::{self, State};
 use afd_store::{Result, Sql as _, args};
 
-/// Merges states that have become similar; returns the changes. Only pairs with a touched state are compared, as no
-/// other pair can have become similar.
+/// Merges states that have become similar, and returns the changes. It compares only pairs with a touched state,
+/// because no other pair can have become similar.
 pub fn similar(connection: &Connection, origin: &str, app: i64, touched: &Touched, at: i64) -> Result<Vec<Entry>> {
     if touched.states.is_empty() && !touched.everything {
         return Ok(Vec::new());
@@ -31,20 +39,20 @@ pub fn similar(connection: &Connection, origin: &str, app: i64, touched: &Touche
         let (Some(a), Some(b)) = (states::get(connection, first)?, states::get(connection, second)?) else {
             return Ok(entries);
         };
-        // The state with more visits survives; with equal visits the earlier one.
+        // The state with more visits survives, or the earlier one if the visits are equal.
         let (survivor, gone) = if b.visit_count > a.visit_count { (b, a) } else { (a, b) };
-        let why = format!("{common} of {union} components are equal, more than 85 percent");
+        let why = format!("{common} of {union} components are equal, which is more than 85 %");
         entries.push(merge(connection, origin, &survivor, &gone, &why, at)?);
         touched.states.insert(survivor.id);
         touched.states.remove(&gone.id);
     }
 }
 
-/// Merges a page into the one that took its place: it has the same place and title and nearly the same components, was
-/// first visited after the last visit of the other, and has had enough visits for a component to be forgotten. Returns
-/// the changes.
+/// Merges a page into the page that replaced it, and returns the changes. The replacement has the same place and title
+/// and nearly the same components. It was first visited after the last visit of the old page, and has had enough visits
+/// for a component to be forgotten.
 pub fn redesigned(connection: &Connection, origin: &str, scope: &Known, at: i64) -> Result<Vec<Entry>> {
-    // The first visit with the new look was still taken for the old one.
+    // Adds one visit, because the first visit with the new look still counted for the old page.
     let pairs: Vec<(i64, i64)> = connection.all(
         "SELECT a.id AS gone, b.id AS living FROM states a JOIN states b ON b.app_id = a.app_id AND b.place = a.place AND b.title = a.title
          WHERE a.app_id = :app_id AND a.kind = 'page' AND b.kind = 'page' AND a.deleted_at IS NULL AND b.deleted_at IS NULL
@@ -64,9 +72,9 @@ pub fn redesigned(connection: &Connection, origin: &str, scope: &Known, at: i64)
         let (Some(gone), Some(living)) = (states::get(connection, gone)?, states::get(connection, living)?) else {
             continue;
         };
-        let why = format!("the page has looked like this for {} visits and not as before", living.visit_count);
+        let why = format!("the page had this look on {} visits, and its old look on none since", living.visit_count);
         entries.push(merge(connection, origin, &living, &gone, &why, at)?);
-        // The living one is named by its own look.
+        // Only the newest look names the surviving page.
         connection.execute(
             "UPDATE state_variants SET defines = 0 WHERE state_id = :state AND key NOT IN (SELECT key FROM state_variants
                 WHERE state_id = :state AND defines = 1 ORDER BY updated_at DESC LIMIT 1)",
@@ -76,7 +84,7 @@ pub fn redesigned(connection: &Connection, origin: &str, scope: &Known, at: i64)
     Ok(entries)
 }
 
-/// Returns the components of a state that do not come and go with a list.
+/// Returns the row ids of the components of a state that do not scroll.
 fn tree_components(connection: &Connection, state: i64) -> Result<HashSet<i64>> {
     connection.all(
         "SELECT sc.component_id FROM state_components sc JOIN components c ON c.id = sc.component_id
@@ -137,7 +145,7 @@ fn merge(connection: &Connection, origin: &str, survivor: &State, gone: &State, 
     change.commit(origin, ChangeOp::Merge, &what, why, at)
 }
 
-/// Activity of a component on a state.
+/// The usage counts of a component on a state.
 struct Link {
     defining: bool,
     seen: i64,
@@ -145,7 +153,7 @@ struct Link {
     seen_before: Option<i64>,
 }
 
-/// Gives the survivor the components of both states, with the sum of both counts.
+/// Links the components of both states to the survivor, with the sum of both counts.
 fn join_links(connection: &Connection, survivor: &State, gone: &State, visits: i64) -> Result<()> {
     let links = |state: &State| -> Result<HashMap<i64, Link>> {
         let mut statement = connection.prepare(
@@ -175,7 +183,7 @@ fn join_links(connection: &Connection, survivor: &State, gone: &State, visits: i
         let both = [ours.get(&component), theirs.get(&component)];
         let found = || both.iter().flatten();
         let seen: i64 = found().map(|l| l.seen).sum();
-        // Seen on one of the states means not missed.
+        // A component that was seen on one of the states was not missed.
         let misses = found().map(|l| l.misses).min().unwrap_or_default();
         // `None` stands for the last visit of the state.
         let seen_before =
@@ -192,7 +200,7 @@ fn join_links(connection: &Connection, survivor: &State, gone: &State, visits: i
     Ok(())
 }
 
-/// Moves imported edges to the survivor; equal edges become one, see [`JOIN_EDGES`].
+/// Moves imported edges to the survivor. Joins equal edges with [`JOIN_EDGES`].
 fn join_edges(connection: &Connection, survivor: &State, gone: &State, at: i64) -> Result<()> {
     let mut statement = connection.prepare(
         "SELECT id, from_state, action, to_state FROM imported_edges WHERE app_id = :app_id ORDER BY position",

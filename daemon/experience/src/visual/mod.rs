@@ -1,11 +1,11 @@
-//! The visual memory: the components that apps and sites consist of, the states (pages and dialogs) they form, and how
-//! states lead to one another.
+//! The visual memory: the components of apps and sites, the states (pages and dialogs) that they form, and the
+//! transitions between states.
 //!
-//! A [`lesson::Lesson`] is what one observation of a screen teaches, whatever its source: the accessibility tree,
+//! A [`lesson::Lesson`] holds the data of one observation of a screen, whatever its source: the accessibility tree,
 //! detections sent by a client, or a detector program. [`learn`] stores it: it inserts new components, counts missed
 //! ones, and recognises the state ([`identity`]) or creates one. [`forget`] and [`merge`] clean up afterwards, and
-//! their changes can be undone ([`history`]). [`graph`] builds the state graph from the transitions that the memory
-//! counted. Everything is kept per scope: an app, or a site in a browser.
+//! their changes can be undone ([`history`]). [`graph`] builds the state graph from the counted transitions. Everything
+//! is stored per scope: an app, or a site in a browser.
 
 pub mod cleanup;
 pub mod components;

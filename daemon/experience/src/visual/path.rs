@@ -1,9 +1,15 @@
 //! Routes through the state graph.
 //!
-//! The cost of an edge is its risk, that is the negative logarithm of its probability, plus a little for its duration
-//! and for each step. Risks add up along a route as probabilities multiply, so the cheapest route is roughly the most
-//! reliable one. Yen's algorithm returns the best few; for the fewest steps a breadth-first search is enough.
-//! Interrupts are never part of a route.
+//! Idea: the cost of an edge is its risk, which is the negative logarithm of its probability, plus a little for its
+//! duration and for each step. Risks add up along a route as probabilities multiply, so the cheapest route is roughly
+//! the most reliable one. Yen's algorithm returns the best few routes. For the fewest steps, a breadth-first search is
+//! enough.
+//!
+//! Invariant: interrupts are never part of a route, and a route uses only one edge between two states, the best one.
+//!
+//! Constants: a step costs as much as a risk of about 2 %, ten seconds as much as a risk of about 10 %. A step that was
+//! never measured counts as one second. `tests/e2e/golden.rs` compares routes with the fewest steps with the source
+//! tool.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -11,10 +17,10 @@ use pathfinding::directed::{bfs::bfs, bfs::bfs_reach, yen::yen};
 
 use super::graph::{Edge, Graph};
 
-/// Cost of a step besides its risk, as every step may bring surprises. Costs are in millionths, like the negative
-/// logarithm of a probability.
+/// Cost of a step in addition to its risk, because every step may have unexpected effects. Costs are in millionths of
+/// the unit of the negative natural logarithm of a probability.
 const STEP: u64 = 20_000;
-/// Cost of a millisecond: ten seconds cost as much as a risk of one tenth.
+/// Cost of a millisecond. Ten seconds cost about as much as a risk of 10 %.
 const MILLISECOND: u64 = 10;
 /// Assumed duration of a step that was never measured, milliseconds.
 const UNMEASURED_MS: i64 = 1_000;
@@ -33,11 +39,11 @@ pub struct Route<'a> {
 /// A query for routes.
 #[derive(Debug, Clone)]
 pub struct RouteQuery {
-    /// Row id of the state to start from.
+    /// Row id of the start state.
     pub from: i64,
     /// Row ids of the goals; reaching any of them is enough.
     pub goals: BTreeSet<i64>,
-    /// Whether to look for the fewest steps, whatever their probability.
+    /// Whether to search for the fewest steps, regardless of their probability.
     pub shortest: bool,
     /// Maximum number of routes.
     pub routes: usize,
@@ -49,10 +55,11 @@ fn cost(edge: &Edge) -> u64 {
     risk as u64 + STEP + time * MILLISECOND
 }
 
-/// Returns the best edge between each two states: the cheapest, or for the fewest steps the first that was seen.
+/// Returns the best edge between each two states: the cheapest one or, for the fewest steps, the one that was seen
+/// first.
 fn best_edges<'a>(graph: &'a Graph, shortest: bool) -> HashMap<i64, Vec<&'a Edge>> {
     let mut best: HashMap<i64, Vec<&'a Edge>> = HashMap::new();
-    // A page that was seen only once can be a goal, too.
+    // Includes pages that were seen only once, because they can be goals, too.
     for edge in
         graph.edges.iter().filter(|e| e.from != e.to && !graph.is_interrupt(e.from) && !graph.is_interrupt(e.to))
     {
@@ -89,8 +96,8 @@ fn route(edges: Vec<&Edge>) -> Route<'_> {
     }
 }
 
-/// Returns the reachable state that has most in common with an unreachable goal; of several, the one with the fewest
-/// steps.
+/// Returns the reachable state that has most in common with an unreachable goal, by components and place. Of equal
+/// states, returns the one with the fewest steps.
 pub fn nearest(graph: &Graph, wanted: &RouteQuery, components: &BTreeMap<i64, BTreeSet<String>>) -> Option<i64> {
     let best = best_edges(graph, true);
     let reached: Vec<i64> =

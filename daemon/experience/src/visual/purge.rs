@@ -1,5 +1,6 @@
-//! Deleting for good. What was deleted or forgotten keeps its content as long as that can be undone; then its labels,
-//! texts and pictures go, and a row without content remains, by which a copy of this memory learns of the deletion.
+//! Permanent deletion. A deleted or forgotten item keeps its content while the change can be undone. After that, its
+//! labels, texts and pictures are removed. A row without content remains, so that copies of this memory learn of the
+//! deletion.
 
 use std::collections::HashSet;
 
@@ -12,7 +13,7 @@ use afd_store::args;
 /// Time for which a change can be undone, milliseconds.
 pub const UNDO_MS: i64 = 30 * 24 * 3600 * 1000;
 
-/// Statements that remove the content of deleted rows, by table; a condition follows.
+/// Statements that remove the content of deleted rows, by table. Callers append a condition.
 const EMPTY: [(&str, &str); 2] = [
     (
         "components",
@@ -26,7 +27,8 @@ const EMPTY: [(&str, &str); 2] = [
     ),
 ];
 
-/// Removes the content of what was deleted before this time (UTC milliseconds), with the records of changes until then.
+/// Removes the content of rows that were deleted before this time (UTC milliseconds), and the changes in the history
+/// until then.
 pub fn expired(connection: &Connection, before: i64) -> Result<()> {
     connection.execute("DELETE FROM visual_history WHERE at < :before", args! {before})?;
     for (_, empty) in EMPTY {
@@ -35,7 +37,7 @@ pub fn expired(connection: &Connection, before: i64) -> Result<()> {
     Ok(())
 }
 
-/// Removes the content of what a change deleted, with the records of all changes by which it could be restored.
+/// Removes the content of the rows that a change deleted, and all changes in the history that could restore them.
 pub fn change(connection: &Connection, id: i64) -> Result<()> {
     let rows = history::rows_of(connection, id)?;
     for other in history::touching(connection, id)? {
@@ -50,7 +52,7 @@ pub fn change(connection: &Connection, id: i64) -> Result<()> {
     Ok(())
 }
 
-/// Returns the uids of the pictures that components, pages and records of changes refer to.
+/// Returns the uids of the pictures to which components, pages and changes in the history refer.
 pub fn pictures_in_use(connection: &Connection) -> Result<HashSet<String>> {
     let mut statement = connection.prepare(
         "SELECT crop AS picture FROM components WHERE crop IS NOT NULL

@@ -1,7 +1,8 @@
-//! Draws the state graph: for Graphviz, for Mermaid, and as SVG.
+//! Draws the state graph: for Graphviz, for Mermaid, or as SVG.
 //!
-//! States are grouped into clusters by activity. Several edges between two states are one line, labelled with the most
-//! used action and the number of others. Interrupts have a cluster of their own, and show how they are dismissed.
+//! States are grouped into clusters by activity. Several edges between two states become one line, labelled with the
+//! most used action and the number of others. Interrupts have a cluster of their own, and show the action that
+//! dismisses them.
 
 use afd_proto::visual::StateKind;
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -15,7 +16,7 @@ const MAX_LABEL: usize = 34;
 /// Maximum number of lines with labels. With more lines, labels would overlap and are shown on hover only.
 const MAX_LABELLED: usize = 80;
 
-/// A state as it is drawn.
+/// A drawn state.
 struct Node<'a> {
     id: String,
     state: &'a State,
@@ -75,7 +76,7 @@ pub struct Picture<'a> {
 }
 
 impl<'a> Picture<'a> {
-    /// Arranges a graph: its defined states, in the order in which they are reached.
+    /// Arranges the defined states of a graph, in the order in which they are reached.
     pub fn of(graph: &'a Graph) -> Self {
         let mut clusters: Vec<String> = Vec::new();
         let mut nodes: Vec<Node<'a>> = Vec::new();
@@ -117,7 +118,7 @@ impl<'a> Picture<'a> {
         self.lines.iter().map(|l| l.edges.len()).sum()
     }
 
-    /// Returns the second line of a node: its visits, or how a pop-up is dismissed.
+    /// Returns the second line of a node: its visits or, for a pop-up, the action that dismisses it.
     fn note(&self, node: &Node<'_>) -> String {
         match (node.interrupt, self.dismissals.get(&node.state.id)) {
             (true, Some(way)) => format!("pop-up \u{b7} {way}"),
@@ -225,8 +226,8 @@ struct Layout {
 }
 
 impl Picture<'_> {
-    /// Places clusters side by side, in rows that together have about the shape of a screen; the states of a cluster
-    /// are placed in columns.
+    /// Places clusters side by side, in rows that together have about the shape of a screen. Places the states of a
+    /// cluster in columns.
     fn layout(&self) -> Layout {
         let per_column = ((self.nodes.len() as f64).sqrt().ceil() as usize).clamp(3, 12);
         let widest = ((self.nodes.len() as f64).sqrt() * 1.3).ceil().max(3.0) * (NODE_WIDTH + GAP_WIDTH);
@@ -324,7 +325,7 @@ fn draw_line(out: &mut String, line: &Line<'_>, layout: &Layout, labelled: bool)
     out.push_str("</g>\n");
 }
 
-/// Returns the path of a line, and where its label is.
+/// Returns the path of a line, and the position of its label.
 fn path_of(line: &Line<'_>, layout: &Layout) -> (String, f64, f64) {
     let ((ax, ay), (bx, by)) = (layout.nodes[line.from], layout.nodes[line.to]);
     let (aw, bw) = (ax + NODE_WIDTH, bx + NODE_WIDTH);

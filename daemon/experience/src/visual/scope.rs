@@ -4,7 +4,7 @@ use rusqlite::{Connection, Row};
 
 use afd_store::{Result, Sql as _, args, new_uid, now_ms, read};
 
-/// An app, or a site in one.
+/// An app, or a site in a browser.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Scope {
     /// Package or program.
@@ -61,7 +61,7 @@ pub fn all(connection: &Connection) -> Result<Vec<Known>> {
     Ok(found)
 }
 
-/// Returns a scope; inserts it if it is unknown, restores it if it is deleted.
+/// Returns a scope. Inserts it if it is unknown, and restores it if it is deleted.
 pub fn get_or_create(connection: &Connection, origin: &str, scope: &Scope) -> Result<Known> {
     if let Some(known) = find(connection, scope)? {
         return Ok(known);
@@ -96,7 +96,7 @@ pub fn set_threshold(connection: &Connection, id: i64, threshold: i64) -> Result
     Ok(())
 }
 
-/// Stores the artifact with the picture of a page. Returns the uid of the artifact it replaces.
+/// Stores the artifact with the picture of a page. Returns the uid of the artifact that it replaces.
 pub fn add_page(connection: &Connection, id: i64, page: &str, artifact: &str) -> Result<Option<String>> {
     let path = format!("$._pages.\"{}\"", page.replace(['"', '\\'], "_"));
     let before: Option<String> =
@@ -117,7 +117,7 @@ pub(super) fn count_detector_look(connection: &Connection, id: i64) -> Result<()
     Ok(())
 }
 
-/// Stores the size of the screen, pixels, on which the scope was seen last.
+/// Stores the size in pixels of the screen on which the scope was last seen.
 pub(super) fn note_screen(connection: &Connection, id: i64, size: Option<(i32, i32)>) -> Result<()> {
     let Some((width, height)) = size else { return Ok(()) };
     connection.run(
@@ -128,7 +128,7 @@ pub(super) fn note_screen(connection: &Connection, id: i64, size: Option<(i32, i
     Ok(())
 }
 
-/// Adds a host, with its port if it has one, to the hosts seen of a site.
+/// Adds a host, with its port if it has one, to the known hosts of a site.
 pub fn add_host(connection: &Connection, scope: &Scope, host: &str) -> Result<()> {
     connection.run(
         "UPDATE apps SET hosts = json_insert(hosts, '$[#]', :host), updated_at = :now WHERE app = :app AND site = :site
@@ -138,7 +138,7 @@ pub fn add_host(connection: &Connection, scope: &Scope, host: &str) -> Result<()
     Ok(())
 }
 
-/// Returns the hosts seen of a site.
+/// Returns the known hosts of a site.
 pub fn hosts(connection: &Connection, id: i64) -> Result<Vec<String>> {
     let text: String = connection.one("SELECT hosts FROM apps WHERE id = :id", args! {id}, |row| row.get("hosts"))?;
     Ok(serde_json::from_str(&text).unwrap_or_default())

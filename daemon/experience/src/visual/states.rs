@@ -1,4 +1,15 @@
-//! States: pages, dialogs, and sets of detections that stand for a page.
+//! States: pages, dialogs, and sets of detections that stand for a page. This module stores them; [`super::identity`]
+//! decides which state a screen shows.
+//!
+//! Idea: a page or dialog is recognised by its structures (`state_variants`). One of them names the state, and the
+//! others were assigned to it later. A set of detections is recognised by its defining components. A state without a
+//! code was seen once and is not defined yet; [`define`] gives it a code and a name.
+//!
+//! Invariant: a structure belongs to one state at a time, because its key is the primary key. Component counts are
+//! derived from visits: a component of a state was seen at all visits since `from_visit` except `missed` of them. A
+//! visit without changes therefore updates no row of a component.
+//!
+//! The only threshold here is [`MAX_TEXTS`]. Those of recognition are in [`super::identity`] and `likeness`.
 
 use std::collections::HashSet;
 
@@ -23,25 +34,25 @@ pub struct State {
     pub id: i64,
     /// Unique id, the same in every copy of this memory.
     pub uid: String,
-    /// Uid of the memory that learned it first; `None` for this one.
+    /// Uid of the store that learned it first; `None` for this store.
     pub origin: Option<String>,
     /// Row id of the scope.
     pub app: i64,
-    /// `s_` and six hexadecimal digits; `None` until it is defined.
+    /// Code: `s_` and six hexadecimal digits; `None` until the state is defined.
     pub code: Option<String>,
     /// Name.
     pub name: Option<String>,
-    /// Description, when one was given.
+    /// Description, if one was given.
     pub description: Option<String>,
     /// Kind of state.
     pub kind: StateKind,
-    /// Activity or URL; empty where there is none.
+    /// Activity or URL; empty if there is none.
     pub place: String,
     /// Title of the page, digits masked.
     pub title: Option<String>,
     /// Number of visits.
     pub visit_count: i64,
-    /// Texts that can be read on it.
+    /// Texts on the screen.
     pub texts: Vec<String>,
     /// Time of the first visit, UTC milliseconds.
     pub first_seen: i64,
@@ -52,7 +63,8 @@ pub struct State {
 }
 
 impl State {
-    /// Returns the name, else the code; of a state that is not defined yet the title, else the last part of its place.
+    /// Returns the name, else the code. For a state that is not defined yet, returns the title, else the last part of
+    /// its place.
     pub fn called(&self) -> &str {
         let place = self.place.rsplit(['/', '.']).next().filter(|p| !p.is_empty());
         self.name.as_deref().or(self.code.as_deref()).or(self.title.as_deref()).or(place).unwrap_or("?")
@@ -75,7 +87,7 @@ pub(super) struct Visit {
 
 /// A state that is not defined yet.
 pub(super) struct Draft {
-    /// Texts that could be read at its first visit.
+    /// Texts on the screen at its first visit.
     pub texts: Vec<String>,
 }
 
@@ -94,8 +106,8 @@ fn read(row: &Row<'_>) -> rusqlite::Result<State> {
     }))
 }
 
-/// Returns the states of a scope, in the order in which they were learned; with `undefined` also those that are not
-/// defined yet.
+/// Returns the states of a scope, in the order in which they were learned. With `undefined`, includes those that are
+/// not defined yet.
 pub fn list(connection: &Connection, app: i64, undefined: bool) -> Result<Vec<State>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM states WHERE app_id = :app_id AND deleted_at IS NULL AND (:undefined OR code IS NOT NULL)
@@ -120,7 +132,7 @@ pub fn defining(connection: &Connection, app: i64) -> Result<Vec<(i64, String)>>
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns the states that a component belongs to.
+/// Returns the row ids of the states to which a component belongs.
 pub fn with_component(connection: &Connection, component: i64) -> Result<Vec<i64>> {
     connection.all(
         "SELECT state_id FROM state_components WHERE component_id = :component_id ORDER BY state_id",
@@ -129,7 +141,7 @@ pub fn with_component(connection: &Connection, component: i64) -> Result<Vec<i64
     )
 }
 
-/// Returns the states that structures belong to, as pairs of key and state. Unknown keys are left out.
+/// Returns the states to which structures belong, as pairs of key and state. Unknown keys are left out.
 pub fn by_structure(connection: &Connection, keys: &[&str]) -> Result<Vec<(String, i64)>> {
     let mut statement = connection.prepare_cached("SELECT state_id FROM state_variants WHERE key = :key")?;
     let mut found = Vec::new();
@@ -141,7 +153,7 @@ pub fn by_structure(connection: &Connection, keys: &[&str]) -> Result<Vec<(Strin
     Ok(found)
 }
 
-/// Returns the keys of all structures that are the same state as this one, including its own.
+/// Returns the keys of the structures of the same state as this one, including its own.
 pub fn structures_of_same_state(connection: &Connection, key: &str) -> Result<Vec<String>> {
     let mut statement = connection.prepare_cached(
         "SELECT key FROM state_variants WHERE state_id = (SELECT state_id FROM state_variants WHERE key = :key)
@@ -155,7 +167,7 @@ pub fn structures_of_same_state(connection: &Connection, key: &str) -> Result<Ve
     Ok(keys)
 }
 
-/// Returns the other states that are pages with this place and title, the latest first.
+/// Returns the row ids of up to ten other pages with this place and title, most recently seen first.
 pub(super) fn others_of_page(
     connection: &Connection,
     app: i64,
@@ -181,7 +193,7 @@ pub(super) fn codes(connection: &Connection, app: i64) -> Result<HashSet<String>
     )
 }
 
-/// Returns the name of a page without a title: the last part of its activity, or its code.
+/// Returns the name of a page without a title: the last part of its place, or a name that is derived from its code.
 pub(super) fn name_of(structure: &Structure, code: &str) -> String {
     let last = structure.place.rsplit(['/', '.']).next().unwrap_or_default();
     match (structure.dialog, last.is_empty()) {
@@ -211,7 +223,7 @@ pub(super) fn insert_page(
     Ok(connection.last_insert_rowid())
 }
 
-/// Inserts a state that a set of detections stands for.
+/// Inserts a state that stands for a set of detections.
 pub(super) fn insert_set(
     connection: &Connection,
     origin: &str,
@@ -233,7 +245,7 @@ pub(super) fn insert_set(
     Ok(connection.last_insert_rowid())
 }
 
-/// Encodes the first texts for a column.
+/// Encodes the first [`MAX_TEXTS`] texts for a column.
 fn texts(texts: &[String]) -> String {
     serde_json::to_string(&texts[..texts.len().min(MAX_TEXTS)]).unwrap_or_else(|_| "[]".to_owned())
 }
@@ -251,7 +263,7 @@ pub(super) fn visit(connection: &Connection, state: i64, at: i64) -> Result<Visi
     Ok(Visit { count, before })
 }
 
-/// Stores what could be read on a page at its first visit.
+/// Stores the texts of a page at its first visit.
 pub(super) fn set_texts(connection: &Connection, state: i64, read: &[String]) -> Result<()> {
     connection.run(
         "UPDATE states SET visible_texts = :visible_texts WHERE id = :id",
@@ -260,7 +272,7 @@ pub(super) fn set_texts(connection: &Connection, state: i64, read: &[String]) ->
     Ok(())
 }
 
-/// Returns a state if it is not defined yet.
+/// Returns the draft of a state, if the state is not defined yet.
 pub(super) fn undefined(connection: &Connection, state: i64) -> Result<Option<Draft>> {
     let found: Option<String> = connection.first(
         "SELECT visible_texts FROM states WHERE id = :id AND code IS NULL",
@@ -270,7 +282,7 @@ pub(super) fn undefined(connection: &Connection, state: i64) -> Result<Option<Dr
     Ok(found.map(|texts| Draft { texts: serde_json::from_str(&texts).unwrap_or_default() }))
 }
 
-/// Defines a state, which gives it a code and a name.
+/// Defines a state: stores its code, name, description and texts.
 pub(super) fn define(
     connection: &Connection,
     state: i64,
@@ -295,12 +307,12 @@ pub fn rename(connection: &Connection, state: i64, name: &str, at: i64) -> Resul
     Ok(())
 }
 
-/// How a structure belongs to a state.
+/// The relation of a structure to its state.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Standing {
-    /// Whether the state is named by it.
+    /// Whether it names the state.
     pub names: bool,
-    /// Whether it stays there, however it looks.
+    /// Whether it stays with the state, even if another state is more similar.
     pub pinned: bool,
     /// Whether its evidence is kept as an example of the state.
     pub example: bool,
@@ -332,7 +344,7 @@ pub(super) fn put_variant(
     Ok(())
 }
 
-/// Returns the state that a structure belongs to, by its key.
+/// Returns the state to which a structure belongs, by the key of the structure.
 pub fn of_structure(connection: &Connection, key: &str) -> Result<Option<State>> {
     match by_structure(connection, &[key])?.pop() {
         Some((_, state)) => get(connection, state),
@@ -340,9 +352,9 @@ pub fn of_structure(connection: &Connection, key: &str) -> Result<Option<State>>
     }
 }
 
-/// Stores which components were found by their pictures and which were missed. With a known state this is a visit at
-/// which only these components were looked for; without one, only loose components can be missed. Returns the number of
-/// misses on the state.
+/// Stores which components were found by their pictures and which were missed. With a known state, this is a visit that
+/// looked only for these components. Without one, only loose components can be missed. Returns the number of misses on
+/// the state.
 pub fn note_matches(
     connection: &Connection,
     app: i64,

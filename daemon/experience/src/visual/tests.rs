@@ -1,4 +1,4 @@
-//! What lessons teach: states, components, forgetting, merging, undoing, and the graph, on a database in memory.
+//! Tests of learning: states, components, forgetting, merging, undo, and the graph, on an in-memory database.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -96,7 +96,7 @@ fn sighting(name: &str) -> Sighting {
     }
 }
 
-/// A lesson of a page with these components.
+/// Returns a lesson of a page with these components.
 fn lesson(structure: Structure, names: &[&str]) -> Lesson {
     Lesson {
         structure: Some(structure),
@@ -107,7 +107,7 @@ fn lesson(structure: Structure, names: &[&str]) -> Lesson {
     }
 }
 
-/// A lesson of a picture in which a detector found these components.
+/// Returns a lesson of a picture in which a detector found these components.
 fn picture(names: &[&str]) -> Lesson {
     let found = |name: &&str| Sighting { source: "ocr".into(), confidence: Some(0.9), ..sighting(name) };
     Lesson { sightings: names.iter().map(found).collect(), ..Lesson::of_picture(app(), None, 0) }
@@ -165,7 +165,7 @@ fn page_that_was_only_scrolled_stays_what_it_was() {
     let list = lab.learn(&lesson(top.clone(), &[])).state;
     let further = Lesson { scrolled_from: Some(top.key()), ..lesson(structure("List", 50..60), &[]) };
     assert_eq!(lab.learn(&further).state, list);
-    // From a page that is not known, it is what it looks like.
+    // If the page before scrolling is unknown, the structure decides.
     let unknown = Lesson { scrolled_from: Some("unknown".into()), ..lesson(structure("List", 80..90), &[]) };
     assert_ne!(lab.learn(&unknown).state, list);
 }
@@ -205,7 +205,7 @@ fn component_that_is_seen_in_between_is_not_forgotten() {
         lab.learn(&with);
     }
     assert!(forget::stale(&lab.c, ORIGIN, &lab.scope(), lab.at.get()).expect("forgets").is_empty());
-    // A list of components that was cut says nothing of the rest, and neither does a detector of a tree.
+    // A truncated list of components says nothing about the rest, and neither does a detector about a tree.
     for _ in 0..6 {
         assert_eq!(lab.learn(&Lesson { cut: true, ..without.clone() }).missed, 0);
     }
@@ -253,7 +253,7 @@ fn similar_sets_of_detections_are_merged_into_the_one_with_more_visits() {
     let touched = lab.index.take_pending().remove(&lab.scope().id).expect("touched");
     let merged = merge::similar(&lab.c, ORIGIN, lab.scope().id, &touched, lab.at.get()).expect("merges");
     assert!(merged.is_empty(), "20 of 30 are no 85 percent");
-    // What is forgotten of the larger one makes them similar.
+    // Deleting components of the larger one makes them similar.
     for name in &words[22..30] {
         let component = lab.component(name).expect("known");
         forget::delete_component(&lab.c, ORIGIN, lab.scope().id, &component, (ChangeOp::Delete, "asked"), lab.at.get())
@@ -276,7 +276,7 @@ fn tap(label: &str) -> Action {
     Action { target: Some(target), ..Action::of(Verb::Tap) }
 }
 
-/// An outcome of an action: how often it led from one page to another, or to none.
+/// Returns an outcome of an action: the number of times that it led from one page to another, or to none.
 fn led(from: &Structure, action: Action, to: Option<&Structure>, count: i64, mean_ms: i64) -> Move {
     Move {
         from: from.key(),
@@ -292,8 +292,8 @@ fn led(from: &Structure, action: Action, to: Option<&Structure>, count: i64, mea
     }
 }
 
-/// Four pages: from A to D by B, which is reliable, or by C, which is shorter in time but often fails; and at once by a
-/// step that hardly ever works.
+/// Returns four pages. A leads to D through B, which is reliable, through C, which takes less time but often fails, and
+/// directly, by a step that hardly ever works.
 fn square() -> (Lab, [i64; 4], Vec<Move>) {
     let lab = Lab::new();
     let pages = ["A", "B", "C", "D"].map(|t| structure(t, (0..10).map(|n| n + 100 * u64::from(t.as_bytes()[0]))));
@@ -327,7 +327,7 @@ fn most_reliable_route_is_the_first() {
     assert_eq!(titles(&graph, &lab, &query), [vec!["B", "D"], vec!["C", "D"], vec!["D"]]);
     let best = &routes(&graph, &query)[0];
     assert_eq!(best.expected_ms, 1_000);
-    // 20 of 20, pulled towards one half: 21 of 22, twice.
+    // Each of the two steps succeeded in 20 of 20 attempts. Pulled towards 0.5, that is 21 of 22.
     assert!((best.probability - (21.0_f64 / 22.0).powi(2)).abs() < 1e-9, "{}", best.probability);
     let shortest = RouteQuery { shortest: true, ..query };
     assert_eq!(titles(&graph, &lab, &shortest), [vec!["D"]]);

@@ -1,4 +1,4 @@
-//! What was learned of screens, as records that another copy of the memory can take in. Pictures are not in them.
+//! Records of the visual memory, which another copy of the memory can import. They contain no pictures.
 
 use rusqlite::Connection;
 use serde_json::Value;
@@ -10,7 +10,7 @@ const fn kind(name: &'static str, table: &'static str, natural: &'static [&'stat
     Kind { name, table, skipped: &[], natural }
 }
 
-/// The kinds in the order in which they are written: what a record refers to comes first.
+/// The kinds in the order in which they are written. A record follows the records to which it refers.
 pub const KINDS: [Kind; 6] = [
     kind("app", "apps", &["app", "site"]),
     kind("component", "components", &["app_id", "key"]),
@@ -33,7 +33,7 @@ fn longest(kind: &str, field: &str) -> usize {
 
 fn range(_: &str, field: &str) -> (i64, i64) {
     match field {
-        // Parts of pages may lie outside of the screen.
+        // Parts of pages may be outside the screen.
         field if field.starts_with("bounds") => (-MAX_FIGURE, MAX_FIGURE),
         "firstSeen" | "lastSeen" | "baseLastSeen" | "looseSince" | "lastUsed" => times(),
         field if field.ends_with("At") => times(),
@@ -68,10 +68,11 @@ pub fn dump(connection: &Connection, kind: &Kind, mut each: impl FnMut(Record)) 
     failure.map_or(Ok(()), |error| Err(error.into()))
 }
 
-/// Takes in a record. A state that is known here by one of its structures is that state.
+/// Imports a record. A state that shares a structure with a stored state becomes that state.
 ///
 /// # Errors
-/// If it does not fit.
+/// When the record is invalid, conflicts with another row or refers to a missing one, or when the database operation
+/// fails.
 pub fn load(
     connection: &Connection,
     loader: &mut Loader,

@@ -3,7 +3,7 @@ use afd_base::task::Tasks;
 use afd_store::Store;
 use afd_store::args;
 
-/// A generator of numbers, the same in every run.
+/// Returns a generator of pseudo-random numbers, which are the same in every run.
 fn numbers() -> impl FnMut() -> u64 {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     move || {

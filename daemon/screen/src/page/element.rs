@@ -1,9 +1,9 @@
 //! Selects the elements of a screen that are remembered as components, and computes the key that identifies each of
 //! them.
 //!
-//! A key consists of stable properties: resource id, class and role. The text of an element is part of its key only
-//! where nothing else identifies it and the text is not expected to change. The rows of a list share one component per
-//! kind of row, whatever they contain.
+//! A key consists of stable properties: resource id, class and role. The text of an element is part of its key only if
+//! nothing else identifies the element and the text is not expected to change. The rows of a list share one component
+//! per kind of row, regardless of their contents.
 
 use afd_proto::vocabulary::Role;
 use std::collections::{HashMap, HashSet};
@@ -14,10 +14,10 @@ use super::{label, mask, structure};
 /// Maximum length of a name made from a label, characters.
 pub const MAX_NAME: usize = 30;
 
-/// An element to be remembered.
+/// An element that is remembered as a component.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Element {
-    /// Identifies the element within its app, across observations.
+    /// Key that identifies the element within its app, across observations.
     pub key: String,
     /// Preferred name, used if no other component has it.
     pub name: String,
@@ -33,7 +33,7 @@ pub struct Element {
     pub bounds: Rect,
     /// Whether it lies in a scroll container, and so moves in and out of view.
     pub scrolls: bool,
-    /// Whether it belongs to a web page, or is one.
+    /// Whether it lies in a web page or shows one.
     pub web: bool,
 }
 
@@ -47,7 +47,7 @@ struct Draft {
 /// Prefix of the keys of elements inside list rows.
 const OF_LIST: &str = "list>";
 
-/// Returns whether a key is that of an element inside list rows.
+/// Returns whether a key belongs to an element inside list rows.
 pub fn belongs_to_list(key: &str) -> bool {
     key.starts_with(OF_LIST)
 }
@@ -61,7 +61,8 @@ pub fn all(snapshot: &Snapshot) -> Vec<Element> {
     resolve_duplicates(drafts)
 }
 
-/// Returns the texts that can be read on the screen, except typed text and secrets; each once, in reading order.
+/// Returns the readable texts of the foreground window, each once, in reading order. Typed text and secrets are left
+/// out.
 pub fn visible_texts(snapshot: &Snapshot) -> Vec<String> {
     let mut nodes = structure::front_nodes(snapshot);
     nodes.sort_by_key(|i| (snapshot.nodes[*i].bounds.top, snapshot.nodes[*i].bounds.left));
@@ -94,7 +95,7 @@ fn draft(snapshot: &Snapshot, index: usize) -> Option<Draft> {
     Some(draft)
 }
 
-/// Returns the element that stands for the same part of every row of a list.
+/// Returns the element that represents the same part of every row of a list.
 fn row(node: &Node, role: Role, list: &Node) -> Draft {
     let within = list.res_id.as_deref().unwrap_or(&list.class);
     let what = node.res_id.as_deref().unwrap_or(&node.class);
@@ -113,8 +114,8 @@ fn row(node: &Node, role: Role, list: &Node) -> Draft {
     Draft { element, words: None, of_list: true }
 }
 
-/// Returns the element of a node inside a web page. Web pages change at will, so only interactive elements with a short
-/// label without digits are remembered.
+/// Returns the element of a node inside a web page. Web pages can change at any time, so only interactive elements with
+/// a short label without digits are remembered.
 fn web_element(snapshot: &Snapshot, index: usize, role: Role) -> Option<Draft> {
     let words = label::of(snapshot, index).title;
     let plain = !words.is_empty() && words.chars().count() <= MAX_NAME && !words.chars().any(char::is_numeric);
@@ -152,7 +153,7 @@ fn element(snapshot: &Snapshot, index: usize, role: Role) -> Draft {
 }
 
 /// Makes keys unique. Duplicates inside a list become one element. Other duplicates get their text as a suffix if all
-/// texts differ, and else their order.
+/// their texts differ. Otherwise all but the first get their ordinal number.
 fn resolve_duplicates(drafts: Vec<Draft>) -> Vec<Element> {
     let mut by_key: HashMap<&str, Duplicates<'_>> = HashMap::new();
     for draft in &drafts {
@@ -189,8 +190,8 @@ struct Duplicates<'a> {
     words: HashSet<&'a str>,
 }
 
-/// Converts a label into a name: whitespace and control characters become `_`, slashes `-`; at most [`MAX_NAME`]
-/// characters.
+/// Converts a label into a name of at most [`MAX_NAME`] characters. Whitespace and control characters become `_`, and
+/// slashes become `-`.
 pub fn clean(label: &str) -> String {
     let clean = |c: char| match c {
         '/' => '-',
@@ -200,7 +201,7 @@ pub fn clean(label: &str) -> String {
     label.chars().map(clean).take(MAX_NAME).collect()
 }
 
-/// Returns the name of an element without a label, made from its centre.
+/// Returns the name of an element without a label, made from the coordinates of its centre.
 pub fn unlabeled(bounds: &Rect) -> String {
     let (x, y) = bounds.center();
     format!("unlabeled_{x}_{y}")

@@ -13,11 +13,11 @@ pub struct Ref {
     pub exact: String,
     /// Token that is equal for the same kind of element anywhere.
     pub identity: String,
-    /// What it belongs to: the title of the row or card that it lies in, or the text before it among equal elements;
-    /// empty if there is none.
+    /// Text that distinguishes it from equal elements: the title of the row or card that it lies in, or, for one of
+    /// several equal elements, the text before it; empty if there is none.
     pub context: String,
     /// Name of an element without a label, see [`super::naming`].
     pub name: Option<String>,
-    /// Whether the name is a caption, and not only the place of the element.
+    /// Whether the name is a caption. Otherwise it is the place of the element.
     pub is_caption: bool,
 }

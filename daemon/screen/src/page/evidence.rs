@@ -1,15 +1,15 @@
-//! Evidence that identifies a page with few resource ids, as Compose and Flutter apps have: its heading, selected tab,
+//! Evidence that identifies a page with few resource ids, as in Compose and Flutter apps: its heading, selected tab,
 //! control labels and element positions.
 //!
-//! Evidence is stored as hashes with the kind in the upper byte, so pages are compared without storing their texts.
-//! Digits and punctuation are removed before hashing. `visual::likeness` compares the evidence of two pages.
+//! Evidence is stored as hashes with the kind in the upper byte, so that pages can be compared without storing their
+//! texts. Digits and punctuation are removed before hashing. `visual::likeness` compares the evidence of two pages.
 
 use std::collections::{BTreeSet, HashMap};
 
 use super::snapshot::{Flag, Node, Rect, Snapshot, Trait};
 use super::{label, mask};
 
-/// Maximum number of different resource ids of a page with few of them; ids that any page has do not count.
+/// Maximum number of different resource ids of a page that has few of them. Ids that the system defines do not count.
 const MAX_IDS: usize = 2;
 /// Maximum length of a label or a heading, characters.
 const MAX_LABEL: usize = 40;
@@ -17,29 +17,29 @@ const MAX_LABEL: usize = 40;
 const MAX_HASHES: usize = 600;
 /// Maximum number of elements whose places are kept.
 const MAX_PLACES: usize = 150;
-/// Maximum height of a text of one line, cells.
+/// Maximum height of a one-line text, cells.
 const ONE_LINE: i64 = 2;
-/// Height of the part of a page that its bar lies in, as a share of the screen, per mille.
+/// Height of the area at the top of a page that contains its bar, per mille of the screen height.
 const BAR: i32 = 60;
-/// Height of the part of a page that a heading lies in, per mille.
+/// Height of the area at the top of a page that can contain a heading, per mille of the screen height.
 const HEADING_AREA: i32 = 450;
-/// Minimum and maximum height of the box of a heading without a bar, per mille.
+/// Minimum and maximum height of the box of a heading outside a bar, per mille of the screen height.
 const MIN_HEADING: i32 = 29;
 const MAX_HEADING: i32 = 52;
-/// Size of the cells by which positions are compared, device pixels on a screen that is 1080 wide.
+/// Size of the cells in which positions are compared, pixels on a screen that is 1080 pixels wide.
 const CELL: i32 = 40;
 
 /// Kind of a hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
-    /// Label of a control, or a short text outside of any control.
+    /// Label of a control, or a short text outside any control.
     Label = 1,
-    /// Label of a control that neither scrolls nor is a tab at the bottom.
+    /// Label of a control that does not scroll and is not part of the navigation.
     Chrome = 2,
     /// An element with its place.
     Place = 4,
-    /// A row of tabs: at the bottom or not, and their number.
+    /// A row of tabs: whether it is at the bottom, and the number of tabs.
     Tabs = 5,
     /// The selected tab of such a row.
     Selected = 6,
@@ -49,24 +49,24 @@ pub enum Kind {
     Lead = 8,
     /// The heading, in lower case.
     Heading = 9,
-    /// What sort of heading it is.
+    /// The sort of the heading.
     Sort = 10,
-    /// That it has a field to fill, besides one in its bar.
+    /// Marks a page that has a field outside its bar.
     Form = 11,
     /// Label of a tab at the bottom, or of a rail at the side.
     Navigation = 12,
-    /// An element with its left edge and height, wherever it stands from top to bottom.
+    /// An element with its left edge and height, regardless of its vertical position.
     Shape = 13,
 }
 
-/// What sort of heading a page has.
+/// The sort of heading that a page has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sort {
     /// The title in its bar.
     Bar,
     /// A large text below the bar.
     Large,
-    /// A field in the bar, as of a search.
+    /// A field in the bar, such as a search field.
     Field,
 }
 
@@ -79,7 +79,7 @@ impl Sort {
         }
     }
 
-    /// Returns the hash that stands for it.
+    /// Returns the hash that represents the sort.
     pub fn hash(self) -> u64 {
         hash(Kind::Sort, self.word())
     }
@@ -98,18 +98,18 @@ pub fn selected_tab(at_bottom: bool, count: usize, selected: usize) -> String {
     format!("{}.{selected}", row_of_tabs(at_bottom, count))
 }
 
-/// Returns the hash of a text of a kind.
+/// Returns the hash of a text, with its kind in the upper byte.
 pub fn hash(kind: Kind, text: &str) -> u64 {
     (fnv1a(text) >> 8) | (u64::from(kind as u8) << 56)
 }
 
-/// Returns the FNV-1a hash of a text: it is stored, so it must be the same in every version, and a large page has
-/// thousands of texts.
+/// Returns the FNV-1a hash of a text. Hashes are stored, so they must be the same in every version. A large page has
+/// thousands of texts, so the hash must be fast.
 fn fnv1a(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// Returns the hashes of a kind among sorted ones.
+/// Returns the hashes of one kind. `hashes` must be sorted.
 pub fn of_kind(hashes: &[u64], kind: Kind) -> &[u64] {
     let from = u64::from(kind as u8) << 56;
     let start = hashes.partition_point(|h| *h < from);
@@ -156,7 +156,7 @@ pub(super) fn of(snapshot: &Snapshot, nodes: &[usize], dialog: bool) -> Evidence
     let navigation = page.navigation();
     for i in page.nodes.iter().copied().filter(|i| snapshot.nodes[*i].is(Flag::Clickable)) {
         let Some(label) = short_label(snapshot, i) else { continue };
-        // A row with numbers is content.
+        // A scrolling control whose label contains digits is content.
         let numbered = label::of(snapshot, i).text().chars().any(char::is_numeric);
         if navigation.contains(&i) {
             put(Kind::Navigation, &label);
@@ -196,7 +196,7 @@ fn short_label(snapshot: &Snapshot, index: usize) -> Option<String> {
     (!label.is_empty() && label.chars().count() <= MAX_LABEL).then_some(label)
 }
 
-/// A row of tabs, one of which is selected: it alone takes no taps.
+/// A row of tabs and its selected tab.
 struct Tabs {
     at_bottom: bool,
     count: usize,
@@ -204,12 +204,12 @@ struct Tabs {
     label: String,
 }
 
-/// The visible nodes of a window, and what is measured of them.
+/// The visible nodes of a window, and its measurements.
 struct Page<'a> {
     snapshot: &'a Snapshot,
     nodes: &'a [usize],
     dialog: bool,
-    /// What the window covers.
+    /// The rectangle that the window covers.
     extent: Rect,
     /// Width and height of the screen.
     size: (i32, i32),
@@ -243,20 +243,20 @@ impl<'a> Page<'a> {
         self.snapshot.geometry().shown(index)
     }
 
-    /// Returns a share of the screen's height, per mille, in pixels.
+    /// Converts a share of the screen height, per mille, to pixels.
     fn part(&self, per_mille: i32) -> i32 {
         (i64::from(self.size.1) * i64::from(per_mille) / 1000) as i32
     }
 
-    /// Returns the texts that belong to no control.
+    /// Returns the nodes of texts that belong to no control.
     fn still(&self) -> impl Iterator<Item = usize> + '_ {
         let free = |i: &usize| !self.acts(*i) && !self.snapshot.ancestors(*i).any(|a| self.acts(a));
         let says = |i: &usize| self.words(*i).is_some_and(|w| w.chars().any(char::is_alphabetic));
         self.nodes.iter().copied().filter(free).filter(says).filter(|i| !self.node(*i).password)
     }
 
-    /// Returns the sort of the heading and its text, digits masked. The heading of a page with a field in its bar is
-    /// that field.
+    /// Returns the sort of the heading and its text, digits masked. A field in the bar counts as the heading, without a
+    /// text.
     fn heading(&self) -> (Option<Sort>, Option<String>) {
         let from_top = |i: usize| self.shown(i).top - self.extent.top;
         if !self.dialog && self.nodes.iter().any(|i| self.node(*i).is(Flag::Editable) && from_top(*i) < self.part(BAR))
@@ -281,7 +281,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Returns the controls by their rows: those with the same top and bottom edges, from the left.
+    /// Groups the clickable nodes into rows with the same top and bottom edges, each sorted from left to right.
     fn rows(&self) -> HashMap<(i32, i32), Vec<usize>> {
         let mut rows: HashMap<(i32, i32), Vec<usize>> = HashMap::new();
         for i in self.nodes.iter().copied().filter(|i| self.node(*i).is(Flag::Clickable)) {
@@ -292,7 +292,7 @@ impl<'a> Page<'a> {
         rows
     }
 
-    /// Returns the controls of the navigation: a row at the bottom, or a rail at the left.
+    /// Returns the controls of the navigation: those of a row at the bottom and of a rail at the left.
     fn navigation(&self) -> Vec<usize> {
         let at_bottom = self
             .rows()
@@ -302,7 +302,7 @@ impl<'a> Page<'a> {
         at_bottom.chain(self.rail()).collect()
     }
 
-    /// Returns the controls of a rail at the left: narrow, of one size, one below the other.
+    /// Returns the controls of a rail at the left: at least three narrow controls of one size, one below the other.
     fn rail(&self) -> Vec<usize> {
         let mut columns: HashMap<(i32, i32, i32), Vec<usize>> = HashMap::new();
         for i in self.nodes.iter().copied().filter(|i| self.node(*i).is(Flag::Clickable) && !self.scrolls(*i)) {
@@ -318,8 +318,8 @@ impl<'a> Page<'a> {
             .unwrap_or_default()
     }
 
-    /// Finds a row of equal controls across the screen with a gap of their width in which a text stands: the selected
-    /// tab.
+    /// Finds a row of tabs: similar controls across the screen with a gap of about their width. The text in the gap is
+    /// the selected tab, which takes no taps.
     fn tabs(&self, at_bottom: bool) -> Option<Tabs> {
         let mut found: Vec<(i32, Tabs)> = Vec::new();
         for ((top, bottom), row) in self.rows() {
@@ -355,7 +355,8 @@ impl<'a> Page<'a> {
         found.into_iter().max_by_key(|(top, tabs)| (*top, tabs.selected)).map(|(_, tabs)| tabs)
     }
 
-    /// Finds the tab at the bottom that is labelled like the heading, where all tabs take taps.
+    /// Finds the selected tab of a row at the bottom in which all tabs take taps: the tab whose label equals the
+    /// heading or begins with it.
     fn tab_of(&self, heading: &str) -> Option<Tabs> {
         let heading = plain(heading);
         let rows = self.rows().into_iter().filter(|((top, _), row)| row.len() > 2 && *top > self.part(800));
@@ -390,8 +391,9 @@ impl<'a> Page<'a> {
         leads.into_iter().find_map(|i| short_label(self.snapshot, i))
     }
 
-    /// Describes where each element stands, in cells, and its shape without the position from top to bottom; equal ones
-    /// are numbered. The height of a paragraph depends on the language, so it is no part of its shape.
+    /// Returns the place of each element, in cells, and its shape, which leaves out the vertical position. Equal
+    /// descriptions are numbered. The height of a paragraph is not part of its shape, because it depends on the
+    /// language.
     fn places(&self) -> Vec<(String, String)> {
         let cell = |v: i32| i64::from(v) * 1080 / i64::from(self.size.0.max(1)) / i64::from(CELL);
         let mut met: HashMap<String, usize> = HashMap::new();
@@ -428,7 +430,7 @@ impl<'a> Page<'a> {
         places
     }
 
-    /// Returns whether a box is in the middle of the screen, with room on both sides.
+    /// Returns whether a box is horizontally centred on the screen, with space on both sides.
     fn is_centred(&self, bounds: &Rect) -> bool {
         let (left, right) = (bounds.left, self.size.0 - bounds.right);
         (left - right).abs() < CELL / 4 && left * 10 > self.size.0

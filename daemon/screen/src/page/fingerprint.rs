@@ -1,11 +1,12 @@
-//! Page identity: a readable fingerprint, the key that pages are matched by, and hashes of the content.
+//! Page identity: a readable fingerprint, the key by which pages are matched, and hashes of the content.
 //!
 //! The fingerprint names place, mode, web view, resource ids and characteristic classes of a page. Ids that every
 //! window has and the rows of lists are left out, so that scrolling and new data do not change it. The page key is the
-//! fingerprint without the mode, which is a property of the service and not of the page.
+//! fingerprint without the mode, because the mode is a property of the service and not of the page.
 //!
-//! Two hashes answer different questions: [`exact_content`] whether anything at all changed, and [`content_hash`]
-//! whether anything moved, ignoring what changes by itself (digits, clocks, progress bars).
+//! Three hashes answer different questions. [`exact_content`] shows whether anything except typed text changed, and
+//! [`screen_hash`] includes typed text. [`content_hash`] ignores content that changes by itself (digits, clocks,
+//! progress bars).
 
 use std::collections::BTreeSet;
 
@@ -23,14 +24,15 @@ const MAX_CLASSES: usize = 6;
 /// Fingerprint and key of a page.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Identity {
-    /// `act=A|mode=M|wv=0|rid=a,b|cls=X,Y`; `rid` only when there are ids.
+    /// `act=A|mode=M|wv=0|rid=a,b|cls=X,Y`; `rid` is present only if there are ids.
     pub fingerprint: String,
     /// The fingerprint without the mode.
     pub key: String,
 }
 
 /// Computes the identity of a page; `None` while its activity is unknown. Ids and classes come from the app's own
-/// windows, without the content of lists. Where the activity can never be known, the package stands in for it.
+/// windows, without the content of lists. If the activity cannot be known in this mode, the package is used as a
+/// substitute.
 pub fn identity(snapshot: &Snapshot) -> Option<Identity> {
     let place = match (&snapshot.place, snapshot.place_knowable) {
         (Some(place), _) => place.clone(),
@@ -50,18 +52,18 @@ pub fn identity(snapshot: &Snapshot) -> Option<Identity> {
     })
 }
 
-/// Returns the activity that a page key or fingerprint starts with, or the whole text if it is neither: the rest is
-/// only meant for programs.
+/// Returns the activity at the start of a page key or fingerprint, or the whole text if it is neither. The rest of a
+/// key is meant for programs only.
 pub fn activity_of(page: &str) -> &str {
     page.strip_prefix("act=").and_then(|rest| rest.split('|').next()).unwrap_or(page)
 }
 
-/// Returns the page key of a fingerprint, that is the fingerprint without its mode. A page key is returned unchanged.
+/// Returns the page key of a fingerprint: the fingerprint without its mode. A page key is returned unchanged.
 pub fn key_of(fingerprint: &str) -> String {
     fingerprint.split('|').filter(|part| !part.starts_with("mode=")).collect::<Vec<_>>().join("|")
 }
 
-/// Hashes exactly what the page shows, except typed text. Equal hashes mean that nothing changed at all.
+/// Hashes the exact content of the page, except typed text. Equal hashes mean that nothing else changed.
 pub fn exact_content(snapshot: &Snapshot) -> String {
     let mut hash = Sha256::new();
     for node in snapshot.content() {
@@ -72,8 +74,8 @@ pub fn exact_content(snapshot: &Snapshot) -> String {
     afd_base::hex::encode(&hash.finalize()[..16])
 }
 
-/// Hashes everything that the app shows, typed text too: equal hashes mean that nothing on the screen changed. It is
-/// never stored, as a short text could be guessed from it.
+/// Hashes everything that the app shows, including typed text. Equal hashes mean that nothing on the screen changed.
+/// The hash is never stored, because a short text could be guessed from it.
 pub fn screen_hash(snapshot: &Snapshot) -> u64 {
     use std::hash::{Hash, Hasher};
     let mut hash = std::hash::DefaultHasher::new();
@@ -88,7 +90,8 @@ pub fn screen_hash(snapshot: &Snapshot) -> u64 {
     hash.finish()
 }
 
-/// Hashes what the page shows, except volatile nodes, digits and typed text. Equal hashes mean that nothing moved.
+/// Hashes the content of the page, except volatile nodes, digits and typed text. Equal hashes mean that nothing else
+/// changed.
 pub fn content_hash(snapshot: &Snapshot) -> String {
     let mut hash = Sha256::new();
     let mut put = |text: &str| {
@@ -96,7 +99,7 @@ pub fn content_hash(snapshot: &Snapshot) -> String {
         hash.update([0]);
     };
     put(snapshot.place.as_deref().unwrap_or(""));
-    // The address bar is a field, whose text does not count; the site that it names does.
+    // The text of the address bar does not count, because it is a field. The site that it names does.
     if let Some(site) = &snapshot.site {
         put(site);
         put(snapshot.path.as_deref().unwrap_or(""));

@@ -1,17 +1,18 @@
-//! Folding of labels, so that what people type is equal to what a screen shows: compatibility forms, case, spaces,
-//! quotes, dashes, ellipses, and marks that cannot be seen.
+//! Folding of labels, so that typed text equals displayed text. Folding removes differences in Unicode compatibility
+//! forms, case, whitespace, quotes, dashes and ellipses, and drops invisible characters.
 
 use unicode_normalization::UnicodeNormalization;
 
 /// Maximum length of a label or value in an outline, characters.
 pub(super) const MAX_TEXT: usize = 200;
 
-/// Folds a text for comparison with another one.
+/// Folds a text so that it can be compared with another folded text.
 pub fn fold(text: &str) -> String {
     if text.is_ascii() {
         return words(&text.to_lowercase());
     }
-    // Lower case may bring marks of its own, and both forms of sharp s and sigma are one letter.
+    // Lower-casing can add combining marks, so the text is normalised again. Both forms of sharp s count as one letter,
+    // and so do both forms of sigma.
     let lower: String = fold_all_but_case(text).to_lowercase().nfkc().collect();
     lower.replace('\u{df}', "ss").replace('\u{3c2}', "\u{3c3}").replace("i\u{307}", "i")
 }
@@ -21,18 +22,18 @@ fn fold_all_but_case(text: &str) -> String {
     words(&plain)
 }
 
-/// Joins the words of a text by single spaces.
+/// Joins the words of a text with single spaces.
 fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns whether a character is not seen: joiners, direction marks, variation selectors, soft hyphens.
+/// Returns whether a character is invisible: a joiner, direction mark, variation selector or soft hyphen.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}'
         | '\u{2066}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
 }
 
-/// Returns the plain form of a quote, an apostrophe or a dash.
+/// Returns the ASCII form of a quotation mark, apostrophe or dash. Other characters are returned unchanged.
 fn plain(c: char) -> char {
     match c {
         '\u{60}'
@@ -55,14 +56,15 @@ fn plain(c: char) -> char {
     }
 }
 
-/// Returns whether a text contains only characters that a font of icons draws, or nothing.
+/// Returns whether a text is empty or contains only whitespace, invisible characters and private-use characters, which
+/// icon fonts draw.
 pub fn is_icon(text: &str) -> bool {
     let drawn = |c: char| matches!(c, '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10fffd}');
     text.chars().all(|c| drawn(c) || c.is_whitespace() || is_invisible(c))
 }
 
-/// Undoes the escapes of a label as an outline prints it: `\u{200f}`, `\n`, `\"` and `\\`. Returns `None` if there are
-/// none.
+/// Reverses the escapes that an outline prints in a label: `\u{200f}`, `\n`, `\"` and `\\`. Returns `None` if the text
+/// contains no backslash.
 pub fn unescape(text: &str) -> Option<String> {
     let (mut rest, mut out) = (text, String::with_capacity(text.len()));
     rest.contains('\\').then_some(())?;
@@ -94,24 +96,24 @@ pub fn unescape(text: &str) -> Option<String> {
     Some(out)
 }
 
-/// How closely a text fits what was looked for, closest first.
+/// The closeness of a match between a text and a search text; the closest comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fit {
-    /// It is the same.
+    /// The text equals the search text.
     Exact,
-    /// It is the same as the title, and there is more to the label.
+    /// The search text equals the title of a label that has further texts.
     Title,
-    /// It is the same once both are folded.
+    /// The texts are equal after folding.
     Whole,
-    /// It begins with it.
+    /// The text begins with the search text.
     Start,
-    /// A word in it begins with it.
+    /// A word in the text begins with the search text.
     Word,
-    /// It contains it inside a word, or only a detail does.
+    /// The search text occurs only inside a word, or only in a detail of a label.
     Part,
 }
 
-/// A text that is looked for, folded once.
+/// A search text, folded once.
 #[derive(Debug, Clone)]
 pub struct Wanted {
     raw: Vec<String>,
@@ -122,7 +124,7 @@ impl Wanted {
     /// Prepares a label that a caller typed or copied from an outline.
     pub fn new(text: &str) -> Self {
         let raw: Vec<String> = std::iter::once(text.trim().to_owned()).chain(unescape(text.trim())).collect();
-        // A label that an outline prints is cut at some length.
+        // An outline cuts labels at `MAX_TEXT` characters and adds an ellipsis.
         let whole =
             |text: &String| text.strip_suffix('\u{2026}').filter(|t| t.chars().count() >= MAX_TEXT).map(str::to_owned);
         let folded =
@@ -130,7 +132,7 @@ impl Wanted {
         Self { raw, folded }
     }
 
-    /// Returns how closely a text fits; `None` if it does not contain what is looked for.
+    /// Returns how closely a text matches; `None` if it does not contain the search text.
     pub fn fit(&self, text: &str) -> Option<Fit> {
         let text = text.trim();
         if self.raw.iter().any(|raw| raw == text) {
@@ -140,14 +142,15 @@ impl Wanted {
         self.folded.iter().filter_map(|wanted| fit(&folded, wanted)).min()
     }
 
-    /// Returns whether a text contains it, in any case, also inside a word.
+    /// Returns whether a text contains the search text, ignoring case. An occurrence inside a word counts.
     pub fn is_in(&self, text: &str) -> bool {
         let folded = fold(text);
         self.folded.iter().any(|wanted| folded.contains(wanted.as_str()))
     }
 
-    /// Returns whether a text is it, or contains it as whole words; in scripts that do not separate words, anywhere.
-    /// What is written in capitals, such as `ON`, is found inside of a longer text in capitals only.
+    /// Returns whether a text equals the search text or contains it as whole words. In scripts that do not separate
+    /// words, it may occur anywhere. A search text in capitals, such as `ON`, is found inside a longer text only if it
+    /// is in capitals there.
     pub fn is_words_of(&self, text: &str) -> bool {
         let folded = fold(text);
         if self.folded.contains(&folded) {

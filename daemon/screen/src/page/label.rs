@@ -1,4 +1,4 @@
-//! Labels of refs: a list row without a text of its own is labelled by the texts of its children, for example "Wi-Fi,
+//! Labels of refs. A list row without a text of its own is labelled by the texts of its children, for example "Wi-Fi,
 //! Connected".
 
 use super::snapshot::{Flag, Node, Rect, Snapshot, Trait};
@@ -19,24 +19,24 @@ impl Label {
         std::iter::once(&self.title).chain(&self.rest).filter(|w| !w.is_empty()).cloned().collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns whether two labels are those of the same element: equal titles, and equal other texts once digits and
-    /// times are masked.
+    /// Returns whether two labels belong to the same element: their titles are equal, and so are their other texts
+    /// after digits and times are masked.
     pub fn same_element(&self, other: &Label) -> bool {
         let masked = |l: &Label| l.rest.iter().map(|w| mask::digits(w)).collect::<Vec<_>>();
         self.title == other.title && masked(self) == masked(other)
     }
 }
 
-/// Returns the text or description of a node itself. Text typed into a field does not count, nor do characters that a
-/// font of icons draws.
+/// Returns the text or description of a node itself. Text typed into a field does not count, nor does a text of icon
+/// characters only.
 pub(super) fn own_words(node: &Node) -> Option<&str> {
     let text = if node.is(Flag::Editable) { None } else { node.text.as_deref() };
     let words = |text: &&str| !folding::is_icon(text);
     text.filter(words).or(node.desc.as_deref().filter(words))
 }
 
-/// Returns whether a node is a container whose rows are elements of their own although they carry no flag: a list, or
-/// something tall that takes long presses only.
+/// Returns whether a node is a container whose rows are separate elements although they have no flags: a scroll
+/// container, a list, or a node with stacked rows that takes only long presses.
 fn has_rows(snapshot: &Snapshot, index: usize) -> bool {
     let node = &snapshot.nodes[index];
     if node.is(Flag::Scrollable) || node.has(Trait::List) {
@@ -48,8 +48,8 @@ fn has_rows(snapshot: &Snapshot, index: usize) -> bool {
     stacks_rows(snapshot, index)
 }
 
-/// Returns whether at least three texts stand one below the other inside of a node, as far apart as rows and not as the
-/// lines of one card.
+/// Returns whether a node contains at least three texts, one below the other and spaced like rows, not like the lines
+/// of one card: the gap is at least three quarters of the height of the text above it.
 pub(super) fn stacks_rows(snapshot: &Snapshot, index: usize) -> bool {
     let texts: Vec<Rect> = snapshot
         .subtree(index)
@@ -61,7 +61,7 @@ pub(super) fn stacks_rows(snapshot: &Snapshot, index: usize) -> bool {
     texts.len() > 2 && texts.windows(2).all(apart)
 }
 
-/// Words for the position or condition of an element, in some languages: detail, wherever they stand behind a title.
+/// Words for the condition of an element, in several languages. They are details if they follow a title.
 const CONDITIONS: &[&str] = &[
     "on",
     "off",
@@ -108,7 +108,7 @@ const CONDITIONS: &[&str] = &[
     "オフ",
 ];
 
-/// Whether a text only tells a condition or a number, such as `ON`, `3 new` or `99+`.
+/// Returns whether a text only states a condition or a count, such as `ON`, `3 new` or `99+`.
 fn is_condition(text: &str) -> bool {
     let text = text.trim().trim_end_matches(['.', '…', '!']).to_lowercase();
     let counted = text.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '+' | '%' | ' '));
@@ -116,13 +116,14 @@ fn is_condition(text: &str) -> bool {
     CONDITIONS.contains(&text.as_str()) || after_number
 }
 
-/// Whether words say what a badge counts: `new notifications`, `unread`, `items`.
+/// Returns whether words can name what a badge counts, such as `new notifications`, `unread` or `items`: at most two
+/// words that consist of letters.
 fn is_counted_thing(text: &str) -> bool {
     text.split_whitespace().count() <= 2 && text.chars().all(|c| c.is_alphabetic() || c == ' ')
 }
 
-/// Splits an element's own text into its title and what is detail: conditions behind commas, a number in brackets at
-/// the end.
+/// Splits an element's own text into its title and its details. The parts after the first comma are details if all of
+/// them are conditions and the first part is not.
 fn split(own: &str) -> Label {
     let mut parts = own.split(", ");
     let first = parts.next().unwrap_or_default();
@@ -133,8 +134,8 @@ fn split(own: &str) -> Label {
     Label { title: own.to_owned(), rest: Vec::new() }
 }
 
-/// Returns the label of a node: its own text or description, else the texts of the descendants that are not inside
-/// another ref. Scroll containers and fields only have their own.
+/// Returns the label of a node: its own text or description, else the texts of its visible descendants that are not
+/// inside another ref. Scroll containers, lists and fields have only their own text or description.
 pub fn of(snapshot: &Snapshot, index: usize) -> Label {
     let node = &snapshot.nodes[index];
     if let Some(own) = own_words(node) {
@@ -174,7 +175,7 @@ mod tests {
         assert_eq!(split("Do Not Disturb, ON"), pair("Do Not Disturb", "ON"));
         assert_eq!(split("Inbox, 3 new"), pair("Inbox", "3 new"));
         assert_eq!(split("Mail, selected, 99+"), pair("Mail", "selected|99+"));
-        // What is not known to be a condition may be all that tells two elements apart.
+        // A part that is not a known condition may be the only difference between two elements.
         for whole in ["Hello, Anna", "Paris, France", "ON", "Display", "On, off", "Milk, 3 for 2 euros a piece"] {
             assert_eq!(split(whole), pair(whole, ""), "{whole}");
         }

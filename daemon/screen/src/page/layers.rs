@@ -1,26 +1,32 @@
-//! What follows from the positions of windows and nodes: which window is in front, what each node shows, and what is
+//! Geometry of windows and nodes: which window is in front, which part of each node is visible, and which nodes are
 //! hidden.
 //!
-//! What covers what is known between windows (by their layers), between a node and its descendants, and where an
-//! overlay takes the whole window. Between other nodes the order of drawing is unknown, as the tree is in the order of
-//! reading.
+//! The visible part of a node is its bounds, clipped to the screen and to each container that scrolls it. It never
+//! extends beyond the bounds that the device reports.
+//!
+//! The drawing order is known between windows (by their layers), between a node and its descendants, and for an overlay
+//! that covers its whole window. Between other nodes it is unknown, because the tree is in reading order. A node counts
+//! as hidden only if the order is known: a modal window is above its window, or an overlay of its window takes every
+//! touch. If two nodes of a window qualify as its overlay, neither is used. [`touch`](super::touch) handles the partial
+//! coverage between other nodes.
 
 use super::node::{Flag, Node, Rect, Scene, WindowKind};
 
-/// Share of the screen's longer side that a bar reaches from its edge, percent.
+/// Maximum depth of a bar, measured from the edge of the screen, percent of the screen's longer side.
 const BAR_PERCENT: i32 = 8;
-/// Share of its window that an overlay covers in each direction, percent.
+/// Minimum share of its window that an overlay covers in width and in height, percent.
 const OVERLAY_PERCENT: i32 = 85;
-/// Number of exposed keys from which their extent tells whether a keyboard floats.
+/// Minimum number of exposed keys at which their extent shows whether a keyboard floats.
 const FLOATING_KEYS: usize = 20;
-/// By how much the screen may be larger than the device reports, percent: the size may leave out the system bars.
+/// Maximum amount by which the screen may exceed the reported size, percent. The reported size may exclude the system
+/// bars.
 const BEYOND_PERCENT: i32 = 20;
-/// Maximum number of elements on each side that are compared to find out whether two layers of content collide.
+/// Maximum number of elements per layer that are compared to detect whether two layers of content collide.
 const MAX_COMPARED: usize = 100;
 /// Words in the ids and class names of overlays.
 const OVERLAY_WORDS: &[&str] =
     &["dialog", "overlay", "modal", "popup", "interstitial", "lightbox", "paywall", "bottomsheet", "bottom_sheet"];
-/// Words of what closes an overlay, as id, text or description.
+/// Words in the id, text or description of a control that closes an overlay.
 const CLOSING_WORDS: &[&str] = &[
     "close",
     "dismiss",
@@ -49,7 +55,7 @@ pub enum Side {
 }
 
 impl Side {
-    /// Returns the word for it.
+    /// Returns the name of the side.
     pub fn word(self) -> &'static str {
         match self {
             Side::Left => "left",
@@ -60,7 +66,7 @@ impl Side {
     }
 }
 
-/// What follows from the positions of windows and nodes.
+/// The geometry of the windows and nodes of a screen.
 #[derive(Debug, Default)]
 pub struct Geometry {
     ends: Vec<usize>,
@@ -92,13 +98,13 @@ impl Geometry {
         self.ends.get(index).copied().unwrap_or(index + 1)
     }
 
-    /// Returns the visible part of a node: what is on the screen and inside the containers that scroll it. Its area is
-    /// 0 if there is none.
+    /// Returns the visible part of a node: the part on the screen and inside the containers that scroll it. Its area is
+    /// 0 if no part is visible.
     pub(super) fn shown(&self, index: usize) -> Rect {
         self.shown.get(index).copied().unwrap_or_default()
     }
 
-    /// Returns the screen, if its size is known.
+    /// Returns the rectangle of the screen, if its size is known.
     pub(super) fn screen(&self) -> Option<Rect> {
         self.screen
     }
@@ -113,7 +119,8 @@ impl Geometry {
         self.keyboard
     }
 
-    /// Returns the node that hides another one whatever its position: that of a window in front, or an overlay.
+    /// Returns the node that hides the whole of another node: a node of a modal window above it, or an overlay of its
+    /// window.
     pub(super) fn hidden_by(&self, nodes: &[Node], index: usize) -> Option<usize> {
         let window = nodes[index].window;
         if let Some(modal) = self.behind.get(window).copied().flatten() {
@@ -128,13 +135,14 @@ impl Geometry {
         (container..self.end(container)).contains(&index)
     }
 
-    /// Returns the smallest rectangle that contains what a window shows; `None` if it shows nothing.
+    /// Returns the smallest rectangle that contains the visible parts of a window's nodes; `None` if none is visible.
     pub(super) fn extent(&self, window: usize) -> Option<Rect> {
         self.extents.get(window).copied().flatten()
     }
 
-    /// Returns the area of a keyboard: as it may expose few of its keys, all from its top edge down. One that floats
-    /// exposes them in a part of the screen's width.
+    /// Returns the area that a keyboard covers: the width of the screen, from the top edge of the keyboard down. A
+    /// keyboard may expose few of its keys, so their extent alone can be too small. A floating keyboard covers only the
+    /// extent of its keys: it exposes at least [`FLOATING_KEYS`] keys, on less than 80 % of the screen's width.
     fn keyboard_area(&self, scene: Scene<'_>, window: usize) -> Option<Rect> {
         let extent = self.extent(window)?;
         let screen = self.screen.unwrap_or(extent);
@@ -144,8 +152,10 @@ impl Geometry {
         Some(if floats { extent } else { below })
     }
 
-    /// Finds the only node of a window that takes every touch: it covers the window, there is content beside it in the
-    /// tree, and it says that it is an overlay, or can be closed and collides with what is under it.
+    /// Finds the overlay of a window. A candidate covers the window, takes touches or is named as an overlay, does not
+    /// scroll, and has content beside it in the tree. There must be exactly one candidate. It is an overlay if it has
+    /// content of its own, and either is named as an overlay, or contains a control that closes it and at least two
+    /// elements that collide with the content beside it.
     fn find_overlay(&self, scene: Scene<'_>, window: usize, extent: Rect) -> Option<usize> {
         let covers = |i: usize| {
             let shown = self.shown(i);
@@ -157,7 +167,7 @@ impl Geometry {
         let mut found = None;
         let mut next = 0;
         for index in nodes().filter(|i| covers(*i)) {
-            // Inside of one that was found.
+            // The node lies inside a candidate.
             if index < next {
                 continue;
             }
@@ -173,7 +183,7 @@ impl Geometry {
                 continue;
             }
             if found.is_some() {
-                // Which of two is in front is not known.
+                // The order of two candidates is unknown.
                 return None;
             }
             found = Some((index, beside));
@@ -201,7 +211,7 @@ impl Geometry {
     }
 }
 
-/// Returns whether a node takes touches itself, be it enabled or not.
+/// Returns whether a node takes touches itself, whether or not it is enabled.
 pub(super) fn takes_touches(node: &Node) -> bool {
     [Flag::Clickable, Flag::LongClickable, Flag::Editable].into_iter().any(|f| node.is(f))
 }
@@ -237,7 +247,8 @@ fn ends(scene: Scene<'_>) -> Vec<usize> {
     ends
 }
 
-/// Returns the screen: the reported size, with the bars and windows that reach a little beyond it.
+/// Returns the rectangle of the screen: the reported size, extended to the bars and root nodes that reach up to
+/// [`BEYOND_PERCENT`] percent beyond it.
 fn screen(scene: Scene<'_>) -> Option<Rect> {
     let (width, height) = scene.size.filter(|(w, h)| *w > 0 && *h > 0)?;
     let beyond = |size: i32, edge: i32| {
@@ -262,7 +273,7 @@ fn screen(scene: Scene<'_>) -> Option<Rect> {
 fn shown(scene: Scene<'_>, screen: Option<Rect>) -> Vec<Rect> {
     let everything = Rect { left: i32::MIN, top: i32::MIN, right: i32::MAX, bottom: i32::MAX };
     let screen = screen.unwrap_or(everything);
-    // What the children of each node are clipped to.
+    // The rectangle to which the children of each node are clipped.
     let mut clips: Vec<Rect> = Vec::with_capacity(scene.nodes.len());
     let mut shown = Vec::with_capacity(scene.nodes.len());
     for (i, node) in scene.nodes.iter().enumerate() {
@@ -284,8 +295,8 @@ fn extents(scene: Scene<'_>, shown: &[Rect]) -> Vec<Option<Rect>> {
     extents
 }
 
-/// Returns the window in front: of the pages that show something the focused one, else the topmost one of the app on
-/// top, else the topmost one.
+/// Returns the window in front, among the pages that show something: the focused one, else the topmost one of the
+/// foreground app, else the topmost one.
 fn front(scene: Scene<'_>, extents: &[Option<Rect>]) -> Option<usize> {
     let shows = |w: &usize| scene.windows[*w].kind == WindowKind::Page && extents[*w].is_some();
     (0..scene.windows.len()).filter(shows).max_by_key(|w| {
@@ -298,8 +309,8 @@ fn first_node(scene: Scene<'_>, window: usize) -> Option<usize> {
     (0..scene.nodes.len()).find(|i| scene.nodes[*i].window == window && scene.nodes[*i].is(Flag::Visible))
 }
 
-/// Returns a node of the modal window above a window: a focused page takes every touch, even outside its own bounds.
-/// Windows side by side do not cover each other.
+/// Returns a node of the modal window above a window. A focused page on a higher layer takes every touch, even outside
+/// its own bounds. Windows side by side do not cover each other.
 fn modal_above(scene: Scene<'_>, extents: &[Option<Rect>], own: usize) -> Option<usize> {
     let own_extent = extents[own]?;
     if scene.windows[own].kind != WindowKind::Page {
@@ -315,13 +326,13 @@ fn modal_above(scene: Scene<'_>, extents: &[Option<Rect>], own: usize) -> Option
     (0..scene.windows.len()).find(modal).and_then(|w| first_node(scene, w))
 }
 
-/// Returns whether a window that does not have the focus is a bar: all of it is at one edge of the screen. `None` if it
-/// shows nothing or the size of the screen is not known.
+/// Returns whether an unfocused window is a bar: the whole window is at one edge of the screen. Returns `None` if it
+/// shows nothing or the size of the screen is unknown.
 pub fn is_bar(scene: Scene<'_>, window: usize) -> Option<bool> {
     let (width, height) = scene.size.filter(|(w, h)| *w > 0 && *h > 0)?;
     let screen = Rect { left: 0, top: 0, right: width, bottom: height };
     let visible = |n: &&Node| n.window == window && n.is(Flag::Visible) && n.bounds.area() > 0;
-    // What lies beyond the reported size is a bar that the size leaves out.
+    // A window beyond the reported size is a bar that the size excludes.
     let extent = scene.nodes.iter().filter(visible).map(|n| n.bounds).reduce(|a, b| a.union(&b))?;
     let depth = width.max(height) * BAR_PERCENT / 100;
     let tall = extent.height() * 2 >= height;

@@ -1,4 +1,4 @@
-//! Masking: of digits and times, which may change while an element stays the same, and of secrets, which must not be
+//! Masking of digits and times, which may change while an element stays the same, and of secrets, which must not be
 //! shown.
 
 /// Replacement for the text of a password field; it does not reveal the length.

@@ -1,9 +1,10 @@
 //! Pure functions over screen contents: no I/O, no clock, no database.
 //!
-//! A driver converts the output of its device into a [`Snapshot`]. Everything else is computed from it: the interactive
-//! elements ([`refs`]), their labels ([`label`]), the identity of the page ([`fingerprint`]), what its state is
-//! recognised by ([`structure`], [`site`], [`moves`]), the components to be learned ([`element`]), whether the tree can
-//! be trusted ([`reliability`]), the nodes that a selector matches ([`select`]) and touch points ([`touch`]).
+//! A driver converts the output of its device into a [`Snapshot`]. Every other value is computed from it: the
+//! interactive elements ([`refs`]), their labels ([`label`]), the identity of the page ([`fingerprint`]), the structure
+//! by which its state is recognised ([`structure`], [`site`]), the components to learn ([`element`]), the reliability
+//! of the tree ([`reliability`]), the nodes that a selector matches ([`select`]) and the touch points ([`touch`]).
+//! [`moves`] has the type for counted outcomes of actions between page structures.
 
 pub mod element;
 mod element_ref;

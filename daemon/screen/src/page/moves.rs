@@ -1,29 +1,30 @@
-//! Counted outcomes of actions between page structures. The memory counts them; the state graph is built from them.
+//! Outcomes of actions between page structures, with counts. The memory records the counts, and the state graph is
+//! built from them.
 
 use afd_proto::memory::OutcomeKind;
 use afd_proto::vocabulary::Action;
 
-/// How often an action on one page structure led to one outcome.
+/// An outcome of an action on one page structure, with the number of times it occurred.
 #[derive(Debug, Clone)]
 pub struct Move {
     /// Key of the structure before the action.
     pub from: String,
     /// The action.
     pub action: Action,
-    /// Key that is equal for actions that do the same.
+    /// Key of the action; equivalent actions have the same key.
     pub action_key: String,
-    /// What came of it.
+    /// Kind of the outcome.
     pub kind: OutcomeKind,
-    /// Key of the structure after the action; `None` when nothing changed, and for failures.
+    /// Key of the structure after the action; `None` if nothing changed or the action failed.
     pub to: Option<String>,
-    /// Key of the page structure under it, when it is a dialog.
+    /// Key of the page structure under the structure after the action, if that is a dialog.
     pub below: Option<String>,
-    /// How often.
+    /// Number of times the outcome occurred.
     pub count: i64,
-    /// The same, weighted by age.
+    /// The number of times, weighted by age.
     pub weight: f64,
-    /// Total time until it arrived, milliseconds.
+    /// Total time until the structure after the action appeared, milliseconds.
     pub duration_ms: i64,
-    /// Time of the last attempt, UTC milliseconds.
+    /// Time of the last attempt, milliseconds since the Unix epoch.
     pub last_at: i64,
 }

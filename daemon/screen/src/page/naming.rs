@@ -1,8 +1,6 @@
-//! Names of controls that have no label: the caption that stands in their row or right above, else their place on the
-//! screen.
+//! Names for controls without a label: the caption in their row or directly above, else their place on the screen.
 //!
-//! Names are only for people and agents. What memory recognises an element by stays its label, id and position in the
-//! tree.
+//! Names are only for people and agents. Memory recognises an element by its label, id and position in the tree.
 
 use std::collections::HashMap;
 
@@ -12,7 +10,7 @@ use super::element_ref::Ref;
 use super::snapshot::{Flag, Rect, Snapshot, Trait};
 use super::{folding, label};
 
-/// Maximum distance between a caption and the control below it, as a share of the screen's longer side (1 / this).
+/// Maximum distance between a caption and the control below it: the longer side of the screen divided by this number.
 const ABOVE_DIVISOR: i32 = 40;
 /// Maximum length of a caption, characters.
 const MAX_CAPTION: usize = 80;
@@ -38,20 +36,21 @@ pub(super) fn add_names(snapshot: &Snapshot, refs: &mut [Ref]) {
     add_places(snapshot, refs, &named);
 }
 
-/// Returns whether a control is one that has its name beside it: a field, a switch, a slider.
+/// Returns whether a control can take a caption: a field, a switch or an adjustable control such as a slider.
 fn takes_caption(snapshot: &Snapshot, index: usize) -> bool {
     let node = &snapshot.nodes[index];
     node.has(Trait::Adjustable) || matches!(node.role, Role::Field | Role::Switch)
 }
 
-/// Returns the text inside of a field, such as the hint of an empty one.
+/// Returns the first text inside a control, such as the hint of an empty field.
 fn hint(snapshot: &Snapshot, index: usize) -> Option<String> {
     let inside =
         snapshot.subtree(index).skip(1).map(|i| &snapshot.nodes[i]).filter(|n| n.is(Flag::Visible) && !n.is_ref());
     inside.into_iter().find_map(|n| label::own_words(n).map(str::to_owned))
 }
 
-/// Returns the texts that can be captions: they stand for themselves, and only once.
+/// Returns the texts that can be captions: they occur only once on the screen, and do not lie in a control of up to
+/// four times their height.
 fn captions(snapshot: &Snapshot) -> Vec<(usize, &str)> {
     let geometry = snapshot.geometry();
     let stands_alone = |i: usize| {
@@ -75,8 +74,8 @@ fn captions(snapshot: &Snapshot) -> Vec<(usize, &str)> {
     texts.into_iter().filter(|(_, t)| counts[t] == 1).collect()
 }
 
-/// Returns the caption of a control: the nearest text in its row, else the one right above it, with no other control
-/// between.
+/// Returns the caption of a control: the nearest text in its row, else the text directly above it. No other control may
+/// lie between the caption and the control.
 fn caption(snapshot: &Snapshot, index: usize, captions: &[(usize, &str)], controls: &[usize]) -> Option<String> {
     let geometry = snapshot.geometry();
     let own = geometry.shown(index);
@@ -89,7 +88,7 @@ fn caption(snapshot: &Snapshot, index: usize, captions: &[(usize, &str)], contro
     let in_row = |text: &Rect| {
         let shared = own.bottom.min(text.bottom) - own.top.max(text.top);
         let apart = text.right <= own.left || text.left >= own.right;
-        // The text behind a field is a unit, not its name.
+        // The text to the right of a field is a unit, not its name.
         let side = !is_field || text.right <= own.left;
         apart && side && shared * 2 >= own.height().min(text.height())
     };
@@ -121,12 +120,13 @@ fn caption(snapshot: &Snapshot, index: usize, captions: &[(usize, &str)], contro
     row.or_else(above).map(|(_, text)| text.to_owned())
 }
 
-/// Returns whether two controls share a row and its caption: then the caption means either.
+/// Returns whether two controls in one row can share its caption: they have the same role, and it takes captions.
 fn is_control_of_row(snapshot: &Snapshot, one: usize, other: usize) -> bool {
     takes_caption(snapshot, one) && snapshot.nodes[one].role == snapshot.nodes[other].role
 }
 
-/// Names refs by their place on the screen, such as `top left`; several at one place are numbered in reading order.
+/// Names refs by their place on the screen, such as `top left`. Several refs at one place are numbered in reading
+/// order.
 fn add_places(snapshot: &Snapshot, refs: &mut [Ref], nameless: &[usize]) {
     let Some(screen) = snapshot.geometry().screen() else { return };
     let third = |at: i32, from: i32, size: i32| if size <= 0 { 1 } else { ((at - from) * 3 / size).clamp(0, 2) };
@@ -160,7 +160,8 @@ fn add_places(snapshot: &Snapshot, refs: &mut [Ref], nameless: &[usize]) {
     }
 }
 
-/// Returns what an element is called: its title, else its name.
+/// Returns the displayed name of an element: its title, else its name. Returns `None` if there is neither, or if the
+/// name consists only of icon characters.
 pub fn called(r: &Ref) -> Option<&str> {
     (!r.label.title.is_empty()).then_some(r.label.title.as_str()).or(r.name.as_deref()).filter(|t| !folding::is_icon(t))
 }

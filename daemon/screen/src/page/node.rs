@@ -50,7 +50,7 @@ impl Rect {
         }
     }
 
-    /// Returns the part that two rectangles share; its area is 0 if they share none.
+    /// Returns the intersection of two rectangles; its area is 0 if they do not overlap.
     pub fn intersection(&self, other: &Self) -> Self {
         Self {
             left: self.left.max(other.left),
@@ -75,12 +75,12 @@ impl Rect {
         self.intersection(other).area() > 0
     }
 
-    /// Returns whether it contains another rectangle completely.
+    /// Returns whether the rectangle contains another one completely.
     pub fn encloses(&self, other: &Self) -> bool {
         self.left <= other.left && self.top <= other.top && self.right >= other.right && self.bottom >= other.bottom
     }
 
-    /// Returns whether a point lies in it.
+    /// Returns whether a point lies in the rectangle.
     pub fn contains(&self, x: f64, y: f64) -> bool {
         x >= f64::from(self.left) && x < f64::from(self.right) && y >= f64::from(self.top) && y < f64::from(self.bottom)
     }
@@ -152,7 +152,8 @@ impl Flags {
         Self(self.0 & !(flag as u8))
     }
 
-    /// Returns the names of the flags, `on` or `off` first, joined by commas; `focusable` is left out for refs.
+    /// Returns the names of the flags, joined by commas. The first is `on` if the node is visible, otherwise `off`.
+    /// `with_focusable` includes `Flag::Focusable`, which is left out for refs.
     pub fn text(self, with_focusable: bool) -> String {
         let first = if self.has(Flag::Visible) { "on" } else { "off" };
         let rest =
@@ -161,29 +162,30 @@ impl Flags {
     }
 }
 
-/// What a node is, beyond its role. Drivers decide it from what their device reports, such as classes and ids.
+/// A characteristic of a node, beyond its role. Drivers derive it from the data of their device, such as classes and
+/// ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u16)]
 pub enum Trait {
-    /// A list or grid, whose rows scroll in and out and say nothing about the page.
+    /// A list or grid. Its rows scroll in and out, and do not identify the page.
     List = 1,
     /// Shows web pages.
     Web = 2,
-    /// Its content changes without anybody doing anything: a clock, a progress bar.
+    /// Its content changes by itself, as in a clock or a progress bar.
     Volatile = 4,
-    /// Its class tells what kind of page it is on.
+    /// Its class characterises the kind of page.
     Landmark = 8,
-    /// The bar of a page, which has its title and its actions.
+    /// The bar of a page, which contains its title and its actions.
     Bar = 16,
     /// A text that takes no input.
     StaticText = 32,
-    /// Named as a title.
+    /// Identified as a title by its id.
     Title = 64,
     /// The address bar of a browser, whose text is treated as typed.
     AddressBar = 128,
-    /// Its id was given by the system; apps use the same one for different elements.
+    /// The system defines its id. Apps use the same id for different elements.
     SystemId = 256,
-    /// Its id is in every window.
+    /// Its id occurs in every window.
     CommonId = 512,
     /// A control whose value is set in steps, such as a slider.
     Adjustable = 1024,
@@ -194,7 +196,7 @@ pub enum Trait {
 pub struct Traits(u16);
 
 impl Traits {
-    /// Returns the set with a trait added where a condition holds.
+    /// Returns the set with a trait added if a condition holds.
     #[must_use]
     pub fn with(self, what: Trait, holds: bool) -> Self {
         Self(if holds { self.0 | what as u16 } else { self.0 })
@@ -206,10 +208,10 @@ impl Traits {
     }
 }
 
-/// What a window is for. Drivers decide it from what their device reports.
+/// The purpose of a window. Drivers derive it from the data of their device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WindowKind {
-    /// Content of an app, or of the system where it has the focus: it can be the page in front.
+    /// Content of an app, or a system window with the focus. It can be the page in front.
     Page,
     /// Drawn by the system over the page without taking the focus: a notification, a volume panel.
     Banner,
@@ -217,7 +219,7 @@ pub enum WindowKind {
     Bar,
     /// A keyboard.
     Keyboard,
-    /// Drawn by an accessibility service, including the marks of our own.
+    /// Drawn by an accessibility service, including the marks of the device's own overlay.
     Overlay,
 }
 
@@ -226,9 +228,9 @@ pub enum WindowKind {
 pub struct Window {
     /// Id on the device.
     pub id: i64,
-    /// What it is for.
+    /// Purpose of the window.
     pub kind: WindowKind,
-    /// The device's own name of its type, as returned to callers.
+    /// The device's own name for the type of the window, as returned to callers.
     pub type_name: String,
     /// The package that drew it; empty when unknown.
     pub app: String,
@@ -238,8 +240,8 @@ pub struct Window {
     pub layer: i64,
     /// Whether it has the input focus.
     pub focused: bool,
-    /// `package/activity` or a URL of its page, where that is known of the window itself, as while a dialog of another
-    /// app is over it.
+    /// `package/activity` or URL of its page, if it is known for this window, for example while a dialog of another app
+    /// is over it.
     pub place: Option<String>,
 }
 
@@ -266,9 +268,9 @@ pub struct Node {
     pub flags: Flags,
     /// Its role.
     pub role: Role,
-    /// What it is, beyond its role.
+    /// Characteristics beyond its role.
     pub traits: Traits,
-    /// Whether it holds a secret; its text is masked already.
+    /// Whether it holds a secret. Its text is already masked.
     pub password: bool,
     /// Whether the device truncated its text.
     pub truncated: bool,
@@ -312,7 +314,7 @@ pub struct Scene<'a> {
 }
 
 impl Scene<'_> {
-    /// Returns what a window is for; `Overlay` for a node without a window.
+    /// Returns the purpose of a node's window; `Overlay` for a node without a window.
     pub fn kind_of(&self, node: &Node) -> WindowKind {
         self.windows.get(node.window).map_or(WindowKind::Overlay, |w| w.kind)
     }

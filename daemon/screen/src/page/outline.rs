@@ -1,8 +1,10 @@
-//! Outlines: what is on a screen as short text, one line per element in one tree, for agents that pay by the token.
+//! Outlines: the contents of a screen as short text, with one line per element in one tree, for agents that pay per
+//! token.
 //!
-//! A line has the alias, the role, the label and the value of a field, indented by what the element lies in. Texts that
-//! a label already contains are left out, as are system bars, the keyboard, and what lies behind a modal dialog.
-//! Everything that the screen says is quoted on its line ([`quoted`]), so that no text can pass for a line of its own.
+//! A line contains the alias, the role and the label of an element, and the value of a field. Its indentation shows
+//! which elements enclose it. System bars, the keyboard, elements behind a modal dialog, and texts that a label already
+//! contains are left out. All text from the screen is quoted on its line ([`quoted`]), so that no text can imitate
+//! another line.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
@@ -17,7 +19,7 @@ use super::{label, touch};
 /// An element of an outline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
-    /// Number of elements that it lies in.
+    /// Number of enclosing elements.
     pub depth: usize,
     /// Index among the refs; `None` for plain text.
     pub at: Option<usize>,
@@ -25,33 +27,33 @@ pub struct Item {
     pub role: Role,
     /// Label; empty if there is none.
     pub label: String,
-    /// Name of its resource id, where it has no label.
+    /// Name part of its resource id, if it has no label.
     pub id: Option<String>,
-    /// Name of an element without label and id: its caption, else its place.
+    /// Name of an element without a label: its caption; else its place, if it has no id either.
     pub name: Option<Name>,
     /// Text of a field.
     pub value: Option<String>,
-    /// Whether it looks like something that can be acted on, but is disabled.
+    /// Whether it appears interactive but is disabled.
     pub disabled: bool,
 }
 
 /// Name of an element that has no label.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Name {
-    /// The text beside it or right above.
+    /// A text inside, beside or directly above the element.
     Caption(String),
-    /// Where it is on the screen.
+    /// The place of the element on the screen.
     Place(String),
 }
 
-/// Returns the elements of a screen in the order of its tree. `refs` are those of the snapshot; `title` is left out
-/// where it stands as plain text, as the outline begins with it.
+/// Returns the elements of a screen in tree order. `refs` are the refs of the snapshot. The first plain text that
+/// equals `title` is left out, because the outline begins with the title.
 pub fn items(snapshot: &Snapshot, refs: &[Ref], title: Option<&str>) -> Vec<Item> {
     let at: HashMap<usize, usize> = refs.iter().enumerate().map(|(at, r)| (r.node, at)).collect();
-    // Depth and label of what encloses a node, for every node that is told.
+    // The depth and label of each listed node, to find the element that encloses another node.
     let mut told: HashMap<usize, (usize, String)> = HashMap::new();
     let mut title = title;
-    // A caption is told as the name of its control.
+    // A caption is printed as the name of its control.
     let captions: HashSet<&str> = refs.iter().filter(|r| r.is_caption).filter_map(|r| r.name.as_deref()).collect();
     let mut items = Vec::new();
     for (index, node) in snapshot.nodes.iter().enumerate() {
@@ -66,7 +68,7 @@ pub fn items(snapshot: &Snapshot, refs: &[Ref], title: Option<&str>) -> Vec<Item
             None => plain_text(snapshot, index, depth, enclosing.map(|(_, label)| label.as_str())),
         };
         let Some(item) = item else { continue };
-        // The edge of a row whose words are out of sight tells nothing.
+        // The visible edge of a row whose texts are out of sight carries no information.
         if item.label.is_empty() && item.id.is_none() && touch::edge_in_sight(snapshot, index).is_some() {
             continue;
         }
@@ -101,14 +103,14 @@ fn element(snapshot: &Snapshot, r: &Ref, at: usize, depth: usize) -> Item {
     Item { depth, at: Some(at), role, label: r.label.text(), id, name, value, disabled: false }
 }
 
-/// Returns the item of a node that cannot be acted on: its text, unless the label of what it lies in contains it.
+/// Returns the item of a node that is not interactive: its text, unless the label of the enclosing element contains it.
 fn plain_text(snapshot: &Snapshot, index: usize, depth: usize, enclosing: Option<&str>) -> Option<Item> {
     let node = &snapshot.nodes[index];
     let own = label::own_words(node).map(str::trim).filter(|t| !t.is_empty())?;
     let able = [Flag::Clickable, Flag::Editable].into_iter().any(|f| node.is(f)) || node.role == Role::Button;
     let disabled = able && !node.is(Flag::Enabled);
-    // What cannot be acted on is told even where a label has its text: a card with a disabled button is not one with a
-    // button.
+    // A disabled control is listed even if the enclosing label contains its text: a card with a disabled button must
+    // not look like a card with a working one.
     if !disabled && enclosing.is_some_and(|label| label.contains(own)) {
         return None;
     }
@@ -125,7 +127,7 @@ fn plain_text(snapshot: &Snapshot, index: usize, depth: usize, enclosing: Option
     })
 }
 
-/// Returns the number of elements behind a dialog or an overlay that could be acted on without it.
+/// Returns the number of interactive elements that a dialog or an overlay hides.
 pub fn behind(snapshot: &Snapshot) -> usize {
     let is_behind = |i: &usize| {
         let node = &snapshot.nodes[*i];
@@ -135,13 +137,13 @@ pub fn behind(snapshot: &Snapshot) -> usize {
 }
 
 impl Item {
-    /// Returns the line of the item without its indentation. `alias` is that of its ref.
+    /// Returns the line of the item without its indentation. `alias` is the alias of its ref.
     pub fn line(&self, alias: Option<&str>) -> String {
         let mut line = String::new();
         if let Some(alias) = alias {
             let _ = write!(line, "{alias} ");
         }
-        // An alias says that it can be acted on; what it is matters where that is not to tap it.
+        // An alias already shows that the element is interactive. The generic roles add nothing to that.
         let telling = !matches!(self.role, Role::Text | Role::View | Role::Any);
         if telling {
             let _ = write!(line, "{} ", self.role);
@@ -165,8 +167,8 @@ impl Item {
     }
 }
 
-/// Quotes a text on one line: control and bidirectional characters are escaped, and what is longer than `max`
-/// characters is cut.
+/// Quotes a text on one line. Control and bidirectional characters are escaped. A text of more than `max` characters is
+/// cut and ends with an ellipsis.
 pub fn quoted(text: &str, max: usize) -> String {
     let text = text.trim();
     let mut out = String::with_capacity(text.len() + 2);
@@ -188,16 +190,16 @@ pub fn quoted(text: &str, max: usize) -> String {
     out
 }
 
-/// Whether a character changes how a line is displayed: controls, line separators, and marks that turn the direction of
-/// text.
+/// Returns whether a character changes how a line is displayed: a control, a line separator, an invisible character, or
+/// a mark that changes the direction of text.
 fn is_steering(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}' | '\u{2060}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}' | '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{061c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Finds the numbers of aliases for the current refs: a ref that was shown before keeps its number, others get new ones
-/// above all that were used. Refs are paired by what they are and their titles; where several are alike and their count
-/// changed, none keeps its number.
+/// Returns the alias numbers of the current refs. A ref that was shown before keeps its number; other refs get new
+/// numbers above all that were used. Refs are paired by identity, title and context. If several refs are alike and
+/// their count changed, none of them keeps its number.
 pub fn carried_numbers(now: &[Ref], before: &[(u32, &Ref)]) -> Vec<u32> {
     fn what(r: &Ref) -> (&str, &str, &str) {
         (&r.identity, &r.label.title, &r.context)
@@ -257,7 +259,7 @@ mod tests {
         let before = [(1, &a), (2, &b), (3, &twin), (4, &twin)];
         assert_eq!(carried_numbers(&[b.clone(), c.clone(), a.clone()], &before), [2, 5, 1]);
         assert_eq!(carried_numbers(&[twin.clone(), twin.clone()], &before), [3, 4]);
-        assert_eq!(carried_numbers(&[twin.clone(), a.clone()], &before), [5, 1], "which of the two it is is not known");
+        assert_eq!(carried_numbers(&[twin.clone(), a.clone()], &before), [5, 1], "it is unknown which one it is");
         assert_eq!(carried_numbers(&[b.clone(), c], &[]), [1, 2]);
     }
 }

@@ -1,14 +1,14 @@
-//! Page patterns: names of pages in which variable parts are replaced by placeholders, so that `/users/1` and
-//! `/users/2` are one page.
+//! Page patterns: page names whose variable parts are replaced by placeholders, so that `/users/1` and `/users/2` count
+//! as one page.
 
 use url::Url;
 
 /// Maximum length of a page name, characters.
 pub const MAX_LENGTH: usize = 2_000;
 
-/// Returns the pattern of a page. That of an HTTP URL consists of scheme, host, port and path with placeholders;
-/// credentials and query are dropped, and a fragment is kept only if it is a route. Anything else (page keys,
-/// activities, codes of states) is its own pattern.
+/// Returns the pattern of a page. The pattern of an HTTP URL consists of scheme, host, port, and path with
+/// placeholders. Credentials and query are dropped, and a fragment is kept only if it is a route. Any other name (a
+/// page key, an activity or a state code) is its own pattern.
 pub fn of(page: &str) -> String {
     let page = page.trim();
     let Some(url) = parse(page) else { return page.to_owned() };
@@ -54,7 +54,7 @@ fn segment(text: &str) -> String {
     } else if hex && length >= 8 && digits > 0 {
         Some(":id")
     } else if plain && length >= 12 && digits >= 3 && words < 2 {
-        // Opaque keys, for example of databases: long and full of digits.
+        // Opaque keys, such as database ids: at least 12 characters, three digits, and fewer than two lower-case words.
         Some(":id")
     } else {
         None
@@ -76,7 +76,8 @@ pub fn site(pattern: &str) -> String {
     }
 }
 
-/// Returns how similar two patterns are, 0 to 1: 1 if they are equal, else the share of leading parts that are equal.
+/// Returns the similarity of two patterns, 0 to 1: 1 if they are equal, otherwise the share of equal leading parts, at
+/// most 0.99.
 pub fn similarity(one: &str, other: &str) -> f64 {
     if one == other {
         return 1.0;
@@ -87,7 +88,7 @@ pub fn similarity(one: &str, other: &str) -> f64 {
     let (one, other) = (parts(one), parts(other));
     let common = one.iter().zip(&other).take_while(|(a, b)| a == b).count();
     let longest = one.len().max(other.len()).max(1);
-    // Only the same page scores 1.
+    // Only equal patterns score 1.
     (common as f64 / longest as f64).min(0.99)
 }
 

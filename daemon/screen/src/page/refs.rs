@@ -1,10 +1,10 @@
-//! Refs: the interactive elements of a screen, in the order in which aliases (`@n1`, `@n2` and so on) are assigned, and
-//! finding a ref again on a later screen.
+//! Refs: the interactive elements of a screen, in the order in which aliases (`@n1`, `@n2` and so on) are assigned.
+//! [`find`] locates a ref again on a later screen.
 //!
-//! Each ref has two tokens: the exact one is equal for the same element at the same place, the identity token for the
-//! same kind of element anywhere. Neither is enough alone, as the rows of a list may change under an unchanged place: a
-//! ref is found again only if its label still matches, and only if there is exactly one candidate or the page did not
-//! change at all.
+//! Each ref has two tokens. The exact token is equal for the same element at the same place, and the identity token for
+//! the same kind of element anywhere. Neither is enough alone, because the rows of a list may change while their places
+//! stay the same. A ref is found again only if its label still matches, and only if there is exactly one candidate or
+//! the page did not change at all.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -14,13 +14,15 @@ use super::label;
 use super::snapshot::{Flag, Snapshot, WindowKind};
 use super::{mask, naming};
 
-/// Rounds toward zero to a multiple of 8, as the service does, so that a shift of a few pixels makes no difference.
+/// Rounds a coordinate toward zero to a multiple of 8 pixels, as the service does, so that a shift of a few pixels
+/// makes no difference.
 fn coarse(v: i32) -> i32 {
     (v / 8) * 8
 }
 
-/// Returns all refs in sight, without those behind a dialog or an overlay: the focused window first, then by descending
-/// layer; within a window from the top left, larger before smaller.
+/// Returns all refs in sight, without those behind a dialog or an overlay. The refs of the focused window come first,
+/// then those of the other windows by descending layer. Within a window, they are sorted by top edge, left edge and
+/// descending area.
 pub fn all(snapshot: &Snapshot) -> Vec<Ref> {
     let geometry = snapshot.geometry();
     let mut found: Vec<usize> = (0..snapshot.nodes.len())
@@ -43,7 +45,7 @@ pub fn all(snapshot: &Snapshot) -> Vec<Ref> {
     refs
 }
 
-/// Tells equal elements apart by what they belong to.
+/// Sets the context of each ref, which distinguishes equal elements.
 fn add_contexts(snapshot: &Snapshot, refs: &mut [Ref]) {
     let what = |r: &Ref| (r.identity.clone(), r.label.title.clone());
     let mut alike: HashMap<(String, String), Vec<usize>> = HashMap::new();
@@ -63,11 +65,11 @@ fn add_contexts(snapshot: &Snapshot, refs: &mut [Ref]) {
     }
 }
 
-/// Maximum number of nodes among which the text before an element is looked for.
+/// Maximum number of nodes before an element that are searched for its context.
 const MAX_BEFORE: usize = 100;
 
-/// Returns the nearest text between an element and the one of its twins before it; empty if there is none. Texts of
-/// other elements do not count.
+/// Returns the nearest text between an element and the previous equal element; empty if there is none. Texts inside
+/// other interactive elements do not count.
 fn text_before(snapshot: &Snapshot, index: usize, twins: &[usize]) -> String {
     let twin = twins.iter().filter(|twin| **twin < index).max().map_or(0, |twin| twin + 1);
     let text = |i: usize| {
@@ -127,11 +129,11 @@ pub struct Recorded<'a> {
     pub content: &'a str,
     /// Whether no other ref of that screen had its title.
     pub unique_title: bool,
-    /// Whether another ref of that screen differed from it in digits only, so that digits count.
+    /// Whether another ref of that screen differed from it only in digits, so that digits are significant.
     pub digits_count: bool,
 }
 
-/// Returns whether another ref differs from this one in the digits of its label only.
+/// Returns whether another ref differs from this one only in the digits of its label.
 pub(super) fn differs_in_digits(one: &Ref, all: &[Ref]) -> bool {
     let masked = |r: &Ref| r.label.rest.iter().map(|w| mask::digits(w)).collect::<Vec<_>>();
     let alike = |r: &&Ref| r.identity == one.identity && r.label.title == one.label.title && r.label != one.label;
@@ -143,22 +145,22 @@ pub(super) fn has_unique_title(one: &Ref, all: &[Ref]) -> bool {
     !one.label.title.is_empty() && all.iter().filter(|r| r.label.title == one.label.title).count() == 1
 }
 
-/// Where a recorded ref is on the current screen.
+/// The location of a recorded ref on the current screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
     /// Index into the current refs.
     pub index: usize,
-    /// Whether it is at another place than before.
+    /// Whether its place has changed.
     pub moved: bool,
 }
 
-/// Finds a recorded ref among the current ones: by its exact token, else by its identity token. In both cases its label
-/// must still match, and it must be the only such ref, unless nothing on the page changed at all. Where its title was
-/// unique and still is, the rest of the label may differ: a subtitle or the position of a switch changes. `content` is
-/// the [`exact_content`](super::fingerprint::exact_content) of the current screen.
+/// Finds a recorded ref among the current refs, by its exact token or else by its identity token. In both cases its
+/// context and label must still match, and it must be the only such ref, unless nothing on the page changed at all. If
+/// its title was unique and still is, the rest of the label may differ, because a subtitle or the position of a switch
+/// changes. `content` is the [`exact_content`](super::fingerprint::exact_content) of the current screen.
 ///
 /// # Errors
-/// The number of candidates, when there was not exactly one.
+/// The number of candidates, if there is not exactly one.
 pub fn find(recorded: Recorded<'_>, now: &[Ref], content: &str) -> Result<Found, usize> {
     let labelled = |r: &Ref| match recorded.digits_count {
         true => r.label == recorded.what.label,

@@ -2,7 +2,7 @@
 
 use super::snapshot::{Flag, Snapshot};
 
-/// Returns why the tree cannot be trusted, or `None` when it can.
+/// Returns the reason why the tree cannot be trusted; `None` if it can be trusted.
 pub fn doubt(snapshot: &Snapshot) -> Option<&'static str> {
     if snapshot.nodes.is_empty() {
         return Some(snapshot.degraded.unwrap_or("the screen is empty"));
@@ -25,12 +25,13 @@ pub fn doubt(snapshot: &Snapshot) -> Option<&'static str> {
     None
 }
 
-/// Share of the window in front from which an element is the whole page, percent.
+/// Minimum share of the window in front that an element covers to count as the whole page, percent.
 const WHOLE_PERCENT: i64 = 80;
-/// Maximum length of the name of a whole page, characters; a longer text is something to read.
+/// Maximum length of the name of a whole page, characters. A longer text is content.
 const MAX_NAME: usize = 40;
 
-/// Returns whether the window in front has an element that can be named or acted on, other than itself.
+/// Returns whether the window in front contains a named or interactive element, apart from a surface that covers the
+/// page.
 fn has_elements(snapshot: &Snapshot, front: usize) -> bool {
     let geometry = snapshot.geometry();
     let nodes =
@@ -41,7 +42,7 @@ fn has_elements(snapshot: &Snapshot, front: usize) -> bool {
     let has_words = |i: usize| words(i).any(|t| t.chars().any(char::is_alphanumeric));
     nodes().any(|i| {
         let node = &snapshot.nodes[i];
-        // The name of a drawing surface or of a page that is still loading is all that is known of it.
+        // A drawing surface or a page that is still loading reports at most a short name, which is no content.
         let surface = is_whole(i) && words(i).all(|t| t.chars().count() <= MAX_NAME);
         !surface && (has_words(i) || (node.is_ref() && !node.is(Flag::Scrollable)))
     })
@@ -50,7 +51,7 @@ fn has_elements(snapshot: &Snapshot, front: usize) -> bool {
 /// Reason given for a page that did not settle.
 pub const MOVING: &str = "the page was still moving";
 
-/// Returns `high`, or `low` where the tree may not show everything.
+/// Returns `low` if the tree may be incomplete because it is empty or has a web view, else `high`.
 pub fn grade(snapshot: &Snapshot) -> &'static str {
     if snapshot.nodes.is_empty() || snapshot.has_web_view() { "low" } else { "high" }
 }

@@ -1,5 +1,5 @@
-//! A snapshot with what follows from it: computed once it is asked for, and kept. Readings of a page that stands still
-//! share one screen, and so all of this.
+//! A snapshot with lazily computed, cached results. Readings of an unchanged page share one `Screen`, and so its
+//! results.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::refs::{self, Recorded};
 use super::snapshot::{Lazy, Snapshot};
 use super::structure::{self, Structures};
 
-/// A snapshot that does not change any more.
+/// An immutable snapshot with cached results.
 #[derive(Debug, Default)]
 pub struct Screen {
     snapshot: Snapshot,
@@ -68,7 +68,8 @@ impl Screen {
         self.elements.get(|| element::all(self))
     }
 
-    /// Returns a ref of this screen, by its index, to be found again on a later one; `None` if there are fewer.
+    /// Returns the ref at an index, with the facts needed to find it again on a later screen; `None` if there are fewer
+    /// refs.
     pub fn recorded(&self, index: usize) -> Option<Recorded<'_>> {
         let all = self.refs();
         let what = all.get(index)?;

@@ -1,8 +1,8 @@
-//! Selectors: which elements of a screen a value means.
+//! Selectors find the elements of a screen that a value refers to.
 //!
-//! One language serves all verbs: a label, a title, the beginning of a label, `#id`, or the place of an element without
-//! a name, as an outline prints them. A label only means what is on the page: no system bar, no keyboard, nothing
-//! behind a dialog. An exact match wins over a folded one, and a whole one over a partial one.
+//! All verbs accept the same values: a label, a title, the beginning of a label, `#id`, or the place of an element
+//! without a name, as an outline prints them. A label refers only to elements on the page: not to system bars, the
+//! keyboard, or elements behind a dialog. An exact match wins over a folded one, and a whole match over a partial one.
 
 use afd_proto::vocabulary::{By, Role};
 
@@ -13,14 +13,14 @@ use super::layers::Side;
 use super::snapshot::{Flag, Node, Snapshot, WindowKind};
 use super::{label, structure, touch};
 
-/// Selects nodes by one of their properties.
+/// A selector of nodes by one of their properties.
 #[derive(Debug, Clone, Copy)]
 pub struct Selector<'a> {
     /// Property to compare; aliases are resolved elsewhere.
     pub by: By,
     /// Value to look for.
     pub value: &'a str,
-    /// Whether the value must match completely, as it is, instead of being contained in any case.
+    /// Whether the property must equal the value, including case. Otherwise it must contain the value, ignoring case.
     pub exact: bool,
 }
 
@@ -52,14 +52,14 @@ fn compare(value: &str, wanted: &str, exact: bool) -> bool {
     if exact { value == wanted } else { Wanted::new(wanted).is_in(value) }
 }
 
-/// What is done to an element, which decides which ancestor of a text is meant.
+/// The gesture that is performed on an element. It decides which ancestor of a text is the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gesture {
-    /// A tap, once or twice.
+    /// A single or double tap.
     Tap,
     /// A long press or a drag.
     Press,
-    /// Text that is put into a field.
+    /// Text that is entered into a field.
     Fill,
 }
 
@@ -74,33 +74,33 @@ impl Gesture {
     }
 }
 
-/// An element that a value means.
+/// An element that a value refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Match {
-    /// How closely it fits.
+    /// How closely the element matches.
     pub fit: Fit,
-    /// The element.
+    /// Index of the element's node.
     pub element: usize,
-    /// The node inside of it whose text fits, if it is another one: a touch goes there.
+    /// Index of the node inside the element whose text matches, if it is a different node. A touch goes to that node.
     pub text: Option<usize>,
-    /// Whether the element says that it takes the gesture.
+    /// Whether the flags of the element show that it takes the gesture.
     pub marked: bool,
 }
 
-/// The elements that a value means.
+/// The elements that a value refers to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Matches {
-    /// Those in sight that fit best.
+    /// The best matches in sight.
     pub best: Vec<Match>,
-    /// Those that another window or an overlay hides.
+    /// Matching nodes that another window or an overlay hides.
     pub hidden: Vec<usize>,
-    /// Those of which nothing is on the screen.
+    /// Matching nodes that are off the screen, with the side on which they lie.
     pub off_screen: Vec<(usize, Side)>,
     /// Number of nodes that match in any way.
     pub count: usize,
 }
 
-/// Finds the elements that a label, text or description means. `refs` are those of the snapshot.
+/// Finds the elements that a label, text or description refers to. `refs` are the refs of the snapshot.
 pub fn find(snapshot: &Snapshot, refs: &[Ref], selector: &Selector<'_>, gesture: Gesture) -> Matches {
     let wanted = Wanted::new(selector.value);
     let mut found = Matches::default();
@@ -142,7 +142,7 @@ pub fn find(snapshot: &Snapshot, refs: &[Ref], selector: &Selector<'_>, gesture:
     found
 }
 
-/// Returns how closely the text or description of a node fits.
+/// Returns how closely the text or description of a node matches.
 fn own_fit(node: &Node, selector: &Selector<'_>, wanted: &Wanted) -> Option<Fit> {
     let texts: &[&Option<String>] = match selector.by {
         By::Text => &[&node.text],
@@ -152,8 +152,8 @@ fn own_fit(node: &Node, selector: &Selector<'_>, wanted: &Wanted) -> Option<Fit>
     texts.iter().copied().flatten().filter_map(|text| wanted.fit(text)).min()
 }
 
-/// Returns how closely what an outline prints of a ref fits: its label or the beginning of it, its title, the caption
-/// beside it, its id, or its place.
+/// Returns how closely the printed form of a ref matches: its label or the beginning of its label, its title, its
+/// caption, its id or its place.
 fn label_fit(r: &Ref, node: &Node, by: By, wanted: &Wanted) -> Option<Fit> {
     let at_most = |text: &str, least: Fit| wanted.fit(text).filter(|fit| *fit <= least);
     let label = r.label.text();
@@ -178,16 +178,17 @@ fn takes_something(node: &Node) -> bool {
     node.is(Flag::LongClickable) || node.is(Flag::Scrollable)
 }
 
-/// Returns whether a node can be meant by a label: it belongs to a page or to a banner over it.
+/// Returns whether a label can refer to a node: the node belongs to a page or to a banner over it.
 fn is_on_page(snapshot: &Snapshot, node: &Node) -> bool {
     matches!(snapshot.kind_of(node), WindowKind::Page | WindowKind::Banner)
 }
 
-/// Share of its window from which a node that takes a gesture is no element, but what everything lies in, percent.
+/// Share of its window above which a node that takes a gesture is the container of the whole page and not an element,
+/// percent.
 const WHOLE_PERCENT: i64 = 60;
 
-/// Returns the element that a text belongs to: what takes the gesture, which is the node itself or its nearest ancestor
-/// that does; else the text itself.
+/// Returns the element that a text belongs to: the node itself, or its nearest ancestor that takes the gesture. If
+/// there is none, or if that ancestor is a list or most of the window, the text itself is the element.
 fn element_of(snapshot: &Snapshot, refs: &[Ref], index: usize, fit: Fit, gesture: Gesture) -> Match {
     let geometry = snapshot.geometry();
     let window = geometry.extent(snapshot.nodes[index].window).unwrap_or_default().area();
@@ -214,8 +215,8 @@ fn element_of(snapshot: &Snapshot, refs: &[Ref], index: usize, fit: Fit, gesture
     Match { fit, element, text: (element != index).then_some(index), marked: true }
 }
 
-/// Returns the matches that fit best, each element once. Elements that take the gesture come before texts that merely
-/// stand on the page, unless they fit only in part while the text is exactly what was asked for.
+/// Returns the best matches, each element once. Elements that take the gesture win over plain texts. The exception is a
+/// plain text that matches as a whole and is not the title of the page, while the elements match only in part.
 fn best(snapshot: &Snapshot, all: Vec<Match>) -> Vec<Match> {
     let least = |marked: bool| all.iter().filter(|m| m.marked == marked).map(|m| m.fit).min();
     let names_page = |fit: Fit| {
@@ -238,19 +239,19 @@ fn best(snapshot: &Snapshot, all: Vec<Match>) -> Vec<Match> {
     found
 }
 
-/// How much of a text a check or a wait compares.
+/// How a check or a wait compares texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compare {
-    /// It may lie inside a word.
+    /// The value may occur inside a word.
     Part,
-    /// Whole words.
+    /// The value must occur as whole words.
     Words,
-    /// All of it, as it is.
+    /// The whole text must equal the value, including case.
     Exact,
 }
 
-/// Returns the nodes in sight on the page that say something: those whose text or description has it, and the refs
-/// whose printed label, name or `#id` is or begins with it.
+/// Returns the nodes in sight on the page that show a value: the nodes whose text or description matches, and the refs
+/// whose printed label or name matches or whose `#id` equals the value.
 pub fn saying(snapshot: &Snapshot, refs: &[Ref], value: &str, compare: Compare) -> Vec<usize> {
     let wanted = Wanted::new(value);
     let has = |text: &str| match compare {
@@ -269,7 +270,7 @@ pub fn saying(snapshot: &Snapshot, refs: &[Ref], value: &str, compare: Compare) 
     for r in refs.iter().filter(|r| in_sight(r.node)) {
         let printed = has(&r.label.text()) || r.name.as_deref().is_some_and(has);
         let id = snapshot.nodes[r.node].id_name().is_some_and(|id| value.trim().strip_prefix('#') == Some(id));
-        // The row of a text that was found says nothing more.
+        // The row of a text that was found is not listed again.
         let again = !id && found.iter().any(|i| snapshot.is_inside(*i, r.node));
         if (printed || id) && !again && !found.contains(&r.node) {
             found.push(r.node);
@@ -279,7 +280,7 @@ pub fn saying(snapshot: &Snapshot, refs: &[Ref], value: &str, compare: Compare) 
     found
 }
 
-/// Returns the indices of the visible nodes whose text or description contains `text`, of all windows but overlays.
+/// Returns the indices of the visible nodes whose text or description contains `text`, in all windows except overlays.
 pub fn containing(snapshot: &Snapshot, text: &str, case_sensitive: bool) -> Vec<usize> {
     let wanted = Wanted::new(text);
     let has = |t: &String| if case_sensitive { t.contains(text) } else { wanted.is_in(t) };
@@ -291,7 +292,7 @@ pub fn containing(snapshot: &Snapshot, text: &str, case_sensitive: bool) -> Vec<
     (0..snapshot.nodes.len()).filter(contains).collect()
 }
 
-/// Returns the indices of the visible nodes that match, without overlays.
+/// Returns the indices of the visible nodes that match, except nodes of overlays.
 pub fn visible(snapshot: &Snapshot, selector: &Selector<'_>) -> Vec<usize> {
     (0..snapshot.nodes.len())
         .filter(|i| {
@@ -302,8 +303,8 @@ pub fn visible(snapshot: &Snapshot, selector: &Selector<'_>) -> Vec<usize> {
         .collect()
 }
 
-/// Returns the nodes that a tap on the matching nodes could be meant for: each match itself, or its nearest ancestor
-/// that takes taps; each once.
+/// Returns the possible targets of a tap on the matching nodes, each once: each match itself, or its nearest ancestor
+/// that takes taps, long presses or text.
 pub fn tappable(snapshot: &Snapshot, matches: &[usize]) -> Vec<usize> {
     let takes_taps = |i: &usize| {
         let node = &snapshot.nodes[*i];

@@ -3,8 +3,8 @@
 /// A site, parsed from a URL. Credentials, path and query are not kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Site {
-    /// Registrable domain with underscores, such as `united_com`; for `localhost` and addresses host and port, such as
-    /// `localhost_8080`.
+    /// Registrable domain with underscores, such as `united_com`. For a host without a registrable domain, such as
+    /// `localhost` or an IP address: the host, and the port if there is one, such as `localhost_8080`.
     pub name: String,
     /// Registrable domain, or the host itself when it has none.
     pub domain: String,
@@ -14,8 +14,8 @@ pub struct Site {
     pub port: Option<u16>,
 }
 
-/// Parses a URL, a host, or the text of a browser's address bar. Returns `None` when it names no site: a file, an
-/// internal page of the browser, or something that cannot be a host.
+/// Parses a URL, a host, or the text of a browser's address bar. Returns `None` if it names no site: a file, an
+/// internal page of the browser, or a text that cannot be a host.
 pub fn parse(url: &str) -> Option<Site> {
     let url = url.trim();
     let rest = match url.split_once("://") {
@@ -32,7 +32,7 @@ pub fn parse(url: &str) -> Option<Site> {
     }
     let address = host.starts_with('[') || host.parse::<std::net::Ipv4Addr>().is_ok();
     let valid = address || host.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '.' | '_'));
-    // A single word in an address bar is a search, unless it is `localhost` or has a port.
+    // A single word in an address bar is a search query, unless it is `localhost` or has a port.
     if !valid || !(address || host == "localhost" || host.contains('.') || port.is_some()) {
         return None;
     }
@@ -46,8 +46,8 @@ pub fn parse(url: &str) -> Option<Site> {
     Some(Site { name, domain, host, port })
 }
 
-/// Returns the hash of the path pattern of an address (`/item/123` and `/item/456` are one), 8 hexadecimal digits;
-/// `None` if the path is empty or the address cannot be parsed.
+/// Returns the hash of the path pattern of an address, 8 hexadecimal digits; `/item/123` and `/item/456` have the same
+/// pattern. Returns `None` if the path is empty or the address cannot be parsed.
 pub fn path_hash(address: &str) -> Option<String> {
     let address = address.trim();
     let whole = if address.contains("://") { address.to_owned() } else { format!("https://{address}") };

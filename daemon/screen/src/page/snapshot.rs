@@ -10,25 +10,25 @@ pub struct Snapshot {
     pub app: Option<String>,
     /// `package/activity` or a URL of the page in front; `None` while it is unknown.
     pub place: Option<String>,
-    /// Activity that the device reports to be on top, if it is not that of the window in front: the system may show a
-    /// dialog over it.
+    /// Activity that the device reports as topmost, if it is not the activity of the window in front. A system dialog
+    /// may cover it.
     pub activity_below: Option<String>,
-    /// Whether the place can be known at all in this mode. Where it cannot, the package stands in for it.
+    /// Whether the place can be known in this mode. If it cannot, the package is used as a substitute.
     pub place_knowable: bool,
-    /// What on the device makes the place known, where it cannot be.
+    /// Advice on how to make the place known on the device, if it cannot be known in this mode.
     pub place_advice: Option<&'static str>,
     /// Name of the site, for browsers.
     pub site: Option<String>,
     /// Host of the site, with its port if it has one.
     pub host: Option<String>,
     /// Hash of the path pattern of the address, 8 hexadecimal digits; `None` for the start page. The path itself is not
-    /// kept, as it may have been typed.
+    /// kept, because it may have been typed.
     pub path: Option<String>,
     /// Mode in which the device reads the screen.
     pub mode: String,
-    /// Why the device sees nothing or less than it should, if it says so.
+    /// Reason why the device reads nothing or only part of the screen, if it reports that.
     pub degraded: Option<&'static str>,
-    /// Whether the window in front belongs to another app than the place that the device reports.
+    /// Whether the window in front and the place that the device reports belong to different apps.
     pub of_another_app: bool,
     /// Width and height in device pixels, when known.
     pub size: Option<(i32, i32)>,
@@ -36,12 +36,11 @@ pub struct Snapshot {
     pub windows: Vec<Window>,
     /// Nodes of all windows in pre-order.
     pub nodes: Vec<Node>,
-    /// What is computed from the rest once it is asked for.
+    /// The geometry, computed on first use.
     pub geometry: Lazy<Geometry>,
 }
 
-/// A value that is computed at most once. It is not part of the identity of what contains it, and copies compute their
-/// own.
+/// A value that is computed at most once. Comparisons of the containing value ignore it, and clones compute their own.
 #[derive(Debug)]
 pub struct Lazy<T>(std::sync::OnceLock<T>);
 
@@ -72,17 +71,18 @@ impl<T> PartialEq for Lazy<T> {
 impl<T> Eq for Lazy<T> {}
 
 impl Snapshot {
-    /// Returns whether a node belongs to a page: not to the system bars, a banner, a keyboard or an overlay.
+    /// Returns whether a node belongs to a page, and not to a system bar, a banner, a keyboard or an overlay.
     pub fn is_content(&self, node: &Node) -> bool {
         self.windows.get(node.window).is_some_and(|w| w.kind == WindowKind::Page)
     }
 
-    /// Returns the window in front: the focused page, else the topmost one.
+    /// Returns the window in front: the focused page, else the topmost page of the foreground app, else the topmost
+    /// page.
     pub fn front_window(&self) -> Option<&Window> {
         self.geometry().front().map(|w| &self.windows[w])
     }
 
-    /// Returns whether a window of this kind shows something.
+    /// Returns whether a window of this kind has a visible node.
     pub fn shows(&self, kind: WindowKind) -> bool {
         self.nodes.iter().any(|n| n.is(Flag::Visible) && self.kind_of(n) == kind)
     }
@@ -92,13 +92,13 @@ impl Snapshot {
         Scene { windows: &self.windows, nodes: &self.nodes, size: self.size, app: self.app.as_deref() }
     }
 
-    /// Returns what a window is for; `Overlay` for a node without a window.
+    /// Returns the purpose of a node's window; `Overlay` for a node without a window.
     pub fn kind_of(&self, node: &Node) -> WindowKind {
         self.scene().kind_of(node)
     }
 
-    /// Takes the visibility from nodes of which nothing is on the screen or inside the containers that scroll them,
-    /// whatever the device says. Drivers call it once their snapshot is complete.
+    /// Clears the visible flag of nodes that are entirely off the screen or outside the containers that scroll them,
+    /// even if the device reports them as visible. Drivers call it when their snapshot is complete.
     pub fn hide_what_is_off_screen(&mut self) {
         let hidden: Vec<usize> = (0..self.nodes.len())
             .filter(|i| {
@@ -111,12 +111,12 @@ impl Snapshot {
         self.geometry = Lazy::default();
     }
 
-    /// Returns what follows from the positions of windows and nodes. The snapshot must not be changed afterwards.
+    /// Returns the geometry, computed on first use. The snapshot must not change afterwards.
     pub(super) fn geometry(&self) -> &Geometry {
         self.geometry.get(|| Geometry::of(self.scene()))
     }
 
-    /// Returns the node that hides another one: that of a window in front, or an overlay.
+    /// Returns the node that hides another node: a node of a modal window above it, or an overlay of its window.
     pub fn hidden_by(&self, index: usize) -> Option<usize> {
         self.geometry().hidden_by(&self.nodes, index)
     }
@@ -126,7 +126,7 @@ impl Snapshot {
         index..self.geometry().end(index)
     }
 
-    /// Returns whether a node is another one or lies inside of it.
+    /// Returns whether a node is the container itself or lies inside it.
     pub fn is_inside(&self, index: usize, container: usize) -> bool {
         self.subtree(container).contains(&index)
     }

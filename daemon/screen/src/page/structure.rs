@@ -1,14 +1,19 @@
-//! Page structures: what states are recognised by.
+//! Page structures, by which states are recognised.
 //!
-//! A structure consists of the place of a page (activity or URL), its title, and the set of resource ids and classes of
-//! its visible nodes. Everything that changes by itself is left out: positions, counts, texts other than the title, and
-//! digits in the title. A dialog has no place, as it may open anywhere in its app. The place of a website's page
-//! includes the pattern of its address. Nodes inside web pages are identified by role and title. For pages with few
-//! ids, [`evidence`] collects more.
+//! A structure consists of the app, the place of the page (activity or URL), its title, and a set of features: the
+//! resource ids of the visible nodes, or the class of a node without an id. For a browser, it also has the site, and
+//! the place includes the pattern of the address. In web pages, the role and title of an interactive element without an
+//! id are a feature too. A page with few ids that is not a website takes its title and further features from
+//! [`evidence`]: labels of fixed controls, the selected tab, and the sort of heading.
+//!
+//! Invariant: a structure leaves out everything that changes by itself: positions, counts, the texts of the content,
+//! and digits in the title. Each feature counts once, so the number of rows in a list makes no difference. A dialog has
+//! no place, because it may open anywhere in its app. Equal structures have equal keys ([`Structure::key`]).
 //!
 //! The readable fingerprint ([`super::fingerprint`]) lists at most eight ids. A structure has all of them, so that two
-//! pages of one activity can be told apart, and a page of which a node is missing can still be recognised by
-//! similarity. The rules were measured on recordings of real apps, see the program `ui-traces` in `tests/`.
+//! pages of one activity differ, and a page with a missing node can still be recognised by similarity. This module has
+//! no threshold for similarity: `visual::identity` compares the features. The rules were measured on recordings of real
+//! apps with the program `ui-traces` in `tests/`, which also drops nodes, shuffles list rows and changes digits.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +31,7 @@ const MAX_TITLE: usize = 40;
 pub struct Structure {
     /// Package.
     pub app: String,
-    /// Name of the site as made by [`super::site`], for browsers.
+    /// Name of the site, as computed by [`super::site`], for browsers.
     pub site: Option<String>,
     /// Activity or URL; empty for a dialog, which may open anywhere in its app.
     pub place: String,
@@ -38,7 +43,7 @@ pub struct Structure {
     pub dialog: bool,
     /// Hashes of the [`evidence`] of a page with few ids; empty for other pages. The key does not include them.
     pub evidence: Vec<u64>,
-    /// Key of the page in databases that were made before evidence existed.
+    /// Key that a page with few ids has in databases that were created before evidence existed.
     pub earlier_key: Option<String>,
 }
 
@@ -56,12 +61,12 @@ impl Structure {
     }
 }
 
-/// The structures of a screen: that in the foreground, and that of the page under a dialog.
+/// The structures of a screen: of the foreground window, and of the page under a dialog.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Structures {
     /// Structure of the window that takes input.
     pub front: Structure,
-    /// Structure of the page under it, when it is a dialog and the device reports that page.
+    /// Structure of the page under the foreground window, if that is a dialog and the device reports the page.
     pub below: Option<Structure>,
 }
 
@@ -77,7 +82,7 @@ pub fn front_nodes(snapshot: &Snapshot) -> Vec<usize> {
     window.map(|window| visible_nodes(snapshot, window)).unwrap_or_default()
 }
 
-/// Returns the indices of the visible nodes of a window, without what an overlay of it hides.
+/// Returns the indices of the visible nodes of a window, without the nodes that an overlay in it hides.
 fn visible_nodes(snapshot: &Snapshot, window: usize) -> Vec<usize> {
     let hidden = |i: usize| snapshot.geometry().front() == Some(window) && snapshot.hidden_by(i).is_some();
     (0..snapshot.nodes.len())
@@ -85,8 +90,8 @@ fn visible_nodes(snapshot: &Snapshot, window: usize) -> Vec<usize> {
         .collect()
 }
 
-/// Returns the window of the page under the one in front: the topmost one that it overlaps. Halves of a split screen
-/// lie side by side.
+/// Returns the page under the window in front: the topmost window that overlaps it. The halves of a split screen lie
+/// side by side, so neither is under the other.
 fn under(snapshot: &Snapshot, front: usize) -> Option<usize> {
     let geometry = snapshot.geometry();
     let own = geometry.extent(front)?;
@@ -99,7 +104,7 @@ fn under(snapshot: &Snapshot, front: usize) -> Option<usize> {
     (0..snapshot.windows.len()).filter(below).max_by_key(|w| snapshot.windows[*w].layer)
 }
 
-/// Returns whether a node lies in a list, whose rows say nothing about the page.
+/// Returns whether a node lies in a list. The rows of a list do not identify the page.
 pub fn in_list(snapshot: &Snapshot, index: usize) -> bool {
     snapshot.ancestors(index).any(|a| is_list(&snapshot.nodes[a]))
 }
@@ -114,7 +119,8 @@ pub fn in_web(snapshot: &Snapshot, index: usize) -> bool {
     snapshot.ancestors(index).any(|a| snapshot.nodes[a].has(Trait::Web))
 }
 
-/// Returns the place of a screen, the stand-in where it cannot be known; `None` while it is not known.
+/// Returns the place of a screen, or its substitute if the place cannot be known in this mode; `None` while the place
+/// is unknown.
 fn place(snapshot: &Snapshot) -> Option<String> {
     match (&snapshot.place, snapshot.place_knowable) {
         (Some(place), _) => Some(place.clone()),
@@ -123,8 +129,8 @@ fn place(snapshot: &Snapshot) -> Option<String> {
     }
 }
 
-/// Returns the structure of a browser's own bars around the page of a website, which belong to the browser; `None`
-/// elsewhere.
+/// Returns the structure of a browser's own bars around the page of a website. The bars belong to the browser, not to
+/// the site. Returns `None` for other screens and while the place is unknown.
 pub fn of_bars(snapshot: &Snapshot) -> Option<Structure> {
     let (place, front) = (place(snapshot)?, snapshot.geometry().front()?);
     let outside = |i: &usize| !in_web(snapshot, *i) && !snapshot.nodes[*i].has(Trait::Web);
@@ -142,7 +148,7 @@ pub fn of_bars(snapshot: &Snapshot) -> Option<Structure> {
     })
 }
 
-/// Computes the structures of a screen; `None` while its place is not known.
+/// Computes the structures of a screen; `None` while its place is unknown or no page is in front.
 pub fn of(snapshot: &Snapshot) -> Option<Structures> {
     let mut place = place(snapshot)?;
     if let Some(path) = &snapshot.path {
@@ -158,12 +164,12 @@ pub fn of(snapshot: &Snapshot) -> Option<Structures> {
     Some(Structures { front: of_window(snapshot, front, &place, under.is_some()), below })
 }
 
-/// Returns the place of the page under a dialog; `None` if it is not known, as that of an app over which another app
-/// shows a dialog with an activity of its own.
+/// Returns the place of the page under a dialog; `None` if it is unknown. It can be unknown if another app shows a
+/// dialog with an activity of its own.
 fn place_below(snapshot: &Snapshot, window: usize, place: &str) -> Option<String> {
     let own = &snapshot.windows[window].app;
     let is_of = |place: &str| own.is_empty() || place.split('/').next() == Some(own);
-    // The activity that the device reports is that of the page under a dialog of the same app.
+    // Under a dialog of the same app, the activity that the device reports is the activity of the page.
     let known = [Some(place), snapshot.activity_below.as_deref(), snapshot.windows[window].place.as_deref()];
     known.into_iter().flatten().find(|place| is_of(place)).map(str::to_owned)
 }
@@ -198,7 +204,7 @@ fn of_window(snapshot: &Snapshot, window: usize, place: &str, dialog: bool) -> S
     }
 }
 
-/// Returns what a node is recognised by: its resource id, else its class.
+/// Returns the name by which a node is recognised: its resource id, else its class.
 fn name(node: &Node) -> &str {
     node.res_id.as_deref().unwrap_or(&node.class)
 }
@@ -213,8 +219,8 @@ fn app(snapshot: &Snapshot, window: usize) -> String {
     }
 }
 
-/// Returns the feature of an element that has no id: its role and title, if it can be acted on, is not a row of a list,
-/// and has a title that is short and without digits.
+/// Returns the feature of an interactive element without an id: its role and title. Returns `None` for fields, for
+/// elements in lists, and for a title that is empty, contains digits or exceeds [`MAX_TITLE`] characters.
 fn told_by_title(snapshot: &Snapshot, index: usize) -> Option<u64> {
     let node = &snapshot.nodes[index];
     if !node.is_ref() || node.res_id.is_some() || node.is(Flag::Editable) || in_list(snapshot, index) {
@@ -225,7 +231,8 @@ fn told_by_title(snapshot: &Snapshot, index: usize) -> Option<u64> {
     plain.then(|| feature(&format!("{}|{title}", node.role)))
 }
 
-/// Returns the title of a page: the first static text in its toolbar, or in a node whose id contains `title`.
+/// Returns the title of a page, digits masked: the first static text in the upper third of the window that lies in its
+/// toolbar or whose id contains `title`.
 fn title(snapshot: &Snapshot, nodes: &[usize]) -> Option<String> {
     let height = nodes.iter().map(|i| snapshot.nodes[*i].bounds.bottom).max()?;
     let top = nodes.iter().map(|i| snapshot.nodes[*i].bounds.top).min()?;
@@ -236,7 +243,7 @@ fn title(snapshot: &Snapshot, nodes: &[usize]) -> Option<String> {
             && !node.is(Flag::Clickable)
             && !node.password
             && node.has(Trait::StaticText);
-        // The upper third of the window rather than a fixed height, as dialogs are low.
+        // A share of the window's height is used and not a fixed height, because dialogs are low.
         let high = (i64::from(node.bounds.top) - i64::from(top)) * 3 < i64::from(height) - i64::from(top);
         if !still
             || !high
@@ -252,7 +259,7 @@ fn title(snapshot: &Snapshot, nodes: &[usize]) -> Option<String> {
     })
 }
 
-/// Returns the title of a window, which tells pages apart where the activity is not known.
+/// Returns the title of a window if the activity cannot be known. It then distinguishes the pages.
 fn window_title(snapshot: &Snapshot, window: usize) -> Option<String> {
     let title = mask::digits(snapshot.windows[window].title.trim());
     let tells = !snapshot.place_knowable && snapshot.place.is_none() && title.chars().any(char::is_alphabetic);

@@ -1,4 +1,5 @@
-//! Targets: descriptions of nodes by their properties, which stay valid after the observation they were made from.
+//! Targets: descriptions of nodes by their properties, which stay valid after the observation from which they were
+//! made.
 
 use afd_proto::vocabulary::{Action, By, Role, Target, TargetSelector, Verb};
 
@@ -16,31 +17,31 @@ pub fn short(title: &str) -> String {
     }
 }
 
-/// Cuts a text to this many characters.
+/// Cuts a text to at most `max` characters.
 pub(super) fn cut_to(text: &str, max: usize) -> String {
     text.chars().take(max).collect()
 }
 
-/// Returns whether a title, which may have been shortened, is that of a label.
+/// Returns whether a title, which may have been shortened, is the title of a label with this full title.
 pub fn is_title_of(title: &str, full: &str) -> bool {
     title == full || title.strip_suffix('…').is_some_and(|start| full.starts_with(start))
 }
 
-/// Returns the title of a target. Older descriptions have only a label, of which the title is the first part.
+/// Returns the title of a target. Older descriptions have only a label; its first part is the title.
 pub fn title(target: &Target) -> Option<&str> {
     let first = || target.label.as_deref().map(|l| l.split(", ").next().unwrap_or(l));
     target.title.as_deref().or_else(first)
 }
 
-/// Returns the index of the ref that a description is about, if there is exactly one: equal in role, title, resource
-/// id, class and place in the hierarchy, and in its number among equals.
+/// Returns the index of the ref that a description refers to, if there is exactly one: equal in role, title, resource
+/// id, class, path in the hierarchy, and ordinal number among equal nodes.
 pub fn locate(snapshot: &Snapshot, refs: &[super::Ref], wanted: &Target) -> Option<usize> {
     let node = |r: &super::Ref| &snapshot.nodes[r.node];
     let titled = |r: &super::Ref| match title(wanted) {
         Some(title) => is_title_of(title, &r.label.title),
         None => r.label.title.is_empty(),
     };
-    // Descriptions of other tools have fewer properties.
+    // Descriptions from other tools have fewer properties.
     let given = |a: &Option<String>, b: &Option<String>| a.is_none() || a == b;
     let is_id = |r: &super::Ref| {
         given(&wanted.res_id, &node(r).res_id)
@@ -58,7 +59,7 @@ pub fn locate(snapshot: &Snapshot, refs: &[super::Ref], wanted: &Target) -> Opti
     found.next().filter(|_| found.next().is_none())
 }
 
-/// Returns a selector that names only this element among the refs, by label or resource id; `None` if nothing does.
+/// Returns a selector that matches only this element among the refs, by label or resource id; `None` if there is none.
 pub fn selector(snapshot: &Snapshot, refs: &[super::Ref], index: usize) -> Option<TargetSelector> {
     let of = |by, value| Some(TargetSelector { by: Some(by), value: Some(value), ..TargetSelector::default() });
     let own = refs.iter().find(|r| r.node == index)?;
@@ -77,8 +78,8 @@ pub fn selector(snapshot: &Snapshot, refs: &[super::Ref], index: usize) -> Optio
     if only(&|r| snapshot.nodes[r.node].res_id.as_deref() == Some(&id)) { of(By::ResId, id) } else { None }
 }
 
-/// Returns whether a described element, which is not in sight, can lie further along in something on the screen that
-/// scrolls: a list or container that is part of its place in the hierarchy.
+/// Returns whether scrolling may bring a described element into sight: a visible scroll container is part of its path
+/// in the hierarchy.
 pub fn may_scroll_to(snapshot: &Snapshot, wanted: &Target) -> bool {
     let Some(path) = &wanted.path else { return false };
     let scrolls = |n: &Node| n.is(Flag::Scrollable) && n.is(Flag::Visible);
@@ -89,7 +90,7 @@ pub fn may_scroll_to(snapshot: &Snapshot, wanted: &Target) -> bool {
         .any(|n| path.split('/').any(|part| part == n.id_name().unwrap_or(&n.class)))
 }
 
-/// Returns the description of a node. Nodes that are equal in all else are numbered.
+/// Returns the description of a node. Nodes that are equal in all other properties are numbered.
 pub fn describe(snapshot: &Snapshot, index: usize) -> Target {
     let mut target = without_ordinal(snapshot, index);
     let twins: Vec<usize> = (0..snapshot.nodes.len())
@@ -107,7 +108,7 @@ pub fn describe(snapshot: &Snapshot, index: usize) -> Target {
     target
 }
 
-/// Whether two descriptions are equal in all but the changing part of their labels.
+/// Returns whether two descriptions are equal in role, title and path. The changing part of their labels is ignored.
 fn is_twin(a: &Target, b: &Target) -> bool {
     (a.role, &a.title, &a.path) == (b.role, &b.title, &b.path)
 }
@@ -131,8 +132,8 @@ fn without_ordinal(snapshot: &Snapshot, index: usize) -> Target {
     }
 }
 
-/// Returns a key that is equal for descriptions of the same target: title and stable properties, without the part of
-/// the label that changes.
+/// Returns a key that is equal for descriptions of the same target: its title and stable properties. The changing part
+/// of the label is left out.
 pub fn key(target: &Target) -> String {
     let title = title(target).unwrap_or_default();
     let part = |v: &Option<String>| v.clone().unwrap_or_default();
@@ -140,8 +141,8 @@ pub fn key(target: &Target) -> String {
     format!("{}|{title}|{}|{}|{}|{ordinal}", target.role, part(&target.res_id), part(&target.class), part(&target.path))
 }
 
-/// Returns a key that is equal for actions that do the same. A point counts only without a target, rounded to 32
-/// pixels.
+/// Returns a key that is equal for equivalent actions. A point counts only if there is no target; it is rounded down to
+/// a multiple of 32 pixels.
 pub fn action_key(action: &Action) -> String {
     let what = match (&action.target, &action.point) {
         (Some(target), _) => key(target),

@@ -55,7 +55,7 @@ fn window(kind: WindowKind, layer: i64, focused: bool) -> Window {
     }
 }
 
-/// A list whose rows have no text of their own, scrolled by some pixels. Only visible rows are in the tree.
+/// Returns a list whose rows have no text of their own, scrolled by `scroll` pixels. Only visible rows are in the tree.
 fn list(rows: &[(String, String)], scroll: i32) -> Snapshot {
     let mut nodes = vec![node(0, None, "RecyclerView", "", [0, 300, 1080, 2300], &[Flag::Scrollable])];
     nodes[0].res_id = Some("a.b:id/list".into());
@@ -92,7 +92,7 @@ fn recorded(screen: &Screen, index: usize) -> Recorded<'_> {
 }
 
 proptest! {
-    /// However the list changes, a ref is only found on a row that still has its title.
+    /// However the list changes, a ref is found only on a row that still has its title.
     #[test]
     fn ref_is_never_found_on_another_title(
         titles in proptest::collection::vec(0..12u8, 3..14),
@@ -109,8 +109,8 @@ proptest! {
         let current = refs::all(&now);
         if let Ok(found) = refs::find(wanted, &current, &fingerprint::exact_content(&now)) {
             prop_assert_eq!(&current[found.index].label.title, &wanted.what.label.title);
-            // With duplicates, a ref is found only if nothing else changed. What is found by its exact token may be the
-            // only one of its title although a cut edge gives it another identity.
+            // With duplicates, a ref is found only if nothing else changed. A ref that is found by its exact token may
+            // have another identity token, because a cut edge changes its size.
             let twins = current.iter().filter(|r| r.label.title == wanted.what.label.title && r.identity == wanted.what.identity).count();
             prop_assert!(twins <= 1 || current.len() == all.len());
         }
@@ -167,7 +167,7 @@ fn equal_icons_are_not_confused_after_scrolling() {
     let (before, after) = (Screen::from(page(1)), page(2));
     let wanted = recorded(&before, 2);
     assert!(refs::find(wanted, &refs::all(&before), &fingerprint::exact_content(&before)).is_ok());
-    // It belongs to the text before it.
+    // The icon belongs to the text before it.
     let found = refs::find(wanted, &refs::all(&after), &fingerprint::exact_content(&after));
     assert_eq!(found, Ok(refs::Found { index: 1, moved: true }));
     let gone = page(4);
@@ -243,7 +243,7 @@ fn touch_avoids_nodes_in_and_over_its_target() {
     page.nodes[5].parent = Some(0);
     let p = touch::point(&page, 1).expect("free");
     assert!(!(400.0..700.0).contains(&p.x) && (0.0..1080.0).contains(&p.x));
-    // A window above it.
+    // A window above the row.
     page = page.clone();
     page.windows.push(window(WindowKind::Page, 3, false));
     let mut sheet = node(20, None, "FrameLayout", "Sheet", [0, 300, 600, 500], &[Flag::Clickable]);
@@ -251,7 +251,7 @@ fn touch_avoids_nodes_in_and_over_its_target() {
     page.nodes.push(sheet);
     assert!(touch::point(&page, 1).expect("free").x >= 700.0);
     assert_eq!(touch::node_at(&page, 100.0, 400.0), Some(page.nodes.len() - 1));
-    // The window covers all of it.
+    // The window covers the whole row.
     page = page.clone();
     page.nodes.last_mut().expect("the sheet").bounds.right = 1080;
     page = page.clone();
@@ -312,7 +312,7 @@ fn equivalent_actions_have_equal_keys() {
 fn only_row_of_a_title_is_found_when_its_edge_is_cut() {
     let rows = |names: &[&str]| names.iter().map(|n| ((*n).to_owned(), "1 min ago".to_owned())).collect::<Vec<_>>();
     let before = Screen::from(list(&rows(&["D", "A", "A"]), 0));
-    // The first visible row is a little shorter, which its exact token does not tell, but its identity does.
+    // The first visible row is one pixel shorter. This changes its identity token, but not its exact token.
     let now = list(&rows(&["A", "A", "A", "A", "D"]), 801);
     let current = refs::all(&now);
     let found =
@@ -326,11 +326,11 @@ fn element_is_usable_once_its_centre_is_in_sight() {
         let mut page = list(&pairs(&[("A", "a")]), 0);
         page.size = Some((1080, 2400));
         page.nodes[1].bounds = Rect { left: 0, top, right: 1080, bottom };
-        // A bar of tabs beside the list, which ends where it begins.
+        // A tab bar below the list, which begins where the list ends.
         page.nodes.push(node(9, None, "View", "Home", [0, 2300, 1080, 2400], &[Flag::Clickable]));
         (touch::is_usable(&page, 1), touch::edge_in_sight(&page, 1))
     };
-    assert_eq!(at(2291, 2411), (false, Some(9)), "nine pixels look out");
+    assert_eq!(at(2291, 2411), (false, Some(9)), "only nine pixels are in sight");
     assert_eq!(at(2291, 2300), (false, Some(9)), "the device cut the bounds to the list");
     assert_eq!(at(2250, 2370), (false, None), "less than a half");
     assert_eq!(at(2230, 2350), (true, None), "its centre is free");
@@ -356,7 +356,7 @@ fn unrelated_elements_that_overlap_are_touched_where_both_are_free() {
         let p = touch::point(&overlapping, card).expect("free");
         assert!(p.y < 800.0 || p.x >= 400.0, "beside the button: {p:?}");
     }
-    // Where one lies in the other, the later one is taken to be in front.
+    // If one lies in the other, the later one is assumed to be in front.
     assert!(touch::point(&page([400, 500, 600, 600], false), 1).is_ok());
     assert_eq!(touch::point(&page([400, 500, 600, 600], true), 0), Err(touch::Obstacle::Covered(1)));
 }

@@ -1,39 +1,51 @@
 //! Touch points: where to touch a node so that the touch reaches it and nothing else.
 //!
-//! A node is touched inside its visible part, at the centre or in the middle of the largest piece that nothing covers.
-//! A higher window covers it, and so does a descendant that takes touches itself. Which of two other nodes that overlap
-//! is in front is unknown: a piece that is free of both is preferred; otherwise a node that comes later in the tree is
-//! assumed to be in front.
+//! A touch goes to the centre of the visible part of a node, or to the centre of its largest free piece. These cover a
+//! node: the keyboard, the nodes of higher windows, the whole extent of higher pages and banners, and descendants that
+//! take touches themselves. Nodes of the same window that only display content let touches through. If a single
+//! descendant that takes touches fills the node, that descendant receives the touch.
+//!
+//! The drawing order of two other nodes of one window is unknown, so there are two passes. The first pass avoids every
+//! overlapping node that takes touches. If that leaves no free point, the second pass assumes that the later node in
+//! the tree is in front.
+//!
+//! Invariant: a point is returned only after a check that no known node, window or keyboard would take the touch there,
+//! under the assumption of the pass. Otherwise the result is an [`Obstacle`].
+//!
+//! The thresholds are the constants below. `MIN_FREE` leaves room for a finger, and `EDGE_DIVISOR` excludes an edge of
+//! less than 24 pixels on a screen whose shorter side has 1080 pixels. The unit tests check random coverings, and
+//! `tests/e2e/field/places.rs` checks whole screens.
 
 use afd_proto::vocabulary::Point;
 
 use super::layers::{Side, has_words, takes_touches};
 use super::snapshot::{Flag, Node, Rect, Snapshot, WindowKind};
 
-/// Maximum number of covering nodes that are subtracted from a target; more heavily covered targets are given up.
+/// Maximum number of covering areas that are subtracted from a target. The resulting point is checked against all of
+/// them, so a target with more may count as covered.
 const MAX_BLOCKERS: usize = 200;
-/// Minimum width and height of a free part, device pixels: a finger needs some room.
+/// Minimum width and height of a free part, device pixels. A finger needs some room.
 const MIN_FREE: i32 = 4;
 /// A visible edge of a target is too small to be touched if it is narrower than the screen's shorter side divided by
-/// this.
+/// this number.
 const EDGE_DIVISOR: i32 = 45;
-/// Padding of a banner around what it shows, device pixels.
+/// Padding of a banner around its visible nodes, device pixels.
 const BANNER_MARGIN: i32 = 40;
-/// Share of a node from which a descendant fills it, percent.
+/// Minimum share of a node that a descendant covers to fill it, percent.
 const FILLS_PERCENT: i64 = 80;
 
-/// Why a node cannot be touched.
+/// The reason why a node cannot be touched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Obstacle {
     /// This node would receive the touch instead.
     Covered(usize),
-    /// Nothing of it is on the screen.
+    /// The whole node is off the screen, on this side.
     OffScreen(Side),
-    /// Only this many device pixels of it are in sight, at an edge.
+    /// Only an edge of the node is in sight, this many device pixels wide or high.
     Edge(i32),
 }
 
-/// Where a touch goes, and what receives it.
+/// The point of a touch and the node that receives it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Touch {
     /// The point.
@@ -42,11 +54,11 @@ pub struct Touch {
     pub receiver: usize,
 }
 
-/// Returns where to touch a node so that the touch reaches it. With `text`, a node inside the target by which it was
-/// named, the touch goes to the place of that text.
+/// Returns the point at which a touch reaches a node. `text` is the node inside the target by which the target was
+/// named. The touch then goes to the place of that text.
 ///
 /// # Errors
-/// What prevents it.
+/// The obstacle that prevents the touch.
 pub fn touch(snapshot: &Snapshot, index: usize, text: Option<usize>) -> Result<Touch, Obstacle> {
     let geometry = snapshot.geometry();
     if let Some(over) = geometry.hidden_by(&snapshot.nodes, index) {
@@ -57,7 +69,7 @@ pub fn touch(snapshot: &Snapshot, index: usize, text: Option<usize>) -> Result<T
         Some(text) if geometry.shown(index).area() > 0 => text.intersection(&geometry.shown(index)),
         _ => geometry.shown(index),
     };
-    // Many toolkits pass no touch on to what sticks out of its parent.
+    // Many toolkits do not pass a touch to the part of a node that lies outside its parent.
     let area = snapshot.ancestors(index).map(|a| snapshot.nodes[a].bounds).fold(area, |area, parent| {
         let inside = area.intersection(&parent);
         if inside.area() > 0 { inside } else { area }
@@ -82,7 +94,7 @@ pub fn touch(snapshot: &Snapshot, index: usize, text: Option<usize>) -> Result<T
         let blockers = blockers(snapshot, index, order);
         if let Some(free) = largest_free(&area, &blockers) {
             let point = self::middle(&free);
-            // Blockers beyond the limit were not subtracted.
+            // Blockers beyond `MAX_BLOCKERS` were not subtracted.
             if blocker(snapshot, index, &point, order).is_none() {
                 return Ok(Touch { point, receiver: index });
             }
@@ -91,10 +103,10 @@ pub fn touch(snapshot: &Snapshot, index: usize, text: Option<usize>) -> Result<T
     Err(Obstacle::Covered(covered))
 }
 
-/// Returns the point to touch for a node, see [`touch`].
+/// Returns the point at which to touch a node; see [`touch`].
 ///
 /// # Errors
-/// What prevents it.
+/// The obstacle that prevents the touch.
 pub fn point(snapshot: &Snapshot, index: usize) -> Result<Point, Obstacle> {
     touch(snapshot, index, None).map(|t| t.point)
 }
@@ -103,8 +115,8 @@ fn middle(r: &Rect) -> Point {
     Point { x: f64::midpoint(r.left.into(), r.right.into()), y: f64::midpoint(r.top.into(), r.bottom.into()) }
 }
 
-/// Returns the side of the screen beyond which a node lies, or of the container that scrolls it; `None` if some of it
-/// is in sight or its position is unknown.
+/// Returns the side of the screen, or of a scroll container, beyond which a node lies; `None` if a part of the node is
+/// in sight or its position is unknown.
 pub fn side(snapshot: &Snapshot, index: usize) -> Option<Side> {
     let geometry = snapshot.geometry();
     let bounds = snapshot.nodes[index].bounds;
@@ -124,8 +136,8 @@ pub fn side(snapshot: &Snapshot, index: usize) -> Option<Side> {
     })
 }
 
-/// Returns how many pixels of a node are in sight if that is only an edge: most of it lies outside of what scrolls it
-/// or of the screen, or it is cut off there.
+/// Returns the visible height or width of a node, device pixels, if only an edge is in sight: the rest lies outside the
+/// screen or its scroll container, or is cut off there. Returns `None` for any other node.
 pub fn edge_in_sight(snapshot: &Snapshot, index: usize) -> Option<i32> {
     let geometry = snapshot.geometry();
     let (bounds, shown) = (snapshot.nodes[index].bounds, geometry.shown(index));
@@ -135,7 +147,7 @@ pub fn edge_in_sight(snapshot: &Snapshot, index: usize) -> Option<i32> {
         .ancestors(index)
         .find(|a| snapshot.nodes[*a].is(Flag::Scrollable))
         .map_or(screen, |a| geometry.shown(a));
-    // The device may report the bounds cut to what scrolls the node.
+    // The device may report bounds that are already clipped to the scroll container.
     let cut = |low: i32, high: i32, from: i32, to: i32| low <= from || high >= to;
     let narrow = |shown: i32, whole: i32, at_edge: bool| shown < least && (shown < whole || at_edge);
     let scrolls = snapshot.ancestors(index).any(|a| snapshot.nodes[a].is(Flag::Scrollable));
@@ -148,7 +160,8 @@ pub fn edge_in_sight(snapshot: &Snapshot, index: usize) -> Option<i32> {
     }
 }
 
-/// Returns whether a node can be used where it is: all of it is in sight, or its centre is and nothing covers it.
+/// Returns whether a node can be used without scrolling: the whole node or its centre is in sight, and a touch reaches
+/// it.
 pub fn is_usable(snapshot: &Snapshot, index: usize) -> bool {
     let geometry = snapshot.geometry();
     let (bounds, shown) = (snapshot.nodes[index].bounds, geometry.shown(index));
@@ -159,7 +172,7 @@ pub fn is_usable(snapshot: &Snapshot, index: usize) -> bool {
         && touch(snapshot, index, None).is_ok()
 }
 
-/// What is assumed of nodes that overlap without one lying in the other.
+/// The assumption about the drawing order of nodes that overlap without one lying in the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Order {
     /// Either may be in front.
@@ -168,7 +181,8 @@ enum Order {
     Tree,
 }
 
-/// Returns the only descendant that takes touches and fills a node, if there is one: a touch of the node is one of it.
+/// Returns the descendant that fills a node and receives its touches, if there is one. No descendant outside it may
+/// take touches.
 fn filler(snapshot: &Snapshot, index: usize) -> Option<usize> {
     let geometry = snapshot.geometry();
     let own = geometry.shown(index);
@@ -180,10 +194,10 @@ fn filler(snapshot: &Snapshot, index: usize) -> Option<usize> {
     (fills && takes_touches(&snapshot.nodes[index]) && inside.all(inside_first)).then_some(first)
 }
 
-/// Returns the free part of a rectangle whose shorter side is longest; among equal ones the largest.
+/// Returns the free part of a rectangle with the longest shorter side; among equals, the one with the largest area.
 ///
-/// Each blocker splits every free part into what lies left, right, above and below of it, at full length. The parts
-/// overlap, so the largest is always among them.
+/// Each blocker splits a free part into the four parts to its left, to its right, above and below, each at full length.
+/// These parts overlap, so the largest is always among them.
 fn largest_free(target: &Rect, blockers: &[Rect]) -> Option<Rect> {
     let mut free = vec![*target];
     for b in blockers {
@@ -218,7 +232,7 @@ fn size(r: &Rect) -> (i32, i64) {
     (r.width().min(r.height()), r.area())
 }
 
-/// Returns the node that would take a touch at this point instead.
+/// Returns the node that would take a touch at this point instead of the given node.
 fn blocker(snapshot: &Snapshot, index: usize, p: &Point, order: Order) -> Option<usize> {
     if let Some((node, area)) = snapshot.geometry().keyboard().filter(|(_, area)| area.contains(p.x, p.y))
         && is_below(snapshot, index, node)
@@ -231,8 +245,8 @@ fn blocker(snapshot: &Snapshot, index: usize, p: &Point, order: Order) -> Option
     node.or_else(|| covering_windows(snapshot, index).find(|(area, _)| area.contains(p.x, p.y)).map(|(_, node)| node))
 }
 
-/// Returns the areas of the banners and pages in higher windows, each with a node of it: devices leave out the frames
-/// that nodes lie in.
+/// Returns the areas of the banners and pages in higher windows, each with one of its nodes. The whole extent of a
+/// window counts, because devices leave out the frames around the nodes.
 fn covering_windows(snapshot: &Snapshot, index: usize) -> impl Iterator<Item = (Rect, usize)> + '_ {
     let windows = (0..snapshot.windows.len()).filter(move |w| {
         let (window, own) = (&snapshot.windows[*w], snapshot.windows.get(snapshot.nodes[index].window));
@@ -246,7 +260,8 @@ fn covering_windows(snapshot: &Snapshot, index: usize) -> impl Iterator<Item = (
     })
 }
 
-/// Returns the areas of the nodes that take touches that are meant for a node, and of the keyboard.
+/// Returns the areas of the keyboard, the higher windows and the nodes that take touches meant for a node; at most
+/// [`MAX_BLOCKERS`].
 fn blockers(snapshot: &Snapshot, index: usize, order: Order) -> Vec<Rect> {
     let geometry = snapshot.geometry();
     let own = geometry.shown(index);
@@ -263,8 +278,8 @@ fn is_below(snapshot: &Snapshot, index: usize, other: usize) -> bool {
     layer(index) < layer(other)
 }
 
-/// Returns whether another node takes touches that are meant for a node: anything in a higher window, or a node of the
-/// same window that takes touches itself, be it enabled or not. Nodes that only show something let touches through.
+/// Returns whether another node takes touches meant for a node: any node in a higher window, or a node of the same
+/// window that takes touches itself, whether or not it is enabled. Nodes that only display content let touches through.
 fn blocks(snapshot: &Snapshot, index: usize, other: usize, order: Order) -> bool {
     let node = &snapshot.nodes[other];
     if other == index || !node.is(Flag::Visible) || snapshot.kind_of(node) == WindowKind::Overlay {
@@ -273,13 +288,13 @@ fn blocks(snapshot: &Snapshot, index: usize, other: usize, order: Order) -> bool
     if node.window != snapshot.nodes[index].window {
         return is_below(snapshot, index, other);
     }
-    // A text that is touched where it stands has to be in sight there.
+    // A plain text is touched at its own place, so another text must not cover it there.
     let hides = takes_touches(node)
         || (!takes_touches(&snapshot.nodes[index]) && has_words(node) && !snapshot.is_inside(other, index));
     if !hides || snapshot.is_inside(index, other) {
         return false;
     }
-    // What an overlay hides takes no touches that are meant for the overlay.
+    // Nodes that an overlay hides take no touches meant for the overlay.
     if snapshot.hidden_by(other).is_some() {
         return false;
     }
@@ -298,7 +313,8 @@ pub fn node_at(snapshot: &Snapshot, x: f64, y: f64) -> Option<usize> {
     found.into_iter().rfind(|i| layer(i) == top)
 }
 
-/// Returns the node that a touch at a point acts on: the deepest one, or its nearest clickable ancestor.
+/// Returns the node on which a touch at a point acts: the deepest node or its nearest ancestor that is clickable, else
+/// the deepest node.
 pub fn touched_node(snapshot: &Snapshot, x: f64, y: f64) -> Option<usize> {
     let deepest = node_at(snapshot, x, y)?;
     std::iter::once(deepest)

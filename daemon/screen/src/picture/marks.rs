@@ -1,5 +1,5 @@
-//! Annotations on screenshots: a box around each element and its label, in letters that are legible at any size of the
-//! picture.
+//! Annotations on screenshots: a box around each element and its label, in a font size that is legible at any picture
+//! size.
 
 use std::convert::Infallible;
 
@@ -82,7 +82,7 @@ fn plate_size(font: &MonoFont<'_>, zoom: u32, text: &str) -> (i64, i64) {
     ((letters * i64::from(size.width) + 4) * zoom, (i64::from(size.height) + 2) * zoom)
 }
 
-/// Returns where a label goes: in a corner of its element, else beside it, wherever it covers the least of other
+/// Returns the area of a label: in a corner of its element or beside the element, wherever it covers the least of other
 /// labels.
 fn place(area: &Area, (width, height): (i64, i64), taken: &[Area], (w, h): (u32, u32)) -> Area {
     let [left, top, right, bottom] = *area;

@@ -26,10 +26,10 @@ pub fn size(jpeg: &[u8]) -> Result<(u32, u32)> {
     Ok(ImageReader::with_format(Cursor::new(jpeg), ImageFormat::Jpeg).into_dimensions()?)
 }
 
-/// Returns width and height of a PNG or JPEG, and whether it is a PNG.
+/// Returns width and height of a PNG or JPEG, pixels, and whether it is a PNG.
 ///
 /// # Errors
-/// When the data is neither.
+/// When the data is neither a PNG nor a JPEG.
 pub fn size_any(file: &[u8]) -> Result<((u32, u32), bool)> {
     let png = file.starts_with(b"\x89PNG");
     let format = if png { ImageFormat::Png } else { ImageFormat::Jpeg };
@@ -88,7 +88,7 @@ pub fn encode(picture: &RgbImage, format: Format, quality: u8) -> Result<Vec<u8>
     Ok(out.into_inner())
 }
 
-/// How a screenshot maps to the screen of the device.
+/// The mapping of a screenshot to the screen of the device.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Relation {
     /// Screenshot pixels per device pixel.
@@ -97,10 +97,10 @@ pub struct Relation {
     pub screen: (u32, u32),
 }
 
-/// Computes how a screenshot maps to the screen; `None` when that needs a screen size and none is known. The service
-/// shrinks screenshots so that neither side is longer than `max_dim`, and never enlarges them. The reported screen size
-/// may leave out the system bars, which affects the longer side only: that side gives the more precise scale, but is
-/// used only if it agrees with the shorter one.
+/// Computes how a screenshot maps to the screen; `None` if this needs a screen size and none is known. The service
+/// shrinks screenshots so that neither side is longer than `max_dim` pixels, and never enlarges them. The reported
+/// screen size may exclude the system bars, which affects only the longer side. The longer side gives the more precise
+/// scale, but it is used only if it agrees with the shorter side.
 pub fn relate((width, height): (u32, u32), max_dim: u32, screen: Option<(i32, i32)>) -> Option<Relation> {
     if width.max(height) < max_dim {
         return Some(Relation { scale: 1.0, screen: (width, height) });
@@ -130,7 +130,7 @@ mod tests {
     fn screenshot_maps_to_the_full_screen() {
         let of = |size, max_dim, screen| relate(size, max_dim, screen).map(|r| (r.scale, r.screen));
         assert_eq!(of((540, 1200), 1200, Some((1080, 2400))), Some((0.5, (1080, 2400))));
-        // The reported height leaves out the system bars.
+        // The reported height excludes the system bars.
         assert_eq!(of((540, 1200), 1200, Some((1080, 2200))), Some((0.5, (1080, 2400))));
         // Landscape.
         assert_eq!(of((1200, 540), 1200, Some((1080, 2400))), Some((0.5, (2400, 1080))));

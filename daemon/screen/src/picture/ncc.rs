@@ -4,14 +4,19 @@
 //! up to brightness and contrast. Integral images give the mean and the variance of any place in constant time, so only
 //! the sum of products has to visit every pixel.
 //!
-//! A search begins around the last known place. Unless the match there is certain, the whole area is searched too, at
-//! the coarsest of three sizes (full, half, quarter) and, if that finds nothing, at the next finer one; the best match
-//! wins. The best candidates of a reduced size are refined level by level up to the full size, whose score decides. A
-//! match is sure if it is certain or clearly better than the second best place; two templates are never both found in
-//! one place.
+//! A search begins at the last known place and around it. Unless the match there is certain, the whole area is searched
+//! too, at the coarsest size of the template (full, half or quarter). If neither finds a match, the next finer size is
+//! searched. The best candidates of a reduced size are refined level by level up to full size. Only the score at full
+//! size decides, and the best match wins.
+//!
+//! A match is sure if it is certain at or near its last known place, or clearly better than the match at any other
+//! place. Invariant: two templates never match in one place, because the lower score is dropped.
 //!
 //! The correlation with an area of uniform brightness is not defined: flat templates are rejected, and flat places
 //! score 0.
+//!
+//! The constants below are the thresholds; `COARSE_SCORE` is lower than [`MATCH_SCORE`] because shrinking blurs. The
+//! benchmark `tests/benches/visual/matching.rs` compares hits and time with an exhaustive search.
 
 use std::num::NonZero;
 
@@ -19,27 +24,27 @@ use image::RgbImage;
 
 /// Minimum score of a match, 0 to 1.
 pub const MATCH_SCORE: f64 = 0.8;
-/// Two pictures with a higher score than this show the same element.
+/// Score above which two pictures show the same element.
 pub const SAME_SCORE: f64 = 0.92;
-/// A match with at least this score is accepted without looking for a better one.
+/// Minimum score at which a match at or near the last known place is accepted without searching further.
 const CERTAIN_SCORE: f64 = 0.98;
-/// By how much the best place must score higher than the second best to be sure.
+/// Minimum lead of the best place over the second best for a sure match.
 const MARGIN: f64 = 0.03;
-/// Two matches that share more than this part of what they cover together are in one place, percent.
+/// Two matches are in one place if their overlap exceeds this share of their union, percent.
 const ONE_PLACE_PERCENT: i64 = 60;
 /// Distance from the last known place that is searched first, pixels.
 const NEAR: i32 = 24;
 /// Minimum width and height of a template at a reduced size, pixels.
 const COARSE_SIDE: usize = 6;
-/// Minimum score of a candidate before refinement. It is lower than [`MATCH_SCORE`], since shrinking blurs.
+/// Minimum score of a candidate before refinement. It is lower than [`MATCH_SCORE`], because shrinking blurs.
 const COARSE_SCORE: f64 = 0.55;
 /// Maximum number of candidates that are refined.
 const PROPOSALS: usize = 6;
-/// One row in this many is compared first, to reject hopeless places early.
+/// Interval of the rows that are compared first, to reject poor places early.
 const SPARSE: usize = 4;
-/// An area with a smaller standard deviation of brightness (of 255) counts as flat.
+/// Standard deviation of brightness (0 to 255) below which an area counts as flat.
 const FLAT: f64 = 2.0;
-/// Number of products of brightness and deviation whose sum fits 32 bits.
+/// Number of products of brightness and deviation whose sum fits in 32 bits.
 const PIECE: usize = 2048;
 
 /// A greyscale picture.
@@ -60,7 +65,7 @@ impl Gray {
         Self { width, height, pixels: picture.pixels().map(bright).collect() }
     }
 
-    /// Returns width and height.
+    /// Returns width and height, pixels.
     pub fn size(&self) -> (usize, usize) {
         (self.width, self.height)
     }
@@ -78,7 +83,7 @@ impl Gray {
         Self { width, height, pixels }
     }
 
-    /// Returns the picture at another size, by nearest neighbour.
+    /// Returns the picture at another size, scaled by nearest neighbour.
     fn scaled(&self, width: usize, height: usize) -> Self {
         let at = |x: usize, y: usize| self.pixels[(y * self.height / height) * self.width + x * self.width / width];
         let pixels = (0..height).flat_map(|y| (0..width).map(move |x| (x, y))).map(|(x, y)| at(x, y)).collect();
@@ -123,8 +128,7 @@ impl IntegralImage {
         self.score_if(t, x, y, f64::NEG_INFINITY)
     }
 
-    /// Like [`Self::score`], but returns 0 where a quarter of the rows already predicts less than half of the `wanted`
-    /// score.
+    /// Returns [`Self::score`], or 0 if a quarter of the rows already predicts less than half of the `wanted` score.
     fn score_if(&self, t: &Level, x: usize, y: usize, wanted: f64) -> f64 {
         let n = (t.width * t.height) as f64;
         let (sum, square) =
@@ -137,7 +141,7 @@ impl IntegralImage {
             let start = (y + row) * self.gray.width + x;
             let ground = &self.gray.pixels[start..start + t.width];
             let line = &t.deviations[row * t.width..(row + 1) * t.width];
-            // In pieces, as the products of a very wide row could overflow 32 bits.
+            // The row is summed in pieces, because the products of a very wide row could overflow 32 bits.
             let piece = |(a, b): (&[i16], &[i16])| {
                 i64::from(a.iter().zip(b).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum::<i32>())
             };
@@ -153,7 +157,7 @@ impl IntegralImage {
             }
         }
         product += (0..t.height).filter(|r| r % SPARSE != 0).map(row).sum::<i64>();
-        // Correct for rounding: the deviations do not sum up to exactly zero.
+        // Correct for rounding, because the deviations do not sum up to exactly zero.
         (product as f64 - t.residue * sum as f64 / n) / scale
     }
 }
@@ -167,8 +171,9 @@ struct Level {
     deviations: Vec<i16>,
     residue: f64,
     norm: f64,
-    /// Sum of the deviations in the rows that are compared first, and the ratio of the energy of all rows to theirs.
+    /// Sum of the deviations in the rows that are compared first.
     sparse_residue: f64,
+    /// Ratio of the energy of all rows to the energy of the rows that are compared first.
     sparse_share: f64,
 }
 
@@ -197,14 +202,14 @@ impl Level {
     }
 }
 
-/// A picture to search for, at full, half and quarter size as far as it is large enough.
+/// A picture to search for, at full, half and quarter size, as far as it is large enough and not flat.
 #[derive(Debug)]
 pub struct Template {
     levels: Vec<Level>,
 }
 
 impl Template {
-    /// Prepares a template; `None` when it is empty or flat, as it would match nowhere or everywhere.
+    /// Prepares a template; `None` if it is empty or flat, because it would match nowhere or everywhere.
     pub fn of(picture: &RgbImage) -> Option<Self> {
         let gray = Gray::of(picture);
         if gray.width == 0 || gray.height == 0 {
@@ -251,7 +256,7 @@ pub struct Match {
     pub score: f64,
     /// Search step that found it.
     pub how: SearchStep,
-    /// Whether it is certain, or clearly better than any other place.
+    /// Whether the match is certain at or near its last known place, or clearly better than at any other place.
     pub sure: bool,
 }
 
@@ -273,7 +278,7 @@ impl Scene {
         Self { levels: [full, half, quarter].into_iter().map(IntegralImage::new).collect() }
     }
 
-    /// Returns the places at a level where all of the template lies inside the bounds.
+    /// Returns the places at a level where the whole template lies inside the bounds.
     fn places(&self, t: &Level, level: usize, bounds: Area) -> Area {
         let (width, height) = self.levels[level].gray.size();
         let shrink = 1 << level;
@@ -301,7 +306,7 @@ impl Scene {
         best
     }
 
-    /// Refines a place of a level step by step up to full size.
+    /// Refines a place that was found at a reduced size, level by level up to full size.
     fn refine(&self, t: &Template, level: usize, (x, y): (i32, i32), bounds: Area) -> Option<(f64, i32, i32)> {
         let (mut x, mut y) = (x, y);
         let mut found = None;
@@ -315,7 +320,8 @@ impl Scene {
         found
     }
 
-    /// Returns the best candidates at a level, best first; of close neighbours only the best.
+    /// Returns the best candidates at a level, best first. Of candidates at most two pixels apart, only the best is
+    /// kept.
     fn proposals(&self, t: &Template, level: usize, bounds: Area) -> Vec<(f64, i32, i32)> {
         let Some(own) = t.levels.get(level) else { return Vec::new() };
         let area = self.places(own, level, bounds);
@@ -355,13 +361,13 @@ impl Scene {
                 .map(|(score, x, y)| Match { x, y, score, how, sure: false })
                 .collect()
         };
-        // The coarsest size first, then the next finer one, at which no relevant detail is blurred away.
+        // The coarsest size is searched first. The next finer size keeps the details that the coarsest blurs away.
         let mut found = look(coarsest, SearchStep::Coarsely);
         if found.is_empty() && here.is_none() && coarsest > 0 {
             found = look(coarsest - 1, SearchStep::Thoroughly);
         }
         found.extend(here);
-        // Of equal ones the one in its place, which is last, wins.
+        // Among equal scores, the match in place wins, because it is the last.
         let best = found.iter().copied().max_by(|a, b| a.score.total_cmp(&b.score))?;
         let (width, height) = t.size();
         let apart = |m: &&Match| (m.x - best.x).abs() > width / 2 || (m.y - best.y).abs() > height / 2;
@@ -428,7 +434,7 @@ pub fn find_all(scene: &Scene, wanted: &[TemplateQuery], bounds: Area) -> Vec<Op
     found
 }
 
-/// Takes back matches where another template matches better.
+/// Drops matches at places where another template matches better.
 fn leave_each_place_to_the_best(found: &mut [Option<Match>], wanted: &[TemplateQuery]) {
     let mut order: Vec<usize> = (0..found.len()).filter(|i| found[*i].is_some()).collect();
     let score = |found: &[Option<Match>], i: usize| found[i].map_or(0.0, |m| m.score);
@@ -449,15 +455,15 @@ fn leave_each_place_to_the_best(found: &mut [Option<Match>], wanted: &[TemplateQ
     }
 }
 
-/// Whether two rectangles cover mostly the same pixels.
+/// Returns whether two rectangles cover mostly the same pixels.
 fn is_one_place(a: Area, b: Area) -> bool {
     let size = |r: Area| i64::from((r.2 - r.0).max(0)) * i64::from((r.3 - r.1).max(0));
     let common = size((a.0.max(b.0), a.1.max(b.1), a.2.min(b.2), a.3.min(b.3)));
     common * 100 > (size(a) + size(b) - common) * ONE_PLACE_PERCENT
 }
 
-/// Returns the score of two pictures after scaling both to a common size, -1 to 1. It is 0 when one of them is more
-/// than twice as wide or high as the other, narrower than five pixels, or flat.
+/// Returns the score of two pictures after scaling both to a common size, -1 to 1. It is 0 if one picture is more than
+/// twice as wide or high as the other, or if a picture is flat or has a side of less than five pixels.
 pub fn similarity(a: &RgbImage, b: &RgbImage) -> f64 {
     let (a, b) = (Gray::of(a), Gray::of(b));
     let far = |x: usize, y: usize| x > 2 * y || y > 2 * x;

@@ -1,9 +1,19 @@
-//! Reads the screen in the background after an action, so that memory learns its outcome even if no caller reads the
-//! screen, and recognises a page that appears late.
+//! Reads the screen in the background after an action, so that memory learns the outcome of the action even if no
+//! caller reads the screen, and even if the page appears late.
 //!
-//! The device stays available between the reads, and a read yields to every waiting call. The reads end when another
-//! page has settled, when the time of the setting is over, or when another action is sent to the device. The interval
-//! between reads grows, because each read costs the phone CPU time.
+//! A capture counts as an outcome only if it has settled, is reliable, and includes no other input than those of the
+//! action:
+//!
+//! * A capture with other content than before the action is stored as soon as it has settled. Then the reads end.
+//! * A capture with the same content is stored only when the time of the setting `observe.after_act_ms` is over. Before
+//!   that, the page may still be loading.
+//! * Content that was recorded already, with no input since, is not stored again.
+//!
+//! `projection::settle` decides what a stored capture means for the action.
+//!
+//! The reads also end when another action is sent to the device. The device stays available between the reads, and each
+//! read waits until no call uses or waits for the device. The interval between reads grows, because each read costs CPU
+//! time on the phone.
 
 use std::time::Duration;
 
@@ -17,14 +27,14 @@ use afd_experience::memory::{Place, record};
 
 /// Maximum number of reads after an action.
 const MAX_READS: u32 = 6;
-/// By how much the time to the next read grows, percent.
+/// Interval before the next read, as a percentage of the previous interval.
 const GROWTH: u32 = 170;
-/// Minimum time to the next read, as a multiple of the duration of the last one.
+/// Minimum interval before the next read, as a multiple of the duration of the last read.
 const READ_SHARE: u32 = 3;
 
 impl Call {
-    /// Looks at the device in the background after an action on a page with this content; `inputs` is the number of
-    /// inputs sent to the device until then.
+    /// Reads the screen in the background after an action. `content` is the content hash of the page before the action,
+    /// `inputs` the number of inputs sent to the device so far.
     pub(in crate::app) fn look_after(&self, content: Option<String>, inputs: u64) {
         let limit = Duration::from_millis(self.core.config.get().observe.after_act_ms);
         if limit.is_zero() {
@@ -42,7 +52,7 @@ impl Call {
         let started = Instant::now();
         let (mut distance, mut next) = (SETTLE_INTERVAL, started + SETTLE_INTERVAL);
         for read in 1..=MAX_READS {
-            // The last read is the one that can say that nothing changed.
+            // The last read waits until the time is over. Only then can it show that nothing changed.
             let at = if read == MAX_READS { next.max(started + limit) } else { next.min(started + limit) };
             tokio::time::sleep_until(at).await;
             if !self.is_quiet(started + limit + SETTLE_INTERVAL).await || self.device().inputs() != inputs {
@@ -66,7 +76,7 @@ impl Call {
         }
     }
 
-    /// Waits until nothing waits for the device; `false` if that takes until the deadline.
+    /// Waits until no call uses or waits for the device. Returns `false` if the deadline passes first.
     async fn is_quiet(&self, deadline: Instant) -> bool {
         while self.device().is_busy() {
             if Instant::now() >= deadline {
@@ -77,8 +87,8 @@ impl Call {
         true
     }
 
-    /// Takes what a look showed as the outcome of the act, and learns from it if it is new. It is no observation of the
-    /// session, so no row is written.
+    /// Stores a capture as the outcome of the action, and learns from it if the content changed. Writes no observation
+    /// row, because no session requested the capture.
     async fn take_look(&self, capture: &ScreenCapture, changed: bool) {
         if self.core.experience.views.is_recorded(
             self.device_id,
@@ -88,7 +98,7 @@ impl Call {
             return;
         }
         let structure = match changed {
-            // It is learned now, under its own structure.
+            // The page is learned below, under its own structure.
             true => capture.structures().map(|s| s.front.key()),
             false => capture.structures().map(|s| self.structure_key(&s.front)),
         };

@@ -1,13 +1,17 @@
-//! Executes an action plan exactly once and records it.
+//! Executes an action plan at most once and records it.
 //!
 //! Steps: queue for the device, check the lease, read the screen and resolve the target on it, commit an intent, send
 //! the inputs, release the device, commit the event in place of the intent, reply.
 //!
-//! An action cannot be undone, hence these invariants: the intent is durable before anything is sent, so that a crash
-//! leaves an `OUTCOME_UNKNOWN` event and never a gap; inputs are sent at most once; a call with a request key that was
-//! used before returns the recorded outcome; once the call is committed (see `CallScope`), it runs to its end in a task
-//! of its own, even if the client disconnects. Errors that occur after sending are reported as `OUTCOME_UNKNOWN` unless
-//! the outcome is known.
+//! An action cannot be undone. Therefore these invariants hold:
+//!
+//! * The intent is durable before any input is sent. A crash then leaves an `OUTCOME_UNKNOWN` event and no gap.
+//! * Inputs are sent at most once.
+//! * A call with a request key that was used before returns the recorded outcome. A lock on the key makes concurrent
+//!   calls with the same key wait for the first one.
+//! * Once a call is committed (see `CallScope`), it runs to its end in its own task, even if the client disconnects. A
+//!   call that is cancelled earlier is not recorded, so its request key can be used again.
+//! * An error that occurs after sending is reported as `OUTCOME_UNKNOWN` unless the outcome is known.
 
 mod record;
 mod send;
@@ -47,8 +51,8 @@ pub(in crate::app) struct ActionOutcome {
     pub recovers_from: Option<(String, String)>,
 }
 
-/// Executes a plan, or returns the outcome recorded for its request key. Once sending has started, the plan is finished
-/// and recorded even if the caller disconnects.
+/// Executes a plan, or returns the outcome recorded for its request key. Once sending has started, the daemon completes
+/// and records the plan even if the caller disconnects.
 pub(in crate::app) async fn execute_once<P, B>(
     core: &Arc<Core>,
     params: &P,
@@ -102,7 +106,7 @@ where
     }
 }
 
-/// Serialises what a call does, to detect a request key that is reused for a different call.
+/// Serialises the parameters that describe the action, to detect a request key that is reused for a different call.
 fn fingerprint<P: Serialize>(params: &P, plan: &Plan) -> String {
     let mut value = serde_json::to_value(params).unwrap_or_default();
     if let Some(object) = value.as_object_mut() {
@@ -194,7 +198,7 @@ impl Call {
         let uid = event.uid.clone();
         let mut body = body(ActionOutcome { event: uid, result, resolved, scrolls, duration_ms, recovers_from });
         event.status = EventStatus::Ok;
-        // Only a repeated call with its key is answered from the record.
+        // The result is recorded only for a call with a request key, because only such a call can be replayed.
         event.result = event.request.as_ref().and_then(|_| serde_json::to_value(&body).ok());
         if let Some(recorded) = event.result.as_mut().and_then(Value::as_object_mut).filter(|_| plan.private) {
             recorded.remove("output");
@@ -205,7 +209,7 @@ impl Call {
             Some(then) => shielded("look-after-act", self.look_then(then, action.as_ref(), &before, inputs)).await,
             None => None,
         };
-        // A look that saw the outcome needs no other one.
+        // If the look showed a change, no further read is needed.
         if look.as_ref().is_none_or(|look| look.changed != Some(true)) {
             self.look_after(content, inputs);
         }
@@ -213,8 +217,8 @@ impl Call {
         Ok(body)
     }
 
-    /// Reads the screen and resolves the target on it. Updates `event` with the page that was found and, on failure,
-    /// with what was looked for.
+    /// Reads the screen and resolves the target on it. Sets the page in `event` and, on failure, a description of the
+    /// requested target.
     async fn resolve_target(
         &self,
         spec: Option<&TargetSpec>,
@@ -224,7 +228,7 @@ impl Call {
         let Some(spec) = spec else { return Ok(None) };
         let reading = match (guard.tree(self.target.token.as_ref()).await, spec) {
             (Ok(reading), _) => reading,
-            // A point needs no tree: a phone whose tree cannot be read can still be tapped.
+            // A point needs no tree. A phone whose tree cannot be read can still be tapped.
             (Err(DriverError::Refused { .. }), TargetSpec::Point(point)) => {
                 let evidence = json!({"x": point.x, "y": point.y});
                 let (point, target, moved, fit, unmarked) = (*point, None, false, None, false);
@@ -278,7 +282,7 @@ impl Call {
     }
 }
 
-/// Notes in the event which element the action is for.
+/// Stores the resolved element in the event.
 fn note_target(event: &mut Event, resolved: &ResolvedTarget) {
     let Some(action) = &mut event.action else { return };
     // The name may be text typed into a field; memory recognises the element by its other properties.
@@ -287,7 +291,7 @@ fn note_target(event: &mut Event, resolved: &ResolvedTarget) {
     event.evidence = Some(resolved.evidence.clone());
 }
 
-/// Describes what was looked for, as evidence for the event.
+/// Describes the requested target, as evidence for the event.
 fn spec_json(spec: &TargetSpec) -> Value {
     let entries: BTreeMap<&str, Value> = match spec {
         TargetSpec::Point(p) => BTreeMap::from([("x", json!(p.x)), ("y", json!(p.y))]),

@@ -96,7 +96,7 @@ pub async fn drag(core: &Arc<Core>, params: &DragParams) -> Result<Reply<ActResu
     let from = TargetSpec::end(["value", "x", "y"], params.value.as_deref(), (params.x, params.y), params.partial)?;
     let to = TargetSpec::end(["to", "toX", "toY"], params.to.as_deref(), (params.to_x, params.to_y), params.partial)?;
     let mut plan = Plan { target_spec: Some(from), ..Plan::of(Verb::Drag, Steps::Drag(to, ms)) };
-    // Typed text must not enter memory as the label of a target; aliases mean nothing there.
+    // Typed text must not enter memory as the label of a target. An alias means nothing in memory.
     match params.to.as_deref().filter(|to| default_by(to) != By::Ref) {
         Some(to) if !core.experience.secrets.was_typed(to) => plan = plan.with_param("to", to),
         _ => {}
@@ -161,11 +161,11 @@ pub async fn home(core: &Arc<Core>, params: &PlainParams) -> Result<Reply<ActRes
     run(core, params, Plan::single(Verb::Home, Input::Home)).await
 }
 
-/// `act.key`. Memory names a key by its number where the device has numbers, as databases of earlier versions do.
+/// `act.key`. Memory stores the key code if the device has key codes, as databases of earlier versions do.
 ///
 /// # Errors
-/// If not exactly one of `key` and `keyCode` is given and valid, `UNSUPPORTED` if the device has no key codes, or if it
-/// fails to act.
+/// If not exactly one of `key` and `keyCode` is given, or if it is invalid. `UNSUPPORTED` if the device has no key
+/// codes. Also if the device fails to act.
 pub async fn key(core: &Arc<Core>, params: &KeyParams) -> Result<Reply<ActResult>> {
     let key = match (params.key, params.key_code) {
         (Some(name), None) => Key::Named(name),
@@ -200,23 +200,21 @@ pub async fn text(core: &Arc<Core>, params: &TextParams) -> Result<Reply<ActResu
     run(core, params, plan).await
 }
 
-/// Refuses the mark that stands for typed text in a recorded conversation: an agent that reads its own record would
-/// type it.
+/// Rejects the placeholder that replaces typed text in a recorded conversation. Without this check, an agent that reads
+/// its own record would type it.
 fn check_typed(text: &str) -> Result<()> {
     match typed::is_marked(text) {
-        true => Err(Error::param(
-            "text",
-            "the text to type",
-            "the mark that stands for typed text in a recorded conversation",
-        )),
+        true => {
+            Err(Error::param("text", "the text to type", "the placeholder for typed text in a recorded conversation"))
+        }
         false => Ok(()),
     }
 }
 
-/// `act.fill`. The text is sent to the device and stored nowhere, as that of [`text`].
+/// `act.fill`. As with [`text`], the text is sent to the device and stored nowhere.
 ///
 /// # Errors
-/// If the target is missing, ambiguous, covered or stale, if it is no field, or if the device fails to act.
+/// If the target is missing, ambiguous, covered or stale, if it is not a text field, or if the device fails to act.
 pub async fn fill(core: &Arc<Core>, params: &FillParams) -> Result<Reply<ActResult>> {
     let text = params.text.expose();
     check_typed(text)?;

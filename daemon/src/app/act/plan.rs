@@ -1,4 +1,4 @@
-//! What an action is to do, before it is executed.
+//! Action plans: the target, the commands to send, and the data to record.
 
 use afd_proto::Secret;
 use afd_proto::memory::Category;
@@ -49,7 +49,7 @@ impl Plan {
     }
 }
 
-/// How a plan is executed.
+/// Steps that execute a plan.
 pub(in crate::app) enum Steps {
     /// Sends commands in order.
     Send(Inputs),
@@ -57,8 +57,8 @@ pub(in crate::app) enum Steps {
     Search(Search),
     /// Fills a field with a text.
     Fill(Secret),
-    /// Types a text into what has the focus.
+    /// Types a text into the focused element.
     Type(Secret),
-    /// Drags the target to another one, in this many milliseconds.
+    /// Drags the target to another target. The number is the duration in milliseconds.
     Drag(TargetSpec, u32),
 }

@@ -1,17 +1,18 @@
-//! Resolves the target of an action on the screen as it is now, just before the action is sent.
+//! Resolves the target of an action on the current screen, just before the action is sent.
 //!
-//! The agent decided on the basis of an older observation. Therefore every target is looked up again on a fresh
-//! capture, and the action is refused rather than sent to something else:
+//! The agent decided on the basis of an older observation. Therefore the daemon resolves every target again on a fresh
+//! capture. Invariant: it refuses the action rather than send it to a different element.
 //!
-//! * A point must lie on the screen; the node under it is only recorded.
-//! * A label must mean exactly one element of the page (`page::select::find`); a touch goes to the place of the text
-//!   that it names.
-//! * Another property must lead to exactly one node that accepts taps: a match itself or its nearest ancestor that
-//!   does.
-//! * An alias (`@n3`) must come from the session's newest observation with refs, the same app, activity and title must
+//! * A point must lie on the screen. The node under it is only recorded.
+//! * A label, text or description must match exactly one element of the page (`page::select::find`). The touch goes to
+//!   the text that matches. A match that is only part of a longer text is refused unless the caller passed `partial`.
+//! * Any other property must lead to exactly one node that accepts taps: a matching node, or its nearest ancestor that
+//!   accepts taps.
+//! * An alias (`@n3`) must come from the session's newest observation with refs. The same app, activity and title must
 //!   be in the foreground, and the recorded element must be found again unambiguously (`page::refs::find`). It may have
 //!   moved.
-//! * A node must have a visible part that no other node or window covers; that part is what gets tapped.
+//! * A node must have a visible part that no other node or window covers. The tap goes to that part. `page::touch`
+//!   defines how large it must be.
 
 use afd_proto::ErrorCode;
 use afd_proto::vocabulary::{By, Point, Target, TargetSelector};
@@ -37,15 +38,15 @@ pub(in crate::app) struct ResolvedTarget {
     pub target: Option<Target>,
     /// Whether the target of an alias is at another position than it was when observed.
     pub moved: bool,
-    /// How closely a label fits; `None` for other targets.
+    /// Closeness of a label match; `None` for other targets.
     pub fit: Option<Fit>,
-    /// Whether the element does not say that it can be acted on.
+    /// Whether the element is not marked as accepting the gesture.
     pub unmarked: bool,
     pub evidence: Value,
 }
 
 impl Call {
-    /// Resolves a target of a gesture on a capture.
+    /// Resolves the target of a gesture on a capture.
     pub(in crate::app) fn find_target(
         &self,
         spec: &TargetSpec,
@@ -90,19 +91,19 @@ impl Call {
         }
     }
 
-    /// Returns the page that an alias was read from if another page is now in the foreground: the failure belongs to
-    /// the former.
+    /// Returns the page on which an alias was observed if another page is now in the foreground. The failure is
+    /// recorded on the observed page.
     pub(in crate::app) fn page_of_alias(&self, spec: &TargetSpec, capture: &ScreenCapture) -> Option<Place> {
         let TargetSpec::Alias { .. } = spec else { return None };
         let shown = self.core.experience.views.shown(self.session_id, self.device_id)?;
         (shown.place.page_key != capture.place().page_key).then(|| shown.place.clone())
     }
 
-    /// Returns the label, caption or `#id` of what an alias stands for: what is waited or scrolled for may not be on
-    /// the screen.
+    /// Returns the label, caption or `#id` of the element of an alias. Waits and scrolls need the name, because the
+    /// element may not be on the screen.
     ///
     /// # Errors
-    /// `TARGET_NOT_FOUND` if the session was not shown the alias, or if its element has no name.
+    /// `TARGET_NOT_FOUND` if the alias was not returned to the session, or if its element has no name.
     pub(in crate::app) fn name_of_alias(&self, alias: &str) -> Result<String> {
         let alias = alias.trim();
         let shown = self.core.experience.views.shown(self.session_id, self.device_id);
@@ -120,7 +121,7 @@ impl Call {
         })
     }
 
-    /// Returns the node that an alias stands for, and whether it has moved.
+    /// Returns the node of an alias, and whether it has moved.
     pub(in crate::app) fn resolve_alias(
         &self,
         alias: &str,
@@ -149,7 +150,8 @@ impl Call {
             return Err(stale_error(alias, "another page is now in the foreground")
                 .details(json!({"then": shown.snapshot.place, "now": snapshot.place})));
         }
-        // A title may scroll out of view; two that differ are those of two pages.
+        // A missing title proves nothing, because it may have scrolled out of view. Two different titles mean two
+        // pages.
         let now = capture.place().title;
         if shown.place.title.is_some() && now.is_some() && shown.place.title != now {
             return Err(stale_error(alias, "another page of the same activity is now in the foreground")
@@ -166,7 +168,7 @@ impl Call {
     }
 }
 
-/// Returns where to touch an element, or the error that says why it cannot be touched.
+/// Returns where to touch an element, or an error with the reason why it cannot be touched.
 fn touch_of(capture: &ScreenCapture, index: usize, text: Option<usize>) -> Result<Touch> {
     let snapshot = capture.snapshot();
     touch::touch(snapshot, index, text).map_err(|obstacle| match obstacle {
@@ -181,27 +183,27 @@ fn touch_of(capture: &ScreenCapture, index: usize, text: Option<usize>) -> Resul
     })
 }
 
-/// Returns what an element is called, in quotes, for a message.
+/// Returns the name of an element in quotes, for a message.
 fn name_of(capture: &ScreenCapture, index: usize) -> String {
     let what = target::describe(capture.snapshot(), index);
     let name = capture.refs().iter().find(|r| r.node == index).and_then(naming::called).map(str::to_owned);
     quoted(&name.or(what.title).or(what.res_id).unwrap_or_else(|| what.role.to_string()), target::MAX_TITLE)
 }
 
-/// Error for an element of which nothing is on the screen.
+/// Returns the error for an element that is entirely off the screen.
 fn off_screen_error(name: &str, side: Side) -> Error {
     let where_to = match side {
         Side::Below => "scroll down, or scroll-to it",
         Side::Above => "scroll up, or scroll-to it",
-        Side::Left => "swipe right, or open what it lies in",
-        Side::Right => "swipe left, or open what it lies in",
+        Side::Left => "swipe right, or open its container",
+        Side::Right => "swipe left, or open its container",
     };
     Error::new(ErrorCode::TargetNotFound, format!("{name} is off the screen ({})", side.word()))
         .hint(where_to)
         .details(json!({"offScreen": side.word()}))
 }
 
-/// Error for a target that is on the screen, but where a tap would reach something else.
+/// Returns the error for a target on the screen that another element covers, so that a tap would reach that one.
 fn covered_error(snapshot: &Snapshot, blocker: usize) -> Error {
     let what = target::describe(snapshot, blocker);
     let window = snapshot.windows.get(snapshot.nodes[blocker].window);
@@ -225,7 +227,8 @@ fn stale_error(alias: &str, why: &str) -> Error {
         .hint("observe again and use one of the new refs")
 }
 
-/// Checks that a point is on the screen. The reported size may exclude the system bars, so 20 % of slack is allowed.
+/// Checks that a point is on the screen. The reported size may exclude the system bars, so coordinates may exceed it by
+/// 20 %.
 fn check_on_screen(snapshot: &Snapshot, point: &Point) -> Result<()> {
     let Some((width, height)) = snapshot.size.filter(|(w, h)| *w > 0 && *h > 0) else { return Ok(()) };
     for (path, value, size) in [("x", point.x, width), ("y", point.y, height)] {
@@ -236,7 +239,7 @@ fn check_on_screen(snapshot: &Snapshot, point: &Point) -> Result<()> {
     Ok(())
 }
 
-/// Returns the only element that a label, text or description means.
+/// Returns the only element that matches a label, text or description.
 pub(in crate::app) fn single_match(
     capture: &ScreenCapture,
     selector: &Selector<'_>,
@@ -248,7 +251,7 @@ pub(in crate::app) fn single_match(
     let details = || json!({"matchedCount": found.count, "candidateCount": elements.len(), "candidates": candidate_list(capture, &elements)});
     let fit = found.best.first().map(|m| m.fit);
     let in_part = fit == Some(Fit::Part) && !partial;
-    // What is hidden or out of sight fits better than what contains the label somewhere.
+    // A hidden or off-screen match is closer than an element that merely contains the label.
     if fit.is_none() || in_part {
         if let Some(hidden) = found.hidden.first() {
             let blocker = touch::point(snapshot, *hidden).err();
@@ -299,7 +302,7 @@ fn not_found_error(selector: &Selector<'_>) -> Error {
     .details(json!({"matchedCount": 0, "candidateCount": 0}))
 }
 
-/// Returns the only tappable node that an id or a class means.
+/// Returns the only tappable node that matches an id or a class.
 fn single_node(capture: &ScreenCapture, selector: &Selector<'_>) -> Result<usize> {
     let snapshot = capture.snapshot();
     let matches = select::visible(snapshot, selector);
@@ -325,7 +328,7 @@ fn single_node(capture: &ScreenCapture, selector: &Selector<'_>) -> Result<usize
     }
 }
 
-/// Whether a label looks like a point.
+/// Returns whether a label looks like a point, such as `10,20`.
 fn is_point(value: &str) -> bool {
     value.split_once(',').is_some_and(|(x, y)| [x, y].iter().all(|part| part.trim().parse::<f64>().is_ok()))
 }
@@ -344,7 +347,7 @@ fn candidate_list(capture: &ScreenCapture, nodes: &[usize]) -> Vec<Value> {
         .take(MAX_CANDIDATES)
         .map(|i| {
             let node = &snapshot.nodes[*i];
-            // Equal elements have nothing but their place.
+            // Equal elements can be told apart only by their position.
             let place = || {
                 let Point { x, y } = touch::point(snapshot, *i).ok()?;
                 Some(TargetSelector { x: Some(x), y: Some(y), ..TargetSelector::default() })

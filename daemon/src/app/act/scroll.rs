@@ -29,16 +29,17 @@ use afd_screen::page::{Snapshot, touch};
 const SETTLE: Duration = Duration::from_millis(2000);
 /// Duration of a swipe: slow enough that the page does not keep scrolling by inertia.
 const SWIPE_MS: u32 = 500;
-/// Number of consecutive scrolls without effect that mean the end; more than one, since a single gesture may get lost.
+/// Number of consecutive scrolls without effect after which the end is reached. It is more than one, because a single
+/// gesture may get lost.
 const TRIES_AT_END: u32 = 2;
 /// Maximum number of scrolls in one direction: a feed has no end.
 const MAX_SCROLLS: u32 = 60;
 
-/// What to scroll to.
+/// Target of a scroll search.
 #[derive(Debug, Clone)]
 pub(in crate::app) struct Search {
     pub text: String,
-    /// Property to match; `None` matches what an outline prints.
+    /// Property to match; `None` matches any text that an outline prints.
     pub by: Option<By>,
     pub exact: bool,
     /// Maximum duration of the search.
@@ -53,7 +54,7 @@ pub(in crate::app) struct SearchOutcome {
 }
 
 impl Search {
-    /// Returns the nodes in sight that match, the closest first.
+    /// Returns the visible nodes that match, the closest match first.
     fn matches(&self, capture: &ScreenCapture, least: Fit) -> Vec<usize> {
         let snapshot = capture.snapshot();
         let by = self.by.unwrap_or(By::Label);
@@ -78,8 +79,8 @@ impl Search {
         }
     }
 
-    /// Returns the first node that fits at least this closely and can be used where it is; with `lenient`, of which any
-    /// part can be touched.
+    /// Returns the first node that matches at least as closely as `least` and can be used at its position. With
+    /// `lenient`, it is enough that any part of the node can be touched.
     fn find(&self, capture: &ScreenCapture, least: Fit, lenient: bool) -> Option<(usize, Point)> {
         let snapshot = capture.snapshot();
         let element = |i: usize| {
@@ -91,7 +92,7 @@ impl Search {
         };
         self.matches(capture, least).into_iter().find_map(|i| {
             let usable = |i: usize| lenient || touch::is_usable(snapshot, i);
-            // The element as a whole may be larger than the screen.
+            // The element as a whole may be larger than the screen. Then it is enough that the matching node is usable.
             let fits = usable(element(i)) || (usable(i) && touch::touch(snapshot, element(i), Some(i)).is_ok());
             let point =
                 touch::touch(snapshot, element(i), Some(i)).or_else(|_| touch::touch(snapshot, i, None)).ok()?.point;
@@ -112,8 +113,8 @@ fn container(snapshot: &Snapshot) -> Option<usize> {
     })
 }
 
-/// Returns exactly what the container shows: if a scroll does not change it, its end is reached. Digits are not masked
-/// here, since the rows of a list may differ only in them.
+/// Returns the exact content of the container. If a scroll does not change it, its end is reached. Digits are not
+/// masked here, because the rows of a list may differ only in digits.
 fn content(snapshot: &Snapshot) -> Vec<String> {
     let container = container(snapshot);
     let within = |i: &usize| container.is_none_or(|c| snapshot.ancestors(*i).any(|a| a == c));
@@ -137,7 +138,7 @@ fn scroll(snapshot: &Snapshot, down: bool) -> Input {
     Input::Swipe([x, from.round(), x, to.round()], SWIPE_MS)
 }
 
-/// Records what was found after a number of scrolls.
+/// Records the node that was found, and the number of scrolls.
 fn found_by_scrolling(
     capture: &ScreenCapture,
     (node, point): (usize, Point),
@@ -191,7 +192,7 @@ impl Call {
         if capture.reliable() {
             event.before = capture.place();
         }
-        // A closer match that is known to be on the page is worth scrolling past others.
+        // If the page is known to have exactly this title, the search scrolls past elements that match only in part.
         let known = !search.exact && self.is_known_title(&search.text, &capture, &event.before).await;
         let least = if known { Fit::Whole } else { Fit::Part };
         let place = capture.snapshot().place.clone();
@@ -213,7 +214,7 @@ impl Call {
                 capture = self.capture_settled(guard).await.map_err(|e| broken(e, scrolls))?;
                 unchanged = if content(capture.snapshot()) == before { unchanged + 1 } else { 0 };
             }
-            // At the end of the page nothing more of it will come into sight.
+            // At the end of the page no more content scrolls into view. Therefore a partly visible match is accepted.
             if let Some(found) = search.find(&capture, if down { least } else { Fit::Part }, true) {
                 return Ok(found_by_scrolling(&capture, found, scrolls, event));
             }
@@ -231,7 +232,7 @@ impl Call {
             .details(evidence))
     }
 
-    /// Replaces an alias by what it stands for, since scrolling makes it stale.
+    /// Replaces an alias by the name of its element, because scrolling makes the alias stale.
     fn without_alias(&self, search: &Search) -> Result<Search> {
         if search.by.is_some() || default_by(&search.text) != By::Ref {
             return Ok(search.clone());

@@ -40,7 +40,7 @@ impl TargetSpec {
         }
     }
 
-    /// Parses one end of a drag: a label or an alias, or a point. `names` are those of the parameters.
+    /// Parses one end of a drag: a label, an alias or a point. `names` are the names of the parameters, for errors.
     pub(in crate::app) fn end(
         names: [&str; 3],
         value: Option<&str>,
@@ -93,10 +93,10 @@ impl TargetSpec {
     }
 }
 
-/// Maximum length of a text that is looked for, bytes: it is stored with the event.
+/// Maximum length of a target text, bytes. The text is stored with the event.
 const MAX_WANTED: usize = 8 << 10;
 
-/// Checks the length of a text that is looked for.
+/// Checks the length of a target text.
 pub(in crate::app) fn check_length(field: &str, text: &str) -> Result<()> {
     if text.len() > MAX_WANTED {
         return Err(Error::param(field, "at most 8192 bytes", text.len()));
@@ -104,13 +104,13 @@ pub(in crate::app) fn check_length(field: &str, text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns the digits of an alias such as `@n3`; `None` for anything else, as the name of a person may begin in the
-/// same way.
+/// Returns the digits of an alias such as `@n3`; `None` for anything else, because the name of a person may also begin
+/// with `@n`.
 fn alias_number(value: &str) -> Option<&str> {
     value.trim().strip_prefix("@n").filter(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// Returns what a value is if the caller does not say: an alias if it looks like one, else a label.
+/// Returns how to interpret a value without `by`: as an alias if it looks like one, else as a label.
 pub(in crate::app) fn default_by(value: &str) -> By {
     if alias_number(value).is_some() { By::Ref } else { By::Label }
 }

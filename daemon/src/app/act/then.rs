@@ -1,7 +1,16 @@
-//! The look that an action returns: what came of it, once the page has settled.
+//! Captures the outcome of an action for the caller, if the call has `then`.
 //!
-//! The device is released before. Nothing changed is said only after a second, or as long as this action took before;
-//! and nothing is said when another call acted in between.
+//! The device is released before the capture. The screen is then read until one of these outcomes is certain:
+//!
+//! * *Changed:* the screen differs from the screen before the action, and has settled. A page that does not settle is
+//!   returned after [`SETTLE_LIMIT`].
+//! * *Unchanged:* the screen is still the same after [`PATIENCE`]. The wait is longer if memory knows that the action
+//!   takes longer on this page: 1.5 times the longest mean time of its outcomes, but at most [`MAX_PATIENCE`].
+//! * *Keyboard opened:* this counts as an outcome even if the page is the same. A keyboard that closed does not end the
+//!   wait, because another page may follow.
+//! * *Unknown:* another call sent input to the device meanwhile, or the screen before the action is not known.
+//!
+//! The capture is recorded as an observation of the session.
 
 use std::time::Duration;
 
@@ -21,18 +30,18 @@ use afd_experience::memory::Place;
 use afd_experience::memory::experience::Query;
 use afd_screen::page::target;
 
-/// Minimum time after which nothing is said to have changed.
+/// Minimum wait before an unchanged page is reported.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Maximum of that time, for an action that took longer before.
+/// Maximum of that wait, for an action that took longer before.
 const MAX_PATIENCE: Duration = Duration::from_secs(5);
-/// Maximum time until a page that changed has settled.
+/// Maximum wait for a changed page to settle, measured from the start of the look.
 const SETTLE_LIMIT: Duration = Duration::from_secs(3);
-/// By how much the time to the next read grows, percent.
+/// Interval before the next read, as a percentage of the previous interval.
 const GROWTH: u32 = 170;
-/// Number of known actions among which that of the call is looked for.
+/// Maximum number of remembered actions among which the action of the call is searched.
 const CANDIDATES: usize = 200;
 
-/// What is known of an action before it is done.
+/// Knowledge about an action from earlier executions.
 #[derive(Default)]
 struct Known {
     brief: Option<String>,
@@ -40,7 +49,7 @@ struct Known {
 }
 
 impl Call {
-    /// Looks at what came of an action on a page; `inputs` is the number of inputs sent to the device until then.
+    /// Captures the outcome of an action on a page. `inputs` is the number of inputs sent to the device so far.
     pub(in crate::app) async fn look_then(
         &self,
         then: Then,
@@ -75,14 +84,15 @@ impl Call {
                 look.note = note(changed, look.keyboard, action, capture.reading.inputs == inputs);
                 self.show(&mut capture, then, &mut look).await;
             }
-            Err(error) => look.note = Some(format!("the action was done; looking at it failed: {}", error.message)),
+            Err(error) => look.note = Some(format!("the action was done; the capture failed: {}", error.message)),
         }
         look.waited_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         look
     }
 
-    /// Reads until the page has changed and settled, or `patience` is over. Returns the last capture, and whether
-    /// anything changed: `None` if somebody else acted, or nobody knows what was there before.
+    /// Reads the screen until it has changed and settled, or until `patience` is over. Returns the last capture and
+    /// whether the page changed. The latter is `None` if another call acted, or if the screen before the action is not
+    /// known.
     async fn outcome(&self, before: &Place, inputs: u64, patience: Duration) -> Result<(ScreenCapture, Option<bool>)> {
         let started = Instant::now();
         let mut distance = SETTLE_INTERVAL;
@@ -96,8 +106,8 @@ impl Call {
                 return Ok((capture, None));
             };
             let (changed, over) = (then != now, started.elapsed());
-            // A keyboard that came is an outcome as well, though the page is the same. One that went may be followed by
-            // another page.
+            // A keyboard that opened is an outcome, even if the page is the same. A keyboard that closed may be
+            // followed by another page.
             let keyboard = !before.keyboard && capture.place().keyboard;
             if keyboard && !changed && capture.settled {
                 return Ok((capture, Some(false)));
@@ -111,11 +121,11 @@ impl Call {
         }
     }
 
-    /// Puts what a capture shows into the look, and records it as seen by the session.
+    /// Adds a capture to the look, and records it as seen by the session.
     async fn show(&self, capture: &mut ScreenCapture, then: Then, look: &mut Look) {
         let since = match then {
             Then::Page | Then::None => None,
-            // A page that did not change, and that the session was shown, is not told again.
+            // For an unchanged page, only the difference to the session's last observation is returned.
             Then::Outline if look.changed != Some(false) => None,
             Then::Diff | Then::Outline => {
                 self.core.experience.views.shown(self.session_id, self.device_id).map(|s| s.observation.clone())
@@ -131,7 +141,7 @@ impl Call {
         look.observation = Some(context);
     }
 
-    /// Returns what memory knows of an action on a page.
+    /// Returns what memory knows about an action on a page.
     async fn known_of(&self, action: &Action, page: &Place) -> Known {
         let query = Query { place: page.clone(), unasked: true, limit: CANDIDATES, ..Query::default() };
         let wanted = target::action_key(action);
@@ -152,7 +162,7 @@ impl Call {
     }
 }
 
-/// Returns what should be said about an outcome.
+/// Returns the note about an outcome; `None` if there is nothing to add.
 fn note(
     changed: Option<bool>,
     keyboard: Option<KeyboardChange>,
@@ -160,7 +170,7 @@ fn note(
     alone: bool,
 ) -> Option<String> {
     let text = match (changed, keyboard, action.map(|a| a.verb)) {
-        (None, ..) if !alone => "another call acted on the device meanwhile, so what came of this action is not known",
+        (None, ..) if !alone => "another call acted on the device meanwhile, so the result of this action is not known",
         (Some(false), Some(KeyboardChange::Opened), _) => "the keyboard opened",
         (Some(false), Some(KeyboardChange::Closed), _) => "the keyboard closed",
         (Some(false), None, Some(Verb::Text)) => "nothing changed: probably no field has the focus; tap a field first",

@@ -1,7 +1,7 @@
-//! `act.fill` and `act.text`: type a text, and check what the field shows.
+//! `act.fill` and `act.text`: type a text, and check the text that the field shows.
 //!
-//! A phone may drop characters, type twice, or not type at all, and report success all the same. What a field shows is
-//! compared with what was typed; neither stands in an error, as both may be secret.
+//! A phone may drop characters, type twice, or not type at all, and still report success. Therefore the daemon compares
+//! the text in the field with the typed text. Errors quote neither, because both may be secret.
 
 use std::time::Duration;
 
@@ -23,18 +23,18 @@ use afd_screen::page::{Flag, Node, Snapshot};
 const END: Key = Key::Named(KeyName::End);
 const DELETE: Key = Key::Named(KeyName::Delete);
 const FORWARD_DELETE: Key = Key::Named(KeyName::ForwardDelete);
-/// Maximum number of characters that are deleted.
+/// Maximum number of characters to delete from a field.
 const MAX_DELETED: usize = 4_000;
-/// Number of characters that are deleted from a password, whose length is not known.
+/// Number of characters to delete from a password field, whose length is not known.
 const HIDDEN_LENGTH: usize = 64;
-/// Number of characters that are deleted beyond those in sight: the service cuts spaces from the ends of a text.
+/// Number of characters to delete beyond the visible ones, because the service trims spaces at both ends of a text.
 const UNSEEN: usize = 16;
 /// Maximum number of rounds of deleting.
 const ROUNDS: usize = 3;
-/// Maximum time until a field shows what was typed.
+/// Maximum wait until a field shows the typed text.
 const SHOWN_WITHIN: Duration = Duration::from_millis(1_000);
 
-/// A field as it was found, so that it can be found again wherever it moved.
+/// Properties by which a field is found again after it has moved.
 struct Field {
     res_id: Option<String>,
     class: String,
@@ -42,11 +42,11 @@ struct Field {
     at: Point,
 }
 
-/// What a field shows.
+/// Text that a field shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Shown {
     text: String,
-    /// Whether it is masked.
+    /// Whether the text is masked.
     hidden: bool,
 }
 
@@ -55,7 +55,7 @@ impl Field {
         Self { res_id: node.res_id.clone(), class: node.class.clone(), desc: node.desc.clone(), at }
     }
 
-    /// Returns the field on a later screen: the only one that is equal to it, else the one at its place.
+    /// Finds the field on a later screen: the only field with the same properties, else the one at the same position.
     fn find<'a>(&self, snapshot: &'a Snapshot) -> Option<&'a Node> {
         let equal = |n: &&Node| n.res_id == self.res_id && n.class == self.class && n.desc == self.desc;
         let mut alike = fields(snapshot).filter(equal);
@@ -75,17 +75,17 @@ fn shown(node: &Node) -> Shown {
     Shown { hidden: node.password || is_masked(&text), text }
 }
 
-/// Whether a text consists of one character, as a password that is shown.
+/// Returns whether a text consists of one repeated mask character, as a displayed password does.
 fn is_masked(text: &str) -> bool {
     let first = text.chars().next();
     matches!(first, Some('\u{2022}' | '*' | '\u{25cf}')) && text.chars().all(|c| Some(c) == first)
 }
 
-/// How what a field shows relates to what was typed.
+/// Relation between the text that a field shows and the typed text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Likeness {
     Same,
-    /// The same letters and digits: the app formats what it is given.
+    /// Same letters and digits: the app formats its input.
     Formatted,
     Different,
 }
@@ -94,7 +94,7 @@ fn compare(shown: &str, typed: &str) -> Likeness {
     let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let signs =
         |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
-    // The service cuts spaces from the ends of a text, and shows line breaks as spaces.
+    // The service trims spaces at both ends of a text, and shows line breaks as spaces.
     if shown == typed || (plain(shown) == plain(typed) && shown.trim().len() == typed.trim().len()) {
         Likeness::Same
     } else if !signs(typed).is_empty() && signs(shown) == signs(typed) {
@@ -124,12 +124,12 @@ fn check_typable(guard: &DeviceGuard, text: &str) -> Result<()> {
     .details(json!({"count": number, "positions": wrong.iter().take(100).map(|i| i + 1).collect::<Vec<_>>()})))
 }
 
-/// Error for a field that shows another text than the one that was typed.
+/// Returns the error for a field whose text differs from the typed text.
 fn differs_error(shown: &Shown) -> Error {
     let (what, hint) = match shown.text.is_empty() {
         true => (
             "the field is still empty after the text was typed",
-            "tap the field and look whether it takes text, then fill it again",
+            "tap the field and check that it accepts text, then fill it again",
         ),
         false => (
             "the field shows another text than the one that was typed",
@@ -143,9 +143,9 @@ impl Call {
     /// Fills a field with a text.
     ///
     /// # Errors
-    /// `TARGET_NOT_FOUND` if the target is no field, `UNSUPPORTED` if the device cannot type the text, `LIMIT_EXCEEDED`
-    /// if the field contains too much to be deleted; nothing is sent then. `TEXT_DIFFERS` if the field shows another
-    /// text afterwards. Also if the device fails.
+    /// `TARGET_NOT_FOUND` if the target is not a field, `UNSUPPORTED` if the device cannot type the text,
+    /// `LIMIT_EXCEEDED` if the field contains too much text to delete. Nothing is sent in these cases. `TEXT_DIFFERS`
+    /// if the field shows another text afterwards. Also if the device fails.
     pub(in crate::app) async fn fill(
         &self,
         guard: &DeviceGuard,
@@ -156,7 +156,7 @@ impl Call {
         let Some(target) = resolved else {
             return Err(Error::param("value", "the label or alias of a field", "nothing"));
         };
-        // Nothing is sent before the field has been looked at.
+        // Nothing is sent until the field has been checked.
         event.sent = false;
         check_typable(guard, text.expose())?;
         let capture = ScreenCapture::of(guard.tree(self.target.token.as_ref()).await?, false, false);
@@ -184,7 +184,7 @@ impl Call {
         Ok(SearchOutcome { result: result.to_owned(), resolved: Some(target), scrolls: 0 })
     }
 
-    /// Deletes what is in a field, which has the focus. Returns what it shows then: nothing, or its hint.
+    /// Deletes the text of a field that has the focus. Returns what the field shows afterwards: nothing, or its hint.
     async fn clear(&self, guard: &DeviceGuard, field: &Field, before: Shown, event: &mut Event) -> Result<Shown> {
         let mut now = before;
         for _ in 0..ROUNDS {
@@ -198,7 +198,7 @@ impl Call {
             }
             let mut keys = vec![END];
             keys.extend(std::iter::repeat_n(DELETE, length));
-            // The cursor may stand in the middle of several lines.
+            // The cursor may be in the middle of several lines.
             if now.text.chars().count() > 1 {
                 keys.extend(std::iter::repeat_n(FORWARD_DELETE, length));
             }
@@ -208,8 +208,8 @@ impl Call {
                 now = after;
                 continue;
             }
-            // What deleting does not change is the hint of an empty field, unless the device accepts many keys at once
-            // and presses none.
+            // If deleting does not change the text, it is the hint of an empty field. The exception is a device that
+            // accepts many keys at once and presses none, so a single key is tried.
             self.send_more(guard, Input::Keys(vec![DELETE]), event).await?;
             match self.read_field(guard, field).await? {
                 Some(after) if after != now => {
@@ -224,7 +224,7 @@ impl Call {
         Ok(now)
     }
 
-    /// Waits until a field shows what was typed. `empty` is what it showed before.
+    /// Waits until a field shows the typed text. `empty` is what the field showed before.
     async fn check_shown(
         &self,
         guard: &DeviceGuard,
@@ -236,7 +236,7 @@ impl Call {
         let deadline = Instant::now() + SHOWN_WITHIN;
         let now = loop {
             let Some(now) = self.read_field(guard, field).await? else {
-                return Ok("typed; the field is no longer in sight, so what it shows is not known");
+                return Ok("typed; the field is no longer visible, so its text could not be checked");
             };
             let done =
                 now.hidden || compare(&now.text, typed) != Likeness::Different || (typed.is_empty() && now == *empty);
@@ -257,12 +257,13 @@ impl Call {
         match compare(&now.text, typed) {
             Likeness::Same if now == *empty => self.check_hint(guard, field, typed, &now, event).await,
             Likeness::Same => Ok("filled"),
-            Likeness::Formatted => Ok("filled; the app shows the text in a form of its own"),
+            Likeness::Formatted => Ok("filled; the app has reformatted the text"),
             Likeness::Different => Err(differs_error(&now)),
         }
     }
 
-    /// Finds out whether a field shows the text or a hint that equals it: the last character of a text can be deleted.
+    /// Finds out whether a field shows the typed text or a hint that equals it. Only in the former case does deleting a
+    /// character change the field.
     async fn check_hint(
         &self,
         guard: &DeviceGuard,
@@ -284,7 +285,7 @@ impl Call {
         }
     }
 
-    /// Types into whatever has the focus, and checks the field whose text changes.
+    /// Types into the focused element, and checks the field whose text changes.
     ///
     /// # Errors
     /// `UNSUPPORTED` if the device cannot type the text, before anything is sent; `TEXT_DIFFERS` if the field shows
@@ -297,7 +298,7 @@ impl Call {
     ) -> Result<SearchOutcome> {
         event.sent = false;
         check_typable(guard, text.expose())?;
-        // A phone whose screen cannot be read can still be typed on.
+        // A phone whose screen cannot be read can still receive text.
         let before = guard.tree(self.target.token.as_ref()).await.ok();
         event.sent = true;
         let result = self.send(guard, vec![Input::Text(text.clone())], event).await?;
@@ -307,8 +308,8 @@ impl Call {
         Ok(SearchOutcome { result, resolved: None, scrolls: 0 })
     }
 
-    /// Compares what came into the only field that changed with what was typed. Nothing is claimed where several fields
-    /// changed or none.
+    /// Compares the text inserted into the only changed field with the typed text. Checks nothing if several fields
+    /// changed, or none.
     async fn check_typed(&self, guard: &DeviceGuard, typed: &str, before: &Snapshot) -> Result<()> {
         let deadline = Instant::now() + SHOWN_WITHIN;
         loop {
@@ -321,7 +322,7 @@ impl Call {
                 .filter(|(old, new)| old != new)
                 .collect();
             let [(old, new)] = changed.as_slice() else {
-                // A page that changed, or a field that had no focus, is told by the look.
+                // The look after the action reports a changed page or a missing focus.
                 return Ok(());
             };
             if new.hidden || is_inserted(&old.text, &new.text, typed) {
@@ -334,7 +335,8 @@ impl Call {
         }
     }
 
-    /// Sends an input after others of the same call: if it does not reach the device, those before it did.
+    /// Sends another input of the same call. If it does not reach the device, the outcome is unknown, because earlier
+    /// inputs did.
     async fn send_more(&self, guard: &DeviceGuard, input: Input, event: &mut Event) -> Result<()> {
         let sent = self.send(guard, vec![input], event).await;
         event.sent = true;
@@ -356,7 +358,7 @@ impl Call {
     }
 }
 
-/// Returns whether a text became another one by inserting a third: somewhere, or in the place of a hint.
+/// Returns whether inserting `typed` into `old` results in `new`: at any position, or in place of a hint.
 fn is_inserted(old: &str, new: &str, typed: &str) -> bool {
     if compare(new, typed) != Likeness::Different {
         return true;

@@ -37,7 +37,7 @@ const MAX_PARTS: usize = 1_000;
 fn check(i: usize, message: &Message) -> Result<()> {
     let bad =
         |field: &str, expected: &str, got: String| Err(Error::param(&format!("messages[{i}].{field}"), expected, got));
-    // A result may be empty, and so may a model's answer; blocks that mean nothing here are kept beside the content.
+    // A tool result or a model's answer may be empty. Blocks that the daemon does not interpret are kept in `extra`.
     let says_nothing = message.content.is_empty() && message.tool_calls.is_empty() && message.extra.is_empty();
     if says_nothing && !matches!(message.role, Role::Tool | Role::Assistant) {
         return bad("content", "content or tool calls", "neither".to_owned());
@@ -70,7 +70,8 @@ pub async fn append(core: &Arc<Core>, params: AppendParams) -> Result<AppendResu
     let name = params.session().to_owned();
     check_session(&name)?;
     check_name(params.conversation.as_deref())?;
-    // Taken before the first other await, so that messages are recorded in the order in which they were sent.
+    // The lock is taken before the first other await, so that messages are recorded in the order in which they were
+    // sent.
     let lock = core.sessions.conversations.lock(lock_name(&name, params.conversation.as_deref())).await;
     let own = core.clone();
     let work = async move {
@@ -135,7 +136,7 @@ async fn record(core: &Arc<Core>, name: String, params: AppendParams) -> Result<
     })
 }
 
-/// Gives ids to calls and results that have none.
+/// Assigns ids to tool calls and tool results that have none.
 async fn complete_ids(
     core: &Arc<Core>,
     session: i64,
@@ -162,7 +163,7 @@ async fn complete_ids(
     Ok(())
 }
 
-/// Counts tokens and extracts facts on a blocking thread, so that the runtime is not held up.
+/// Counts tokens and extracts facts on a blocking thread, so that the runtime is not blocked.
 async fn prepare(messages: Vec<Message>, mut before: Option<String>, counter: Counter) -> Result<Vec<Prepared>> {
     let work = move || {
         let each = messages.into_iter().map(|message| {
@@ -182,14 +183,14 @@ struct Picture {
     message: usize,
     part: usize,
     bytes: Vec<u8>,
-    /// Width and height; `None` if it is in a form that is not measured, such as GIF.
+    /// Width and height; `None` for a format whose size is not read, such as GIF.
     size: Option<(u32, u32)>,
     media_type: &'static str,
 }
 
 /// Maximum width and height of a picture, pixels.
 const MAX_SIDE: u32 = 20_000;
-/// Stands for a picture whose bytes are no base64.
+/// Replacement for a picture whose data is not valid base64.
 const UNREADABLE: &str = "[picture that cannot be read]";
 
 /// Decodes base64 of either alphabet, with or without line breaks and padding.
@@ -201,7 +202,7 @@ fn from_base64(text: &str) -> Option<Vec<u8>> {
     GeneralPurpose::new(&base64::alphabet::STANDARD, config).decode(text).ok().filter(|bytes| !bytes.is_empty())
 }
 
-/// Media types of pictures with the extensions of their files.
+/// Supported media types, with their file extensions.
 const KINDS: &[(&str, &str)] = &[
     ("image/png", "png"),
     ("image/jpeg", "jpg"),
@@ -215,8 +216,8 @@ const KINDS: &[(&str, &str)] = &[
     ("application/octet-stream", "bin"),
 ];
 
-/// Returns the size of a picture, if it is measured, and its media type: by its first bytes, else as the client named
-/// it.
+/// Returns the size of a picture, if its format is supported, and its media type. The first bytes determine the type.
+/// If they are unknown, the type named by the client is used.
 fn measured(bytes: &[u8], named: Option<&str>) -> (Option<(u32, u32)>, &'static str) {
     if let Ok((size, png)) = picture::size_any(bytes)
         && size.0.max(size.1) <= MAX_SIDE
@@ -236,7 +237,7 @@ fn measured(bytes: &[u8], named: Option<&str>) -> (Option<(u32, u32)>, &'static 
     (None, known.map_or("application/octet-stream", |(media_type, _)| media_type))
 }
 
-/// Returns the extension of a file of a media type.
+/// Returns the file extension of a media type.
 fn extension_of(media_type: &str) -> &'static str {
     KINDS.iter().find(|(known, _)| *known == media_type).map_or("bin", |(_, extension)| extension)
 }
@@ -257,7 +258,7 @@ async fn pictures(store: &Store, messages: &mut [Message]) -> Result<Vec<Picture
             }
             if let Some(encoded) = data.take() {
                 let Some(bytes) = run_blocking(move || from_base64(&encoded)).await? else {
-                    // The other messages of the call are worth more than a picture that nobody can read.
+                    // An unreadable picture must not cost the other messages of the call.
                     *part = Part::Text { text: UNREADABLE.to_owned() };
                     continue;
                 };
@@ -303,7 +304,7 @@ async fn save_pictures(
     Ok(())
 }
 
-/// What the writer thread needs to append messages in one transaction.
+/// Input of the writer thread to append messages in one transaction.
 struct Work {
     origin: String,
     session: i64,
@@ -321,7 +322,7 @@ struct Work {
 
 impl Work {
     /// Appends the messages and compacts if necessary. Returns the updated conversation, the context keys that were
-    /// set, what was compacted, and the tokens of the messages that no context has.
+    /// set, the result of the compaction, and the number of tokens before the start of the context.
     fn execute(
         self,
         c: &Connection,

@@ -1,5 +1,5 @@
-//! What a context holds apart from the conversation: rules, goal and tasks, knowledge of the app, and what is true
-//! right now.
+//! The background of a context, apart from the conversation: rules, goal and tasks, knowledge about the app, and the
+//! current state.
 
 use afd_proto::findings::BugStatus;
 use afd_proto::memory::{Scope, SessionContext};
@@ -26,12 +26,12 @@ const MAX_PATTERNS: usize = 30;
 const MAX_NOTES: usize = 5;
 const MAX_TASKS: usize = 5;
 const MAX_EXPERIENCE: usize = 5;
-/// Patterns with a lower confidence are left out.
+/// Minimum confidence of a pattern in the context.
 const MIN_CONFIDENCE: f64 = 0.3;
-/// Notes are searched for by this much of the last request, characters.
+/// Maximum length of the part of the last request that is used to search notes, characters.
 const MAX_QUERY_CHARS: usize = 400;
 
-/// Makes an item of one line.
+/// Creates a one-line item.
 fn item(kind: &'static str, text: impl AsRef<str>) -> Item {
     Item { kind, text: cut::one_line(text.as_ref()) }
 }
@@ -41,7 +41,7 @@ fn day(at: i64) -> String {
     rfc3339(at).chars().take(10).collect()
 }
 
-/// Loads the background of a context. `asked` is what is being asked now.
+/// Loads the background of a context. `asked` is the current question, see `context::asked`.
 pub(super) fn load(
     recall: &Recall,
     c: &Connection,
@@ -94,8 +94,8 @@ fn task(c: &Connection, session: &Session) -> Stored<(Vec<Item>, Vec<Item>)> {
     Ok((instructions, recorded))
 }
 
-/// Returns what is known about the app regardless of the current request and page: open bugs, worst first, then
-/// patterns and the newest notes. The second value is the number of open bugs left out.
+/// Returns the knowledge about the app that does not depend on the current request and page: open bugs, worst first,
+/// then patterns and the newest notes. The second value is the number of open bugs left out.
 fn knowledge(c: &Connection, session: &Session, app: &str) -> Stored<(Vec<Item>, i64)> {
     let reader = Reader::Session(session.id);
     let mut own = bugs::Filter { status: Some(BugStatus::Open), reader, ..bugs::Filter::default() };
@@ -138,7 +138,7 @@ fn knowledge(c: &Connection, session: &Session, app: &str) -> Stored<(Vec<Item>,
     Ok((items, more))
 }
 
-/// Names the memory that something came from, if it is another one.
+/// Returns a suffix for data that came from another memory; empty for other data.
 fn from(elsewhere: &Option<String>) -> &'static str {
     if elsewhere.is_some() { " of another memory" } else { "" }
 }
@@ -157,14 +157,14 @@ fn note(note: &Note) -> Item {
     )
 }
 
-/// Makes an item of an entry: what it says, who said it, and when.
+/// Creates an item from an entry: its text, source, session and date.
 fn remembered(entry: &RecallEntry) -> Item {
     let from = entry.session.as_ref().map_or(String::new(), |session| format!("session {session}, "));
     let title = entry.title.as_ref().map_or(String::new(), |title| format!("{title}: "));
     item("memories", format!("{title}{} (said by {}, {from}{})", entry.text, entry.source, day(entry.at)))
 }
 
-/// Makes an item of a pattern: what it says, who learned it, and when.
+/// Creates an item from a pattern: its text, source, session and date.
 fn learned(pattern: &Pattern) -> Item {
     let said =
         pattern.source.as_ref().map_or(String::new(), |source| format!("said by {}, ", text::cut::one_line(source)));
@@ -172,7 +172,7 @@ fn learned(pattern: &Pattern) -> Item {
     item("patterns", format!("{} ({said}{from}{})", pattern.text, day(pattern.created_at)))
 }
 
-/// Returns what holds right now: the page, patterns, page models and experience for it, and notes that match the
+/// Returns the current state: the page, the patterns, page models and experience for it, and notes that match the
 /// request.
 fn now(
     c: &Connection,
@@ -224,7 +224,7 @@ fn now(
             .map(|r| format!("{}: {}", on(r.match_scope, r.pre_name, r.pre_activity), r.text));
         items.extend(done.chain(recovered).map(|text| item("experience", text)));
     }
-    // Without an app, those that are about none.
+    // Without an app, the filter matches notes that belong to no app.
     let filter = notes::Filter { app: Some(app.to_owned()), topic: None, reader };
     if let Some(query) = text::Query::parse(text::cut::head(asked, MAX_QUERY_CHARS)) {
         items.extend(notes::search(c, &query, &filter, 0, MAX_NOTES)?.notes.iter().map(note));

@@ -1,4 +1,4 @@
-//! `conversation.compact`, `conversation.clear`: removing messages from the context. The record keeps them all.
+//! `conversation.compact`, `conversation.clear`: remove messages from the context. All messages stay on record.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub async fn compact(core: &Arc<Core>, params: &CompactParams) -> Result<Compact
     compacted(core, params.session(), params.conversation.as_deref(), how).await
 }
 
-/// Compacts everything but the last turn. Returns how many messages left the context.
+/// Compacts everything but the last turn. Returns the number of messages that left the context.
 pub(in crate::app) async fn all(core: &Arc<Core>, session: &str) -> Result<i64> {
     let how = How { keep: Some(0), learn: PatternScope::Session, drop: false };
     Ok(compacted(core, session, None, how).await?.messages)
@@ -40,9 +40,9 @@ pub(in crate::app) async fn all(core: &Arc<Core>, session: &str) -> Result<i64> 
 struct How {
     /// Number of newest messages that stay; `None` for the configured number.
     keep: Option<i64>,
-    /// Who sees what is learned.
+    /// Scope of the patterns that are learned.
     learn: PatternScope,
-    /// Whether the compacted messages are taken out of the context, even where they would fit.
+    /// Whether compacted messages are removed from the context even if they would fit.
     drop: bool,
 }
 

@@ -1,8 +1,21 @@
 //! `conversation.context`: the messages for the model's next turn.
 //!
-//! This module loads what a context is made of; `assemble` fits it into the token budget. What is known apart from the
-//! conversation comes first (`background`), because it decides how many tokens are left; then the recent turns, the
-//! statements that stand for older ones, and what matches the current question.
+//! This module loads the parts of a context, and `assemble` fits them into the token budget. The background is loaded
+//! first (`background`), because it determines how many tokens are left. Then come the recent turns, the statements
+//! that stand for older turns, and the older sentences that match the current question.
+//!
+//! * If the whole conversation fits, all of it is included.
+//! * Otherwise the start of the turns moves in *steps* (`assemble::Plan`): the conversation as it was when the current
+//!   step began determines the first turn. Within a step a new turn normally only appends, so that a prompt cache stays
+//!   valid. The newest step of the conversation is always included.
+//! * Statements, a written summary and counts stand for the messages before the first turn. Tokens that they cannot use
+//!   go to the turns. More turns leave fewer statements, so `select` repeats this up to `SPLITS` times.
+//! * The plan is based on estimates. While more than `MAX_UNUSED` per cent of the budget stay unused, `build` tries
+//!   again with more turns, up to `MAX_ATTEMPTS` times. If long messages do not fit after all, `after_dropped` moves
+//!   the first turn behind them.
+//!
+//! The other thresholds come from the settings: `allocation` splits the budget, and `keep` newest messages stay
+//! unshortened while they fit.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -34,7 +47,7 @@ pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<ConversationContext, _, _>(|core, p| async move { context(&core, &p).await });
 }
 
-/// Maximum length of what is searched for, characters: of the last request, and of the current task.
+/// Maximum length of the search text, characters: the part from the last request, and the part from the current task.
 const MAX_QUERY_REQUEST: usize = 1_500;
 const MAX_QUERY_TASK: usize = 300;
 
@@ -76,7 +89,7 @@ pub async fn context(core: &Arc<Core>, params: &ConversationContextParams) -> Re
     let loaded = loaded.await?.ok_or_else(|| super::no_conversation(params.conversation.as_deref()))?;
     let Loaded { mut made, pictures, context, all } = loaded;
     let tokens = made.tokens + tools_tokens;
-    // Files are read after the snapshot of the database, which they could hold for long.
+    // Files are read after the database snapshot has ended, because reading them may take long.
     let shaped = run_blocking(move || {
         show_pictures(&mut made.messages, &pictures);
         shape(made, format)
@@ -100,7 +113,7 @@ pub async fn context(core: &Arc<Core>, params: &ConversationContextParams) -> Re
     })
 }
 
-/// What a context is made of, as the database has it.
+/// Parts of a context, as loaded from the database.
 struct Loaded {
     made: Assembled,
     /// Files of the pictures in it, by the uids of their artifacts.
@@ -109,7 +122,7 @@ struct Loaded {
     all: i64,
 }
 
-/// A context in the form of a provider.
+/// A context in the message format of a provider.
 struct Shaped {
     messages: Vec<Value>,
     system: Option<Vec<Value>>,
@@ -118,7 +131,7 @@ struct Shaped {
     left_out: Vec<Omission>,
 }
 
-/// Converts a context to a format. In OpenAI's the question stays last: what is true right now stands before it.
+/// Converts a context to a message format. In the OpenAI format the question comes last, after the current state.
 fn shape(mut made: Assembled, format: Format) -> Shaped {
     let mut stable = usize::try_from(made.stable).unwrap_or(usize::MAX).min(made.messages.len());
     if format == Format::Openai
@@ -128,12 +141,13 @@ fn shape(mut made: Assembled, format: Format) -> Shaped {
     }
     let (fixed, _) = shapes::shaped(made.messages[..stable].to_vec(), &[], format);
     let (messages, system) = shapes::shaped(made.messages, &made.system, format);
-    // Where roles alternate, the last of them may have been joined with what changes each time.
+    // In formats with alternating roles, the last stable message may have been joined with one that changes each time.
     let stable = fixed.iter().zip(&messages).take_while(|(fixed, sent)| fixed == sent).count();
     Shaped { stable_messages: as_i64_len(stable), messages, system, parts: made.parts, left_out: made.left_out }
 }
 
-/// Exchanges the question with what is true right now, if that follows it. Returns where the question stood.
+/// Swaps the question and the current state that follows it. Returns the previous index of the question; `None` if
+/// nothing was swapped.
 fn put_question_last(made: &mut Assembled) -> Option<usize> {
     let [.., history, now] = made.parts.as_mut_slice() else { return None };
     let question = made.messages.len().checked_sub(2)?;
@@ -141,7 +155,7 @@ fn put_question_last(made: &mut Assembled) -> Option<usize> {
         return None;
     }
     made.messages.swap(question, question + 1);
-    // Order of the messages, which the parts describe: the question is a part of its own.
+    // The parts describe the messages in order, so the question becomes a part of its own.
     history.messages -= 1;
     history.tokens -= made.question_tokens;
     let part = ContextPart { part: history.part.clone(), messages: 1, tokens: made.question_tokens };
@@ -158,14 +172,14 @@ pub(super) fn tools_tokens(tools: Option<&[Value]>, counter: &Counter) -> i64 {
     tools.unwrap_or_default().iter().map(|tool| counter.count(&tool.to_string()) + 4).sum()
 }
 
-/// What a context is built for.
+/// Limits for the context to build.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Request {
     /// Maximum tokens of the messages.
     pub budget: i64,
     /// Split of the budget.
     pub allocation: Allocation,
-    /// Number of newest messages that stay as they are while they fit.
+    /// Number of newest messages that stay unshortened while they fit.
     pub keep: i64,
 }
 
@@ -213,7 +227,7 @@ pub(super) fn build(
         {
             history.fill = fill(c, conversation, first, request.budget)?;
         }
-        // Each attempt begins earlier than the one before.
+        // Each attempt starts at an earlier message than the previous one.
         history.fill.retain(|m| m.position < first);
         if first < loaded {
             let more = messages::between(c, conversation.id, first - 1, loaded - 1)?;
@@ -233,14 +247,14 @@ pub(super) fn build(
                 dropped => after_dropped(c, conversation, request.budget, dropped + 1, (history, &plan), &draft),
             };
         }
-        // Brief lengths overestimate what turns leave free: take in more of them.
+        // The estimate by brief lengths left more tokens unused than planned. The next attempt includes more turns.
         spare += unused.max(plan.step);
     }
     Ok(Assembled::default())
 }
 
-/// Builds a context again whose turns begin later than planned, because long messages did not fit: what was said before
-/// is stood for by the memory.
+/// Rebuilds a context whose turns start later than planned because long messages did not fit. The memory stands for the
+/// messages before them.
 fn after_dropped(
     c: &Connection,
     conversation: &Conversation,
@@ -254,7 +268,8 @@ fn after_dropped(
     history.request = request_of_turns(c, conversation, first, &history)?;
     history.facts = kept::facts(c, conversation.id, (conversation.cleared_to, first), max_facts(budget))?;
     stand_in(c, conversation, first, &mut history)?;
-    // What is dropped now is dropped as far as it takes, not by a step, and what turns leave free goes to the memory.
+    // From here on only as much is dropped as necessary, not a whole step. Tokens that the turns leave unused go to the
+    // memory.
     let mut plan = Plan { step: 1, reserve: 0, ..*plan };
     let mut made = draft.clone().finish(&history, &plan);
     let unused = budget - made.tokens;
@@ -265,7 +280,7 @@ fn after_dropped(
     Ok(Assembled { first, ..made })
 }
 
-/// Returns the request that turns belong to which do not begin with one.
+/// Returns the request that the first turns belong to, if they do not begin with a request.
 fn request_of_turns(
     c: &Connection,
     conversation: &Conversation,
@@ -276,7 +291,7 @@ fn request_of_turns(
     if starts_inside { messages::request_of(c, conversation.id, conversation.begins_after(), first) } else { Ok(None) }
 }
 
-/// Loads what else stands for the messages before the first turn, and counts them.
+/// Loads the written summary of the messages before the first turn, and counts these messages and their tokens.
 fn stand_in(c: &Connection, conversation: &Conversation, first: i64, history: &mut History) -> Stored<()> {
     let id = conversation.id;
     let written = summaries::written(c, id, conversation.cleared_to, first - 1)?;
@@ -286,16 +301,17 @@ fn stand_in(c: &Connection, conversation: &Conversation, first: i64, history: &m
     Ok(())
 }
 
-/// The next turn is expected to be no longer than the longest of this number of turns before.
+/// Number of previous turns whose longest one is the expected maximum length of the next turn.
 const ANSWERS: i64 = 8;
-/// A context that leaves more than this share of its budget free takes in more turns, per cent; and how often that is
-/// tried.
+/// Maximum share of the budget that may stay unused, per cent. A context with more unused tokens is built again with
+/// more turns.
 const MAX_UNUSED: i64 = 5;
+/// Maximum number of attempts to build a context.
 const MAX_ATTEMPTS: usize = 5;
-/// How often what the memory cannot use is given to the turns.
+/// Maximum number of times that unused tokens of the memory are given to the turns.
 const SPLITS: usize = 12;
 
-/// Returns what is being asked now: the newest message of the user, and the current task.
+/// Returns the current question: the newest message of the user, and the current task.
 fn asked(c: &Connection, session: &Session, conversation: &Conversation) -> Stored<String> {
     let newest = messages::request_of(c, conversation.id, conversation.cleared_to, i64::MAX)?;
     let text = newest.map(|m| prepared::said_text(&m.message)).unwrap_or_default();
@@ -303,8 +319,8 @@ fn asked(c: &Connection, session: &Session, conversation: &Conversation) -> Stor
     Ok(format!("{}\n{}", cut::head(&text, MAX_QUERY_REQUEST), cut::head(&task, MAX_QUERY_TASK)))
 }
 
-/// Selects the turns of a conversation that does not fit, and loads the statements that stand for older ones. `spare`
-/// tokens are left for more turns than planned. Returns the position of the first turn.
+/// Selects the turns of a conversation that does not fit, and loads the statements that stand for older turns. `spare`
+/// tokens are available for more turns than planned. Returns the position of the first turn.
 fn select(
     c: &Connection,
     conversation: &Conversation,
@@ -318,7 +334,8 @@ fn select(
     let mut at_start = plan.at_start(0);
     let mut first = step.first(c, id, begin, at_start)?;
     history.facts = kept::facts(c, id, (conversation.cleared_to, first), max_facts(request.budget))?;
-    // What the memory has no use for goes to the turns; of fewer statements it then has less use.
+    // Tokens that the memory cannot use go to the turns. More turns leave fewer statements, so the memory then needs
+    // fewer tokens.
     for _ in 0..SPLITS {
         let unused = (plan.memory - assemble::memory_wanted(&history.facts)).max(0) + spare;
         if at_start >= plan.at_start(unused) {
@@ -328,7 +345,7 @@ fn select(
         first = step.first(c, id, begin, at_start)?;
         history.facts.retain(|fact| fact.position < first);
     }
-    // While all turns are there, they are only cut as far as it takes.
+    // While all turns are included, they are cut only as much as necessary.
     history.start = if first > begin + 1 {
         Start { upto: step.newest, settled_to: step.kept_after, tokens: at_start }
     } else {
@@ -338,20 +355,20 @@ fn select(
     Ok(first)
 }
 
-/// What was there when the current step of a conversation began.
+/// State of a conversation when its current step began.
 struct Step {
     /// Position of the newest message.
     newest: i64,
-    /// The newest step of the conversation begins here: it is always there.
+    /// Position at which the newest step of the conversation begins. That step is always included.
     last: i64,
-    /// The newest messages, after this position, stay as they are.
+    /// Position after which messages stay unshortened.
     kept_after: i64,
-    /// Their tokens.
+    /// Tokens of the messages that stay unshortened.
     kept: i64,
 }
 
 impl Step {
-    /// Returns the step of a conversation of which `keep` messages should stay as they are while they fit.
+    /// Returns the step of a conversation in which `keep` messages stay unshortened while they fit.
     fn of(c: &Connection, conversation: &Conversation, plan: &Plan, keep: i64) -> Stored<Self> {
         let (id, begin) = (conversation.id, conversation.begins_after());
         let base = totals::running(c, id, begin)?;
@@ -359,7 +376,7 @@ impl Step {
         let newest = totals::first_reaching(c, id, begin, began)?.unwrap_or(conversation.position);
         let total = totals::running(c, id, newest)?;
         let fits = totals::first_reaching(c, id, begin, total - plan.at_start(0))?.unwrap_or(begin);
-        // Results whose call is older are cut with it.
+        // A tool result whose call is older is shortened together with it.
         let kept_from = messages::next_step_start(c, id, fits.max(newest - keep) + 1)?.unwrap_or(newest + 1);
         let kept_after = (kept_from - 1).min(newest);
         let last = messages::last_matching(c, id, messages::Wanted::Said, (begin + 1, conversation.position))?;
@@ -367,8 +384,8 @@ impl Step {
         Ok(Self { newest, last, kept_after, kept: total - totals::running(c, id, kept_after)? })
     }
 
-    /// Returns the position of the first turn, if turns have at most `tokens` tokens when the step begins. The request
-    /// that the first turn belongs to counts as one of them.
+    /// Returns the position of the first turn, if turns may have `tokens` tokens at the start of the step. The request
+    /// of the first turn counts towards them.
     fn first(&self, c: &Connection, id: i64, begin: i64, tokens: i64) -> Stored<i64> {
         let first = self.first_of(c, id, begin, tokens)?;
         let request = messages::request_of(c, id, begin, first + 1)?.filter(|m| m.position < first);
@@ -386,14 +403,14 @@ impl Step {
     }
 }
 
-/// Returns how many statements to read of the user, and of each other role, which count less: more than could fit into
-/// the budget.
+/// Returns the number of statements to read: of the user, and of each other role, whose statements count less. Both
+/// numbers are higher than what could fit into the budget.
 fn max_facts(budget: i64) -> (usize, usize) {
     let of_user = usize::try_from(budget / 20).unwrap_or(0).clamp(100, 600);
     (of_user, of_user / 2)
 }
 
-/// Maximum number of older messages that fill a context, and tokens of the budget for each.
+/// Maximum number of older messages that fill a context, and number of budget tokens for each of them.
 const MAX_FILL: i64 = 400;
 const FILL_TOKENS: i64 = 60;
 

@@ -1,4 +1,4 @@
-//! `conversation.delete`: erasing one message with everything that was made of it.
+//! `conversation.delete`: erases one message and all data derived from it.
 
 use std::sync::Arc;
 
@@ -42,7 +42,8 @@ pub async fn message(core: &Arc<Core>, params: &DeleteMessageParams) -> Result<D
         })
     });
     let erased = erased.await?;
-    // Reports and exports quote the conversation: ours go, those in files that the caller named are told.
+    // Reports and exports quote the conversation. The daemon deletes those that it manages, and returns the paths of
+    // files that a caller named.
     let written = core.store.read_all(move |c| artifact::written(c, id, &SAYING)).await?;
     let (ours, theirs): (Vec<_>, Vec<_>) = written.into_iter().partition(|(_, _, managed)| *managed);
     core.delete_artifacts(erased.artifacts.into_iter().chain(ours.into_iter().map(|(id, _, _)| id)).collect()).await;

@@ -1,4 +1,4 @@
-//! Figures of contexts.
+//! Statistics about contexts.
 
 /// Returns the percentage of tokens that sending `sent` instead of `all` tokens avoids, rounded to one decimal.
 pub(super) fn percent_saved(sent: i64, all: i64) -> f64 {

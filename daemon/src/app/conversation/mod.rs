@@ -20,7 +20,7 @@ use super::checks::check_session;
 use super::{Core, Error, Result};
 use afd_base::config::Config;
 use afd_base::model::{Counter, Tokenizers};
-use afd_base::resident::trim_heap;
+use afd_base::platform::trim_heap;
 use afd_base::task::{failpoint, run_blocking};
 use afd_conversation::compaction::Limits;
 use afd_conversation::{self as conversation, Conversation, budget};
@@ -51,12 +51,12 @@ fn check_name(name: Option<&str>) -> Result<()> {
     })
 }
 
-/// Returns the name of the lock that orders the writes to a conversation.
+/// Returns the name of the lock that serialises writes to a conversation.
 fn lock_name(session: &str, conversation: Option<&str>) -> String {
     format!("{session}\n{}", conversation.unwrap_or(conversation::MAIN))
 }
 
-/// Returns the model whose tokens are counted: that of the conversation, else the configured one.
+/// Returns the model whose tokenizer is used: that of the conversation, else the configured one.
 fn model_of(config: &Config, conversation: &Conversation) -> String {
     conversation.model.clone().unwrap_or_else(|| config.get().conversation.model.clone())
 }
@@ -71,7 +71,7 @@ async fn counter(core: &Arc<Core>, conversation: &Conversation) -> Result<Counte
 }
 
 impl Core {
-    /// Returns the counter of the tokens of the settings' model.
+    /// Returns the token counter of the configured model.
     pub(in crate::app) async fn counter(self: &Arc<Self>) -> Result<Counter> {
         let (tokenizers, model) = (self.sessions.tokenizers.clone(), self.config.get().conversation.model.clone());
         let counter = run_blocking(move || tokenizers.counter(&model)).await?;

@@ -1,4 +1,5 @@
-//! `conversation.list`, `conversation.usage`, `conversation.summary`, `conversation.working`: the calls that only read.
+//! `conversation.list`, `conversation.search`, `conversation.usage`, `conversation.summary`, `conversation.working`:
+//! read-only methods.
 
 use std::sync::Arc;
 
@@ -59,8 +60,8 @@ pub async fn list(core: &Arc<Core>, params: &ConversationListParams) -> Result<M
     Ok(listed.await?)
 }
 
-/// Returns the request for a context at the limit of a conversation, less the tokens of tool definitions, and the
-/// counter for it.
+/// Returns the request for a context at the token limit of a conversation, minus `tools` tokens for tool definitions,
+/// and the token counter for it.
 async fn at_limit(core: &Arc<Core>, conversation: &Conversation, tools: i64) -> Result<(Request, Counter)> {
     Recall::read_first(core, None).await?;
     let settings = &core.config.get().conversation;
@@ -73,17 +74,18 @@ async fn at_limit(core: &Arc<Core>, conversation: &Conversation, tools: i64) -> 
     Ok((request, counter(core, conversation).await?))
 }
 
-/// What the context of a conversation at its limit consists of.
+/// Composition of a conversation's context at its token limit.
 struct Sent {
-    /// Tokens.
+    /// Tokens of the context and the tool definitions.
     tokens: i64,
-    /// Tokens that stay when the conversation grows: all of them while it fits, else the parts beside it.
+    /// Tokens that remain when the conversation grows: all of them while the whole conversation fits, else those of the
+    /// other parts.
     fixed: i64,
-    /// Number of messages that are in it as turns.
+    /// Number of messages that are included as turns.
     turns: i64,
 }
 
-/// Returns what the context of a conversation at its limit consists of.
+/// Returns the composition of a conversation's context at its token limit.
 async fn sent(
     core: &Arc<Core>,
     session: &Session,

@@ -1,4 +1,4 @@
-//! The background job that has a language model write better summaries. Until one is written, the extractive summary is
+//! The background job that asks a language model for better summaries. Until one is written, the extractive summary is
 //! used.
 
 use std::sync::Arc;
@@ -23,13 +23,13 @@ const SUMMARISE: &str = "You keep the memory of an agent that operates a phone o
 const EXTRACT: &str = "From the conversation that you are given, list what is worth remembering for good: bugs that were found, patterns \
     that were learned, important decisions, what the person prefers. Answer with a JSON array of short texts and nothing else.";
 
-/// How much of a message's text, and of its tool calls, the language model is shown, characters.
+/// Maximum length of a message's text, and of its tool calls, that the language model receives, characters.
 const MAX_MESSAGE_CHARS: usize = 2_000;
 /// Maximum number of messages read at once.
 const BATCH: i64 = 500;
 /// Maximum number of facts taken from one response.
 const MAX_FACTS: usize = 50;
-/// Longer facts are ignored, characters.
+/// Maximum length of a fact, characters. Longer facts are ignored.
 const MAX_FACT_CHARS: usize = 500;
 
 /// Writes all summaries that are due and returns a report for the job log.
@@ -139,7 +139,7 @@ async fn improve(
     stored.await.map_err(later)
 }
 
-/// Keeps a fact that a model extracted, for its session.
+/// Saves a fact that a model extracted, as a pattern of its session.
 fn save_fact(c: &Connection, origin: &str, text: &str, app: Option<&str>, session: i64) -> afd_store::Result<()> {
     let new = patterns::New {
         kind: PatternKind::KeyFact,

@@ -1,4 +1,4 @@
-//! `backup.*`, and the backups that the daemon makes by itself.
+//! `backup.*`, and automatic backups.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<BackupDelete, _, _>(|core, p| async move { delete(&core.config, p).await });
 }
 
-/// Name of the job that makes backups when they are due.
+/// Name of the job that makes scheduled backups.
 pub(in crate::app) const BACKUP_JOB: &str = "backup";
 
 impl From<BackupError> for Error {
@@ -49,7 +49,7 @@ impl From<BackupError> for Error {
     }
 }
 
-/// Makes a backup of the memory as it is now. A database that proves to be damaged is checked.
+/// Makes a backup of the current memory. If the database turns out to be damaged, it is checked.
 async fn make(core: &Arc<Core>, reason: BackupReason) -> Result<Backup> {
     if let Some(damage) = core.substitute.as_ref().and_then(|_| core.damage()) {
         return Err(Error::new(ErrorCode::StoreUnavailable, format!("there is no memory to copy: {damage}"))
@@ -131,8 +131,8 @@ pub(in crate::app) async fn run_job(core: &Arc<Core>) -> Outcome {
     Ok(format!("made {}, deleted {}", made.name, gone.len()))
 }
 
-/// Returns the names of the backups that hold what was recorded at a time, newest first. A directory that cannot be
-/// read has none.
+/// Returns the names of the backups that contain data recorded at `recorded_at` (UTC milliseconds), newest first.
+/// Returns none if the directory cannot be read.
 pub(in crate::app) async fn holding(config: &Config, recorded_at: i64) -> Vec<String> {
     let (all, _) = on(config, |backups| backups.list()).await.unwrap_or_default();
     all.into_iter().filter(|b| b.created_at >= recorded_at).map(|b| b.name).collect()
@@ -149,7 +149,7 @@ pub fn remove_unfinished(settings: &Settings) {
 /// Restores a backup into a database that no process has open.
 ///
 /// # Errors
-/// [`BackupError`]; the database is as it was then.
+/// [`BackupError`]; the database then stays as it was.
 pub fn restore(
     settings: &Settings,
     name: Option<&str>,

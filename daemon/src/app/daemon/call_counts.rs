@@ -21,7 +21,7 @@ pub(in crate::app) struct Load {
 }
 
 impl Calls {
-    /// Counts a call that ended.
+    /// Counts a finished call.
     pub fn count(&self, method: &'static str, took: Duration, failed: bool) {
         let mut loads = self.0.lock();
         let load = loads.entry(method).or_default();
@@ -31,7 +31,7 @@ impl Calls {
         load.longest = load.longest.max(took);
     }
 
-    /// Returns the number of calls that ended, without those that only ask for the version, as the daemon itself does.
+    /// Returns the number of finished calls, without calls of `daemon.version`, which the daemon also makes itself.
     pub fn asked(&self) -> u64 {
         self.0.lock().iter().filter(|(name, _)| **name != DaemonVersion::INFO.name).map(|(_, load)| load.calls).sum()
     }

@@ -1,4 +1,4 @@
-//! Work that an upgrade or an import leaves, done some at a time in the background.
+//! Background work after an upgrade or an import, done in short pieces.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use crate::app::core::Core;
 use afd_conversation::messages;
 use afd_experience::memory::rebuild;
 
-/// Makes the counters of experience again after an upgrade, some at a time, from where an earlier run ended.
+/// Rebuilds the counters of experience in short pieces, starting where an earlier run ended.
 pub fn rebuild_experience(core: &Arc<Core>) {
     let weak = Arc::downgrade(core);
     core.tasks.spawn("rebuild-experience", move || {
@@ -26,7 +26,7 @@ pub fn rebuild_experience(core: &Arc<Core>) {
     });
 }
 
-/// Makes the statements and search entries of messages from before an upgrade, some at a time.
+/// Creates the statements and search entries of messages from before an upgrade, in short pieces.
 pub fn index_messages(core: &Arc<Core>) {
     let weak = Arc::downgrade(core);
     core.tasks.spawn("index-messages", move || {

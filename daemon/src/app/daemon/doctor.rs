@@ -1,4 +1,4 @@
-//! `daemon.doctor`: checks of the daemon and what it depends on.
+//! `daemon.doctor`: checks of the daemon and its dependencies.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -23,17 +23,17 @@ pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<DaemonDoctor, _, _>(|core, _| async move { Ok(examine(&core).await) });
 }
 
-/// Maximum time for a device to answer.
+/// Maximum time for a device to respond.
 const DEVICE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Free space below which a warning is given, bytes.
 const LOW_SPACE: u64 = 1 << 30;
 /// Free space below which writes are about to fail, bytes.
 const NO_SPACE: u64 = 50 << 20;
-/// Size of the write-ahead log above which something keeps it from being emptied, bytes.
+/// Size of the write-ahead log above which something probably prevents checkpoints, bytes.
 const LARGE_WAL: u64 = 512 << 20;
-/// Age of a temporary file above which nobody writes it any more.
+/// Age above which a temporary file counts as abandoned.
 const LEFT_AFTER: Duration = Duration::from_secs(3600);
-/// Difference between the clock and what was recorded that is not due to rounding, milliseconds.
+/// Difference between the clock and the newest recorded time above which the clock is wrong, milliseconds.
 const CLOCK_SLACK_MS: i64 = 60_000;
 
 fn finding(check: impl Into<String>, level: Level, message: impl Into<String>, advice: Option<&str>) -> Finding {
@@ -84,7 +84,7 @@ pub async fn examine(core: &Arc<Core>) -> Diagnosis {
 
 async fn database(core: &Arc<Core>) -> Vec<Finding> {
     let path = core.database().display().to_string();
-    let restore = "`afctl backup restore` puts the newest backup in its place, and keeps what is there";
+    let restore = "`afctl backup restore` replaces it with the newest backup, and keeps the old file";
     if let Some(damage) = core.damage() {
         return vec![finding("database", Level::Error, format!("{path}: {damage}"), Some(restore))];
     }
@@ -95,10 +95,10 @@ async fn database(core: &Arc<Core>) -> Vec<Finding> {
             "database",
             Level::Error,
             format!("{path}: {error}"),
-            Some("look at the file and its directory"),
+            Some("check the file and its directory"),
         )],
     };
-    // A write finds a full disk, a deleted file, and a writer that does not get on.
+    // A write detects a full disk, a deleted file, and a writer that is stuck.
     match timeout(DEVICE_TIMEOUT, core.store.flush()).await {
         Ok(Ok(())) => {}
         Ok(Err(error)) => {
@@ -133,22 +133,22 @@ async fn backup(core: &Core) -> Finding {
     let age = Duration::from_millis(u64::try_from(now_ms() - newest.created_at).unwrap_or_default());
     let hours = age.as_secs() / 3600;
     if settings.every.is_some_and(|every| age > every * 2 + LEFT_AFTER) {
-        let advice = "`afctl job run backup` makes one and says what prevents it";
+        let advice = "`afctl job run backup` makes one, or reports why it cannot";
         return finding("backups", Level::Warning, format!("the newest is {hours} h old"), Some(advice));
     }
     if !list.unreadable.is_empty() {
-        let message = format!("these in {} are none: {}", list.dir, list.unreadable.join(", "));
+        let message = format!("these files in {} are not backups: {}", list.dir, list.unreadable.join(", "));
         return finding("backups", Level::Warning, message, Some("remove them, or move them elsewhere"));
     }
     good("backups", format!("{}, the newest {} ({hours} h old)", list.backups.len(), newest.name))
 }
 
-/// Returns the nearest directory of a path that exists.
+/// Returns the nearest existing ancestor of a path, or the path itself if it exists.
 fn existing(path: &Path) -> PathBuf {
     path.ancestors().find(|p| p.exists()).unwrap_or(Path::new("/")).to_owned()
 }
 
-/// Tries to make a file in a directory.
+/// Returns a finding if no file can be created in a directory.
 fn unwritable(what: &str, dir: &Path) -> Option<Finding> {
     let error = tempfile::Builder::new().prefix(TEMP_PREFIX).tempfile_in(dir).err()?;
     let message = format!("nothing can be written in {}: {error}", dir.display());
@@ -173,7 +173,7 @@ fn disk(core: &Core) -> Vec<Finding> {
         }
         seen.push(disk);
         let name = format!("disk of {what}");
-        let advice = Some("free some space; `afctl status` shows what takes how much");
+        let advice = Some("free some space; `afctl status` shows how much each part uses");
         match rustix::fs::statvfs(&dir) {
             Err(error) => found.push(finding(name, Level::Warning, format!("{}: {error}", dir.display()), None)),
             Ok(disk) => {
@@ -200,7 +200,7 @@ fn settings(core: &Core) -> Finding {
             "settings",
             Level::Error,
             error,
-            Some("correct the file; the settings before stay in effect until then"),
+            Some("fix the file; the previous settings stay in effect until then"),
         );
     }
     if !warnings.is_empty() {
@@ -229,7 +229,7 @@ fn settings(core: &Core) -> Finding {
     )
 }
 
-/// Looks for temporary files that a killed daemon left behind.
+/// Finds temporary files that a killed daemon left behind.
 fn leftovers(core: &Core) -> Option<Finding> {
     let settings = core.config.get();
     let database = core.database();
@@ -260,7 +260,7 @@ async fn clock(store: &Store) -> Option<Finding> {
     let newest = store.read(memory::newest_at).await.ok().flatten()?;
     let ahead = newest - now_ms();
     (ahead > CLOCK_SLACK_MS).then(|| {
-        let message = format!("it is {} s behind what was recorded", ahead / 1000);
+        let message = format!("it is {} s behind the newest recorded time", ahead / 1000);
         finding("clock", Level::Warning, message, Some("set the clock: times, ages and limits depend on it"))
     })
 }
@@ -274,7 +274,7 @@ fn tasks(tasks: &Tasks) -> Vec<Finding> {
             task.restarts,
             task.last_error.unwrap_or_default()
         );
-        finding("tasks", Level::Warning, message, Some("this is a fault of afd: please report it with the log"))
+        finding("tasks", Level::Warning, message, Some("this is a bug in afd: please report it with the log"))
     });
     found.collect()
 }
@@ -291,7 +291,7 @@ async fn device_works(device: &Arc<Device>) -> Finding {
             check,
             Level::Error,
             "no answer within 10 s",
-            Some("look whether another call holds it: `afctl status`"),
+            Some("check whether another call holds it: `afctl status`"),
         ),
         Ok(Ok((_, Some(advice)))) => {
             let message = format!("{} answers, but it cannot tell which page is in front", device.url());

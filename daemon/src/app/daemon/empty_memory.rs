@@ -1,4 +1,4 @@
-//! An empty memory that stands in for a damaged one, so that observing and acting go on. It ends with the process.
+//! An empty memory that replaces a damaged one until the process ends, so that observing and acting still work.
 
 use std::path::PathBuf;
 
@@ -11,25 +11,25 @@ const WITHOUT_MEMORY: [&str; 9] =
     ["daemon", "config", "device", "backup", "job", "rpc", "events", "observe", "artifact"];
 
 impl Core {
-    /// Returns the path of the database that the settings name, also while another one stands in for it.
+    /// Returns the path of the configured database, even while an empty memory replaces it.
     pub fn database(&self) -> PathBuf {
         if self.substitute.is_some() { self.config.in_use().to_owned() } else { self.store.path().to_owned() }
     }
 
-    /// Returns why nothing can be recorded; `None` if it can.
+    /// Returns the reason why nothing can be recorded; `None` if recording works.
     pub fn damage(&self) -> Option<String> {
         let failing = || self.store.failing().map(|failing| format!("the last write failed: {}", failing.why));
         self.substitute.as_ref().map(|s| s.why().to_owned()).or_else(|| self.store.damage()).or_else(failing)
     }
 
-    /// Returns `Some(false)` if nothing is recorded for good, for `recorded` in answers.
+    /// Returns the field `recorded` of responses: `Some(false)` if nothing is recorded permanently, else `None`.
     pub(in crate::app) fn recorded(&self) -> Option<bool> {
         self.substitute.as_ref().map(|_| false)
     }
 
-    /// Refuses a call that needs a memory while nothing is recorded for good: one that would be recorded, and one with
-    /// a request key, as the promise to act once could not be kept. Devices, settings and backups can be used; keys of
-    /// `daemon.*` are ignored as ever.
+    /// Refuses a call that needs the memory while an empty one replaces it. This applies to administrative methods
+    /// outside of `WITHOUT_MEMORY`, and to calls with a request key, because at-most-once execution cannot be
+    /// guaranteed. Devices, settings and backups can be used. Request keys of `daemon.*` are ignored, as always.
     ///
     /// # Errors
     /// `STORE_UNAVAILABLE` or, for the key, `REFUSED`.
@@ -41,7 +41,7 @@ impl Core {
                 ErrorCode::StoreUnavailable,
                 format!("nothing can be recorded: {}", substitute.why()),
             )
-            .hint("`afctl backup restore` puts the newest backup in the place of the memory"));
+            .hint("`afctl backup restore` replaces the memory with the newest backup"));
         }
         if keyed && group != "daemon" {
             return Err(Error::new(
@@ -54,7 +54,7 @@ impl Core {
         Ok(())
     }
 
-    /// Deletes the empty memory that stood in for a damaged one.
+    /// Deletes the empty memory that replaced a damaged one.
     pub fn delete_substitute(&self) {
         if let Some(substitute) = &self.substitute
             && let Err(error) = std::fs::remove_dir_all(substitute.dir.path())

@@ -73,7 +73,7 @@ pub fn start(core: &Arc<Core>) {
     );
 }
 
-/// How often the backup job looks whether a backup is due.
+/// Interval at which the backup job checks whether a backup is due.
 const BACKUP: Duration = Duration::from_secs(3600);
 
 /// Interval of the job that keeps the memory within its limits.

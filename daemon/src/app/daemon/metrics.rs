@@ -54,7 +54,7 @@ pub async fn metrics(core: &Arc<Core>) -> Metrics {
     if let Some(at) = status.last_backup_at {
         text.gauge("last_backup_timestamp_seconds", "Time of the newest backup.", at / 1000);
     }
-    text.head("device_up", "gauge", "Whether the device answered last; absent if it was not asked yet.");
+    text.head("device_up", "gauge", "Whether the device answered the last request; absent before the first one.");
     for device in status.devices.iter().filter(|d| d.state != DeviceState::Unknown) {
         text.value("device_up", &[("device", &device.name)], u8::from(device.state == DeviceState::Ready));
     }

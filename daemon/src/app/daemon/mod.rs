@@ -87,15 +87,15 @@ pub async fn status(core: &Arc<Core>) -> Status {
     }
 }
 
-/// Says what to do about a memory that cannot be used.
+/// Returns advice for a memory that cannot be used.
 fn advice(core: &Core) -> String {
     if let Some(failing) = core.store.failing() {
         let cause = if failing.locked {
             "end the other program"
         } else {
-            "free some disk space, or see what the log says of the disk"
+            "free some disk space, or check the log for disk errors"
         };
-        return format!("{cause}: the next write that succeeds ends this");
+        return format!("{cause}: recording resumes with the next successful write");
     }
     let without = if core.config.get().memory_required {
         "; `memory.required = false` lets devices be used without recording meanwhile"
@@ -105,7 +105,7 @@ fn advice(core: &Core) -> String {
     format!("`afctl backup list` shows the backups, `afctl backup restore` puts the newest in place{without}")
 }
 
-/// How long sizes on disk are used: reading those of many files takes a while.
+/// Time for which sizes on disk are cached, because reading the sizes of many files takes a while.
 const SIZES_AGE: Duration = Duration::from_secs(5);
 
 async fn sizes_on_disk(core: &Arc<Core>) -> OnDisk {

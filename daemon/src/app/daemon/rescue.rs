@@ -1,4 +1,4 @@
-//! Where backups are, and what makes one when the content of the database is at risk.
+//! The location of backups, and the automatic backup when the content of the database is at risk.
 
 use afd_proto::backup::{Backup, BackupReason};
 
@@ -17,7 +17,7 @@ pub(in crate::app) fn backups(settings: &Settings) -> Backups {
     Backups::new(settings.backup.dir.clone(), artifacts)
 }
 
-/// Returns what saves the content of the database when it is at risk: a backup. A failure is logged.
+/// Returns a callback that makes a backup when the content of the database is at risk. It logs failures.
 pub(in crate::app) fn rescue(settings: &Settings) -> impl Fn(&Connection, Risk) + Send + 'static {
     let (backups, database) = (backups(settings), settings.database.clone());
     move |connection, risk| {
@@ -35,8 +35,8 @@ pub(in crate::app) fn rescue(settings: &Settings) -> impl Fn(&Connection, Risk) 
     }
 }
 
-/// Returns whether the newest backup was made before the same migration, within a day: a daemon that is restarted again
-/// and again because its migration fails must not fill the disk.
+/// Returns whether the newest backup was made before the same migration, within a day. A daemon that restarts
+/// repeatedly because its migration fails must not fill the disk.
 fn has_recent(backups: &Backups, connection: &Connection) -> bool {
     let schema = store::schema_of(connection).ok();
     let same = |b: &Backup| {
@@ -45,5 +45,5 @@ fn has_recent(backups: &Backups, connection: &Connection) -> bool {
     backups.find(None).is_ok_and(|newest| same(&newest))
 }
 
-/// Time within which one backup before migrations is enough, milliseconds.
+/// Time within which one backup before a migration is enough, milliseconds.
 const RECENT_MS: i64 = 86_400_000;

@@ -50,7 +50,7 @@ impl Runtime {
         self.started.elapsed()
     }
 
-    /// Tells where the daemon listens.
+    /// Sets the path at which the daemon listens.
     pub fn set_socket(&self, path: PathBuf) {
         let _ = self.socket.set(path);
     }
@@ -60,7 +60,7 @@ impl Runtime {
         self.socket.get().map_or(Path::new(""), PathBuf::as_path)
     }
 
-    /// Tells where the log is written.
+    /// Sets the path of the log file.
     pub fn set_log(&self, file: PathBuf) {
         let _ = self.log.set(file);
     }

@@ -1,19 +1,19 @@
-//! The empty memory that stands in for a damaged one. It ends with the process.
+//! The empty memory that replaces a damaged one until the process ends.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use afd_store::{Store, StoreError};
 
-/// The directory of the empty memory, which is deleted when this is dropped.
+/// Directory of the empty memory. It is deleted when this is dropped.
 pub struct Substitute {
     pub(in crate::app) dir: tempfile::TempDir,
     why: String,
 }
 
 impl Substitute {
-    /// Returns why a database cannot be used for recording; `None` if it can, or if it is another program's or a newer
-    /// version's.
+    /// Returns why a database cannot be used for recording; `None` if it can, or if it belongs to another program or a
+    /// newer version.
     pub(in crate::app) fn reason(opened: &std::result::Result<Store, StoreError>) -> Option<String> {
         match opened {
             Ok(store) => store.damage(),

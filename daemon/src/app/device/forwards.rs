@@ -16,8 +16,8 @@ pub(in crate::app) async fn release(settings: &config::Adb, usb: &Usb) {
     }
 }
 
-/// Removes, in the background, the daemon's forwards that are no longer used after a change of settings. A forward
-/// whose local port is still used, but for another device port, is kept here: its device replaces it.
+/// Removes forwards of the daemon in the background that are no longer used after a change of settings. A forward whose
+/// local port is still used, but for another device port, is kept here, because its device replaces it.
 pub(in crate::app) fn release_unused(tasks: &Tasks, before: &Settings, after: &Settings) {
     let used: Vec<&Usb> = after.devices.values().filter_map(|d| d.usb.as_ref()).collect();
     let ours = before.devices.values().filter_map(|d| d.usb.as_ref()).filter(|u| u.own_forward);

@@ -33,7 +33,7 @@ pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<DevicePackages, _, _>(|core, p| async move { packages(&core, &p).await });
 }
 
-/// Maximum time to try a device that was added.
+/// Maximum duration of the test of an added device.
 const TRIAL: Duration = Duration::from_secs(5);
 
 impl From<ConfigError> for Error {
@@ -102,7 +102,7 @@ pub async fn add(core: &Arc<Core>, params: &AddParams) -> Result<AddResult> {
     Ok(AddResult { device: device.info(), saved_in, trial })
 }
 
-/// Tries a device that was added, unless that is not wanted.
+/// Tests an added device, unless `check` is false.
 async fn tried(device: &Arc<Device>, params: &AddParams) -> Option<Trial> {
     if params.check == Some(false) {
         return None;

@@ -50,7 +50,7 @@ pub async fn run(core: &Arc<Core>, params: &ShellParams) -> Result<Reply<ShellRe
     if command.trim().is_empty() || command.contains('\0') {
         return Err(Error::param("command", "a command", "an empty string, or one that contains a zero byte"));
     }
-    // No await before the action is queued: actions of a connection keep their order.
+    // No await before the action is queued, so that actions of a connection keep their order.
     let addressed = core.addressed(params)?;
     addressed.target.device.check_shell()?;
     addressed.allow("shell", |settings| settings.allow_shell)?;
@@ -105,8 +105,8 @@ fn program(command: &str) -> Option<String> {
 /// `act.intent`
 ///
 /// # Errors
-/// `REFUSED` unless the settings of the device allow it, `UNSUPPORTED` if the device takes no intents; also if a part is
-/// not acceptable, or if the device fails to act.
+/// `REFUSED` unless the settings of the device allow it, `UNSUPPORTED` if the device accepts no intents; also if a part
+/// is invalid, or if the device fails to act.
 pub async fn intent(core: &Arc<Core>, params: &IntentParams) -> Result<Reply<ActResult>> {
     let intent = Intent {
         action: params.action.clone(),

@@ -100,7 +100,7 @@ struct UsbForward {
     forward: Forward,
     /// Whether it was created just now.
     created: bool,
-    /// Whether the daemon created it, now or earlier, and is to remove it when it is no longer used.
+    /// Whether the daemon created it, now or earlier. The daemon removes such a forward when it is no longer used.
     own: bool,
 }
 
@@ -120,7 +120,8 @@ async fn find_or_create_forward(
         |f: &&Forward| known.is_some_and(|u| (u.serial.as_str(), u.local_port) == (f.serial.as_str(), f.local));
     let found = existing.iter().filter(matches).find(is_known).or_else(|| existing.iter().find(matches));
     if let Some(forward) = found {
-        // It is ours if any configured device says so; the last of them to be removed also removes the forward.
+        // The forward is the daemon's own if any configured device says so. Removing the last of these devices also
+        // removes the forward.
         let own =
             all_known.iter().any(|u| u.own_forward && (u.serial.as_str(), u.local_port) == (serial, forward.local));
         return Ok(UsbForward { forward: forward.clone(), created: false, own });

@@ -1,4 +1,4 @@
-//! Experience of a place, with its pages named by the states that the visual memory knows.
+//! Experience of a place. Pages are named after the states of the visual memory.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use afd_experience::memory::pages::Page;
 use afd_experience::visual::states;
 use afd_store::{Connection, Result};
 
-/// Names a page by its state, else by what is known of the page itself.
+/// Returns the name of a page: that of its state, else one derived from the page itself.
 fn name(connection: &Connection, page: &Page) -> Result<PageName> {
     let state = match page.structure.is_empty() {
         true => None,
@@ -23,12 +23,12 @@ fn name(connection: &Connection, page: &Page) -> Result<PageName> {
     })
 }
 
-/// Looks up experience, see [`experience::find`]. The structures of the state that the place shows count as one page.
+/// Looks up experience, see [`experience::find`]. All structures of the state of the place count as one page.
 pub(in crate::app) fn find(connection: &Connection, mut query: Query) -> Result<Experience> {
     if let Some(structure) = &query.place.structure {
         query.state = states::structures_of_same_state(connection, structure)?;
     }
-    // Most rows share their pages.
+    // Names are cached, because most rows share their pages.
     let names: RefCell<HashMap<i64, PageName>> = RefCell::default();
     let name_once = |connection: &Connection, page: &Page| {
         if let Some(known) = names.borrow().get(&page.id) {

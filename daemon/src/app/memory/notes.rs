@@ -26,7 +26,7 @@ pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<MemoryDelete, _, _>(|core, p| async move { delete(&core, &p).await });
 }
 
-/// Maximum number of similar notes that are told.
+/// Maximum number of similar notes that are returned.
 const MAX_SIMILAR: usize = 5;
 
 fn check_topic(topic: &str) -> Result<()> {
@@ -135,7 +135,7 @@ pub async fn delete(core: &Arc<Core>, params: &DeleteParams) -> Result<DeletedNo
         Ok(Some((DeletedNote { id: note.id, uid: note.uid, chain_length: left, backups: Vec::new() }, note.created_at)))
     });
     if let Some((deleted, created_at)) = deleted.await? {
-        // Its words are still in the search index.
+        // The index still contains the words of the note. The job removes them.
         core.jobs.nudge(retention::JOB);
         return Ok(DeletedNote { backups: backups::holding(&core.config, created_at).await, ..deleted });
     }

@@ -23,23 +23,23 @@ pub(in crate::app) fn register(methods: &mut Methods) {
 /// Name of the job.
 pub const JOB: &str = "memory-limits";
 
-/// Number of rows that are folded in one write, so that others get their turn.
+/// Number of rows that are folded in one write, so that other writes are not blocked.
 const BATCH: usize = 300;
-/// What is younger stays whatever the size of the database, milliseconds.
+/// Age below which rows are kept whatever the size of the database, milliseconds.
 const ALWAYS_KEPT_MS: i64 = 7 * DAY_MS;
 const DAY_MS: i64 = 86_400_000;
 const HOUR_MS: i64 = 3_600_000;
-/// Number of free pages that are given back in one write.
+/// Number of free pages that are returned to the file system in one write.
 const SHORTENED_PAGES: u32 = 500;
 /// Number of pages of the search index that are merged in one write.
 const MERGED_PAGES: i64 = 100;
-/// Part of the file that may stay free: what comes next uses it.
+/// Divisor of the file size: one tenth of the file may stay free for new rows.
 const FREE_PART: u64 = 10;
 
 /// `memory.prune`
 ///
 /// # Errors
-/// If `older` is no age, the counters of experience are being made again, or the database cannot be written.
+/// If `older` is not an age, if the counters of experience are being rebuilt, or if the database cannot be written.
 pub async fn prune(core: &Arc<Core>, params: &PruneParams) -> Result<Pruned> {
     let before = now_ms() - age(&params.older)?;
     let cut = Cut { events: before, observations: before };
@@ -51,14 +51,14 @@ pub async fn prune(core: &Arc<Core>, params: &PruneParams) -> Result<Pruned> {
         if core.store.read(rebuild::is_under_way).await? {
             return Err(Error::new(
                 ErrorCode::Conflict,
-                "what was learned is being counted again, for which all events are needed",
+                "the counters of experience are being rebuilt, which requires all events",
             )
             .hint("try again in a minute"));
         }
         if core.store.read(prune::is_clock_doubtful).await? {
             return Err(Error::new(
                 ErrorCode::Conflict,
-                "the newest events are from the future, so what is old cannot be told",
+                "the newest events are from the future, so the age of events cannot be determined",
             )
             .hint("set the clock; `afctl doctor` checks it"));
         }
@@ -67,7 +67,7 @@ pub async fn prune(core: &Arc<Core>, params: &PruneParams) -> Result<Pruned> {
     Ok(Pruned { before, events, observations, dry_run, used_bytes: used(&core.store).await? })
 }
 
-/// Reads an age, milliseconds.
+/// Parses an age. Returns milliseconds.
 fn age(text: &str) -> Result<i64> {
     let refused =
         || Error::param("older", "a number with d for days or h for hours, such as 90d, and at least one hour", text);
@@ -77,9 +77,9 @@ fn age(text: &str) -> Result<i64> {
     number.checked_mul(unit).filter(|ms| (HOUR_MS..=now_ms()).contains(ms)).ok_or_else(refused)
 }
 
-/// Folds and deletes what is old. Returns the numbers of deleted events and observations. Waits while an import is
-/// under way: the order in which events are folded is that of their sequence numbers, and those of the file come in
-/// another one.
+/// Folds and deletes old rows. Returns the numbers of deleted events and observations. Waits while an import is in
+/// progress, because events are folded in the order of their sequence numbers, and an import adds events in another
+/// order.
 async fn delete(core: &Core, cut: Cut) -> std::result::Result<(u64, u64), StoreError> {
     let (mut events, mut observations) = (0, 0);
     for origin in core.store.read_all(prune::origins).await? {
@@ -104,7 +104,7 @@ async fn delete(core: &Core, cut: Cut) -> std::result::Result<(u64, u64), StoreE
     Ok((events, observations))
 }
 
-/// Returns what a session is remembered to have done without the rows that told it.
+/// Returns the statistics and pages that a session keeps after its rows are deleted.
 fn moved(share: &Share) -> Elsewhere {
     let totals = &share.totals;
     let statistics = Statistics {
@@ -136,11 +136,11 @@ pub async fn vacuum(store: &Store) -> Result<Vacuumed> {
     Ok(Vacuumed { before_bytes: before.file, after_bytes: after.file })
 }
 
-/// Deletes what is too old or too much, and gives free space back.
+/// Deletes rows beyond the age and size limits, and returns free space to the file system.
 pub(in crate::app) async fn run_job(core: &Arc<Core>) -> Outcome {
     let store = &core.store;
     if store.read(rebuild::is_under_way).await? {
-        return Ok("postponed: what was learned is being counted again".to_owned());
+        return Ok("postponed: the counters of experience are being rebuilt".to_owned());
     }
     let limits = core.config.get().retention.clone();
     let since = |age: Duration| now_ms().saturating_sub(i64::try_from(age.as_millis()).unwrap_or(i64::MAX)).max(0);
@@ -173,7 +173,7 @@ pub(in crate::app) async fn run_job(core: &Arc<Core>) -> Outcome {
     Ok(format!("deleted {events} events and {observations} observations, gave back {freed} bytes{note}"))
 }
 
-/// Takes the words of deleted notes out of the search index. Returns whether there was anything to do.
+/// Removes the words of deleted notes from the search index. Returns whether there was anything to remove.
 async fn merge_note_index(store: &Store) -> std::result::Result<bool, StoreError> {
     let mut merged = false;
     while store.write(|c| notes::merge_index(c, MERGED_PAGES)).await? {
@@ -182,7 +182,7 @@ async fn merge_note_index(store: &Store) -> std::result::Result<bool, StoreError
     Ok(merged)
 }
 
-/// Gives most of the free space of the file back. Returns how much.
+/// Returns most of the free space of the file to the file system. Returns the number of bytes freed.
 async fn give_back(store: &Store) -> std::result::Result<u64, StoreError> {
     let begun = store.space().await?;
     let mut now = begun;

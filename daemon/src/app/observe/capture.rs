@@ -1,4 +1,4 @@
-//! Captures the screen, if requested until the page has settled, and records the capture as an observation.
+//! Captures the screen, on request until the page has settled, and records the capture as an observation.
 //!
 //! A page has settled when two readings at least [`SETTLE_INTERVAL`] apart have the same content hash and no input was
 //! sent between them. The earlier reading may come from any call on the same device.
@@ -22,14 +22,14 @@ use afd_store::Connection;
 /// Minimum time between two readings that show whether the page has settled.
 pub(in crate::app) const SETTLE_INTERVAL: Duration = Duration::from_millis(150);
 
-/// How long a look waits by itself for the page to settle, so that an animation keeps no page from being learned.
+/// Default time to wait for the page to settle, so that a short animation does not prevent a page from being learned.
 const SETTLE_WAIT: Duration = Duration::from_millis(1_500);
 
 /// Options of a capture: whether, and for how long, to wait for the page to settle.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::app) struct CaptureOptions {
-    /// Read again, up to [`SETTLE_WAIT`], if the first reading cannot tell whether the page has settled; only once more
-    /// on a page that did not settle in its last looks.
+    /// Read again for up to [`SETTLE_WAIT`] if the first reading cannot show whether the page has settled. A page that
+    /// did not settle in its last captures is read only once more.
     pub settle: bool,
     /// Maximum time to keep reading until the page has settled.
     pub wait: Duration,
@@ -91,7 +91,7 @@ impl Call {
                 false,
             );
         self.record_capture(capture, source, shown).await;
-        // The same visit to a page is not a second one because two looked at it.
+        // Two captures during one visit to a page count as one visit.
         if !known {
             self.learn_in_background(capture);
         }
@@ -139,8 +139,7 @@ impl Call {
         .await;
     }
 
-    /// Returns the page that a capture shows. The page under a dialog is identified by the state that it is recognised
-    /// as.
+    /// Returns the page that a capture shows. The page under a dialog is identified by its recognised state.
     pub(in crate::app) fn place_of(&self, capture: &ScreenCapture) -> Place {
         let below = capture.structures().filter(|_| capture.reliable()).and_then(|s| s.below.as_ref());
         Place { below: below.map(|below| self.structure_key(below)), ..capture.place() }

@@ -1,4 +1,17 @@
-//! Hints returned with an observation: what memory knows about the page in front, as far as it can be used there.
+//! Hints returned with an observation: knowledge from memory that can be used on the page in front.
+//!
+//! Each hint costs tokens in each response, and a wrong hint misleads the agent. Therefore a hint must pass these
+//! filters:
+//!
+//! * The hint concerns this page: the query returns only transitions of its state or page key (`Query::unasked`).
+//! * The target is on the screen, or can be reached by scrolling and leads to another page ([`in_sight`]). A target
+//!   with equal siblings is left out, because their order may have changed.
+//! * The transition says something ([`is_useful`]). By default it must also be specific to this page and more than a
+//!   single failure or attempt without effect ([`is_worth_telling`]).
+//!
+//! Hints that need scrolling come last. Otherwise [`rank`] decides the order. An observation has at most [`MAX_HINTS`]
+//! hints from outcomes, of which up to [`MAX_RECOVERIES`] are recoveries. By default, at most [`MAX_BELOW`] hints are
+//! not about a visible element ([`chosen`]). The confidence of a hint is its success rate with add-one smoothing.
 
 use std::cmp::Reverse;
 
@@ -18,14 +31,14 @@ use afd_workspace::patterns;
 
 /// Maximum number of hints of an observation.
 const MAX_HINTS: usize = 5;
-/// Maximum number of recoveries among them.
+/// Maximum number of recoveries among the hints of an observation.
 const MAX_RECOVERIES: usize = 2;
-/// Number of transitions from which they are chosen.
+/// Maximum number of transitions from which the hints are chosen.
 const CANDIDATES: usize = 40;
 
 impl Call {
     /// Returns hints for the page of a capture, best first; empty if nothing is known or the database cannot be read.
-    /// `shown` is the number of refs returned with it, whose aliases hints may use.
+    /// `shown` is the number of refs returned with the capture. Hints may use their aliases.
     pub(in crate::app) async fn hints(
         &self,
         capture: &ScreenCapture,
@@ -36,8 +49,8 @@ impl Call {
         if place.page_key.is_none() {
             return Vec::new();
         }
-        // Only the page itself: knowledge about other pages would be noise in every response, and worse if it were
-        // believed.
+        // Only knowledge about the page itself is used. Knowledge about other pages would be noise in every response,
+        // and would mislead an agent that believes it.
         let query = Query { place: place.clone(), unasked: true, limit: CANDIDATES, ..Query::default() };
         let known = match self.core.store.read(move |c| experience::find(c, query)).await {
             Ok(known) => known,
@@ -62,12 +75,14 @@ impl Call {
     }
 }
 
-/// Minimum confidence of a pattern that is told unasked, and maximum number of them.
+/// Minimum confidence of a pattern that is returned automatically.
 const MIN_CONFIDENCE: f64 = 0.4;
+/// Maximum number of patterns that are returned automatically.
 const MAX_PATTERNS: usize = 4;
 
 impl Call {
-    /// Returns what was saved for exactly the page of a capture: rules of its fields, flaky elements, expected looks.
+    /// Returns the patterns saved for exactly the page of a capture: validation rules, flaky elements, visual
+    /// baselines.
     pub(in crate::app) async fn page_hints(&self, place: &Place, state: Option<&str>) -> Vec<Hint> {
         let named = [place.page_key.as_deref(), place.activity.as_deref(), state];
         let pages: Vec<String> = named.into_iter().flatten().map(pattern::of).collect();
@@ -91,7 +106,7 @@ fn pattern_hint(pattern: Pattern) -> Option<Hint> {
     };
     Some(Hint {
         kind,
-        // Somebody wrote it: it stays on its line.
+        // The text comes from a user or an agent, so it is forced onto one line.
         text: cut::brief(&cut::one_line(&said(&pattern)), MAX_PATTERN),
         first: None,
         target: None,
@@ -103,7 +118,7 @@ fn pattern_hint(pattern: Pattern) -> Option<Hint> {
     })
 }
 
-/// Returns what a pattern says, with who said it where that was not the agent.
+/// Returns the text of a pattern, with its source unless that is the agent.
 fn said(pattern: &Pattern) -> String {
     match pattern.source.as_deref() {
         None | Some("assistant") => pattern.text.clone(),
@@ -111,25 +126,25 @@ fn said(pattern: &Pattern) -> String {
     }
 }
 
-/// Maximum length of such a text, characters.
+/// Maximum length of the text of a pattern hint, characters.
 const MAX_PATTERN: usize = 240;
 
-/// Where the target of a hint is.
+/// Location of the target of a hint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sight {
-    /// The action has none.
+    /// The action has no target.
     NoTarget,
     /// On the screen, at this index among the refs.
     At(usize),
-    /// Further along in something that scrolls.
+    /// Not visible, but probably reachable by scrolling.
     Scroll,
 }
 
-/// Returns where the target of a transition is; `None` if it cannot be acted on from here, and for failures out of
-/// sight.
+/// Returns the location of the target of a transition; `None` if the target cannot be reached from here. A target that
+/// is not visible counts only if the action led to another page.
 fn in_sight(t: &Transition, capture: &ScreenCapture) -> Option<Sight> {
     let Some(wanted) = &t.action.target else { return Some(Sight::NoTarget) };
-    // Of several equal elements nobody knows which one it was: their order may have changed.
+    // Among several equal elements the right one is not known, because their order may have changed.
     if wanted.ordinal.is_some() {
         return None;
     }
@@ -149,13 +164,14 @@ fn is_useful(t: &Transition) -> bool {
         (None, point) => point.is_none(),
     };
     let waits_once = t.action.verb == Verb::Wait && t.success_count < 2;
-    // An action without a target that stays on the page, such as a scroll, is no knowledge.
+    // An action without a target that stays on the page, such as a scroll, is not useful knowledge.
     let leads = t.action.target.is_some() || t.outcomes.iter().any(|o| o.kind == OutcomeKind::Page);
     named && leads && !waits_once && t.success_count + t.nothing_count + t.failure_count > 0
 }
 
-/// Whether a transition is worth its tokens in every look: not what any page does (Home, Back, a launch), not that a
-/// switch changes its page, and not a single failure or attempt without effect, which may have had other reasons.
+/// Returns whether a transition is worth its tokens in every observation. Actions that any page offers (Home, Back, a
+/// launch) are not, nor are changes of the same page, such as by a switch. A single failure or attempt without effect
+/// is not either, because it may have had other reasons.
 fn is_worth_telling(t: &Transition) -> bool {
     let leads = t.outcomes.iter().any(|o| matches!(o.kind, OutcomeKind::Page | OutcomeKind::Refuted));
     let general =
@@ -163,10 +179,11 @@ fn is_worth_telling(t: &Transition) -> bool {
     !general && (leads || t.nothing_count + t.failure_count > 1)
 }
 
-/// Maximum number of hints that are not about an element in sight.
+/// Maximum number of hints that are not about a visible element.
 const MAX_BELOW: usize = 2;
 
-/// Joins what is known of actions with other hints about a page, within the number of those that stand below it.
+/// Joins hints about actions with other hints about a page. Limits the number of hints that are not about a visible
+/// element.
 pub(in crate::app) fn chosen(known: Vec<Hint>, about_page: Vec<Hint>, wanted: HintsWanted) -> Vec<Hint> {
     let in_sight = |h: &Hint| h.kind == HintKind::Action && h.first.is_none() && h.target.is_some();
     let mut about_page = about_page;
@@ -184,7 +201,8 @@ pub(in crate::app) fn chosen(known: Vec<Hint>, about_page: Vec<Hint>, wanted: Hi
     hints
 }
 
-/// Orders hints: verified, leading somewhere, changing the page, likely; what did nothing and what failed come last.
+/// Returns the sort key of a transition. The order is: known for this state, verified, leading to another page,
+/// changing the page, likely. Actions that did nothing or failed come last.
 fn rank(t: &Transition) -> impl Ord + use<> {
     let of = |kind| t.outcomes.iter().filter(|o| o.kind == kind).map(|o| o.count).max().unwrap_or_default();
     let share = t
@@ -213,14 +231,14 @@ fn confidence(good: i64, bad: i64) -> f64 {
 
 fn action_hint(t: Transition, sight: Sight, capture: &ScreenCapture, shown: usize) -> Hint {
     let (fails, outcome) = (t.success_count + t.nothing_count == 0, in_brief(&t));
-    // What is known of the page only by its key may be about one that looks like it.
+    // Knowledge that is filed under the page key alone may concern a similar page.
     let elsewhere = if t.match_scope == Scope::State { "" } else { "on a page with this key: " };
     Hint {
         kind: if fails { HintKind::Failure } else { HintKind::Action },
         text: format!("{elsewhere}{}{}", if sight == Sight::Scroll { "after scrolling to it: " } else { "" }, t.text),
         first: (sight == Sight::Scroll).then(|| Verb::Scroll.word().to_owned()),
         target: match sight {
-            // As it is now: its label may have changed since.
+            // The element is described as it is now, because its label may have changed.
             Sight::At(index) => Some(target::describe(capture.snapshot(), capture.refs()[index].node)),
             Sight::NoTarget | Sight::Scroll => t.action.target,
         },
@@ -238,12 +256,12 @@ fn action_hint(t: Transition, sight: Sight, capture: &ScreenCapture, shown: usiz
     }
 }
 
-/// Maximum number of outcomes that are told in brief.
+/// Maximum number of outcomes in a brief text.
 const MAX_OUTCOMES: usize = 2;
-/// Maximum length of a page's name in them, characters.
+/// Maximum length of a page name in a brief text, characters.
 const MAX_NAME: usize = 40;
 
-/// Returns what came of an action in a few words: `-> "Wi-Fi" 4/4`, `does nothing 5/5`.
+/// Returns the outcomes of an action in brief: `-> "Wi-Fi" 4/4`, `does nothing 5/5`.
 pub(in crate::app) fn in_brief(t: &Transition) -> String {
     let tried: i64 = t.outcomes.iter().filter(|o| o.kind != OutcomeKind::Refuted).map(|o| o.count).sum();
     let one = |o: &Outcome| {

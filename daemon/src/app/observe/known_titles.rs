@@ -1,7 +1,7 @@
-//! What a page is known to contain, for labels that fit an element in sight only in part.
+//! Known titles of a page, for labels that match a visible element only in part.
 //!
-//! On a page that is scrolled down, `Display` may be a word of what is in sight while the row "Display" is further up.
-//! Acting on the former would be wrong, and what came of it would be remembered of the wrong element.
+//! On a page that is scrolled down, `Display` may be a word of a visible element while the row "Display" is further up.
+//! An action on the visible element would be wrong, and memory would store its outcome for the wrong element.
 
 use afd_proto::ErrorCode;
 use afd_proto::vocabulary::By;
@@ -20,15 +20,15 @@ use afd_screen::page::outline::quoted;
 use afd_screen::page::select::Fit;
 use afd_screen::page::target;
 
-/// Number of known actions among which a title is looked for.
+/// Maximum number of remembered actions among which a title is searched.
 const CANDIDATES: usize = 200;
 
 impl Call {
-    /// Returns a resolved target, unless its label fits only in part while the page is known to have an element of
+    /// Returns a resolved target, unless its label matches only in part and the page is known to have an element with
     /// exactly that title.
     ///
     /// # Errors
-    /// `TARGET_NOT_FOUND` with the candidate that is in sight.
+    /// `TARGET_NOT_FOUND` with the visible candidate.
     pub(in crate::app) async fn unless_known_elsewhere(
         &self,
         spec: &TargetSpec,
@@ -50,7 +50,7 @@ impl Call {
             .details(json!({"matchedCount": 1, "candidateCount": 1, "candidates": [{"label": candidate}]})))
     }
 
-    /// Adds to the error for a label that is not in sight that the page is known to have it.
+    /// Adds a hint to the error for a label that is not visible, if the page is known to have it.
     pub(in crate::app) async fn known_elsewhere(
         &self,
         spec: &TargetSpec,
@@ -67,8 +67,8 @@ impl Call {
         error.hint(format!("the page is known to have it: scroll-to {wanted} first"))
     }
 
-    /// Returns whether the page is known to have an element of this title: it was shown to the session, acted on, or
-    /// read there each time.
+    /// Returns whether the page is known to have an element with this title. It is known if the session received it, if
+    /// an action on it succeeded, or if it is among the texts of the page's state.
     pub(in crate::app) async fn is_known_title(&self, title: &str, capture: &ScreenCapture, place: &Place) -> bool {
         let wanted = fold(title);
         let is_wanted = |text: &str| fold(text) == wanted;

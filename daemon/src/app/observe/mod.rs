@@ -258,7 +258,8 @@ pub async fn set_overlay(core: &Arc<Core>, params: &OverlaySetParams) -> Result<
 }
 
 impl Call {
-    /// Returns the version of the device's refs, as shown to the session now. Unreliable refs are not noted.
+    /// Returns the version of the device's refs, and notes that the session received it. Refs of an unreliable capture
+    /// are not noted.
     pub(super) fn ref_version(&self, capture: &ScreenCapture) -> u64 {
         let mut hash = std::hash::DefaultHasher::new();
         over_nodes(capture.refs().len(), || {

@@ -1,5 +1,5 @@
-//! Observations as outlines: the page, a dialog over it, the elements with what memory knows of them, notes below; or
-//! what changed since an earlier observation.
+//! Observations as outlines: the page, a dialog over it, the elements with knowledge from memory, and notes below; or
+//! the changes since an earlier observation.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
@@ -16,36 +16,36 @@ use afd_screen::page::{WindowKind, mask, refs};
 
 /// Maximum length of the notes below an outline, characters.
 const MAX_NOTES: usize = 600;
-/// Stands for the newest observation with refs that the session was shown.
+/// Value of `since` for the newest observation with refs that the session received.
 const LAST: &str = "last";
 /// Maximum length of a page's name, characters.
 const MAX_NAME: usize = 60;
 
-/// What form an observation takes.
+/// Requested form of an observation.
 #[derive(Debug, Clone, Default)]
 pub(in crate::app) struct Shape {
-    /// The form.
+    /// Requested format.
     pub format: Option<Format>,
-    /// Id of the observation since which changes are wanted.
+    /// Id of the observation since which changes are requested.
     pub since: Option<String>,
-    /// Whether hints are wanted.
+    /// Requested hints.
     pub hints: Option<HintsWanted>,
     /// Maximum number of elements.
     pub max_rows: Option<u32>,
-    /// Whether it is the look that an action returns, which says by itself whether anything changed.
+    /// Whether this is the look of an action, which reports separately whether anything changed.
     pub after_action: bool,
 }
 
 impl Shape {
-    /// Returns whether this is another form than rows of screen and refs.
+    /// Returns whether another form than rows of screen and refs is requested.
     pub(in crate::app) fn is_outline(&self) -> bool {
         self.format.is_some() || self.since.is_some()
     }
 }
 
 impl Call {
-    /// Records a capture, and returns it in the given form. The aliases of elements that the session has been shown
-    /// stay the same if it asks for changes.
+    /// Records a capture, and returns it in the given form. If the session asks for changes, the elements that it
+    /// received keep their aliases.
     pub(in crate::app) async fn shaped(
         &self,
         capture: &mut ScreenCapture,
@@ -55,7 +55,7 @@ impl Call {
         let before = self.core.experience.views.shown(self.session_id, self.device_id);
         let before =
             before.filter(|b| shape.since.as_ref().is_some_and(|since| since == LAST || *since == b.observation));
-        // Another page begins with fresh numbers.
+        // On another page, the numbering of aliases starts again.
         let before = before.filter(|b| is_same_page(b, capture));
         let since = before.as_ref().map(|b| b.observation.clone());
         if let Some(before) = &before {
@@ -64,7 +64,7 @@ impl Call {
         }
         let max = shape.max_rows.unwrap_or(DEFAULT_ROWS) as usize;
         let items = over_nodes(capture.snapshot().nodes.len(), || items(capture));
-        // Changes are not cut, so all elements keep their aliases.
+        // Changes are not truncated, so all elements keep their aliases.
         let shown = if before.is_some() { items.len() } else { items.len().min(max) };
         keep_aliases_of(capture, &items[..shown]);
         self.record_and_learn(capture, source, Some(capture.refs().len())).await;
@@ -75,7 +75,7 @@ impl Call {
                 let all_hints = shape.hints.is_some_and(HintsWanted::all);
                 let changes = before.map(|b| changes(&b, capture, &items, (&context, shape.after_action)));
                 let whole = || whole(capture, &items, &context, (max, true), all_hints);
-                // What an action changed may take more words than the page.
+                // The changes after an action may be longer than the whole page.
                 let (outline, is_whole) = match changes {
                     Some(changes) if shape.after_action => {
                         Some(whole()).filter(|w| w.len() < changes.len()).map_or((changes, false), |w| (w, true))
@@ -92,7 +92,7 @@ impl Call {
 }
 
 impl Call {
-    /// Returns the outline of a capture that was recorded before. Only the session that may use its aliases is shown
+    /// Returns the outline of a capture that was recorded before. It contains aliases only for the session that may use
     /// them.
     pub(in crate::app) async fn outline_of(&self, capture: &ScreenCapture) -> String {
         let context = self.with_hints(capture, Some(HintsWanted::Chosen(false)), 0).await;
@@ -108,7 +108,7 @@ impl Call {
 }
 
 /// Removes the aliases of all other refs, such as those in system bars, so that a session cannot act on an element that
-/// it was not shown.
+/// it did not receive.
 fn keep_aliases_of(capture: &mut ScreenCapture, shown: &[Item]) {
     let shown: HashSet<usize> = shown.iter().filter_map(|item| item.at).collect();
     for (index, number) in capture.numbers.iter_mut().enumerate() {
@@ -118,12 +118,12 @@ fn keep_aliases_of(capture: &mut ScreenCapture, shown: &[Item]) {
     }
 }
 
-/// Returns the title that stands in the first line, and so need not be told again.
+/// Returns the title in the first line, which the elements need not repeat.
 fn title(capture: &ScreenCapture) -> Option<&str> {
     capture.structures().and_then(|s| s.front.title.as_deref()).map(|title| as_shown(capture, title))
 }
 
-/// Returns a title as the screen shows it: digits are masked in those by which pages are recognised.
+/// Returns a title as the screen shows it. In the titles by which pages are recognised, digits are masked.
 fn as_shown<'a>(capture: &'a ScreenCapture, title: &'a str) -> &'a str {
     let texts = capture.snapshot().content().filter_map(|n| n.text.as_deref()).map(str::trim);
     texts.into_iter().find(|text| mask::digits(text) == title).unwrap_or(title)
@@ -190,12 +190,13 @@ fn head(capture: &ScreenCapture, context: &Context, with_app: bool) -> String {
     head
 }
 
-/// Share of an outline that hints may add, percent, and the characters that they may always have.
+/// Maximum length of the hints, per cent of the length of the outline, and the number of characters that they may
+/// always use.
 const HINTS_PERCENT: usize = 10;
 const HINTS_MIN: usize = 48;
 
-/// Returns the whole outline, of at most `max` elements, with or without aliases. Unless all hints are wanted, the best
-/// that fit stand in it.
+/// Returns the whole outline with at most `max` elements, with or without aliases. Contains the best hints that fit, or
+/// all of them if `all_hints` is set.
 fn whole(
     capture: &ScreenCapture,
     all: &[Item],
@@ -219,7 +220,7 @@ fn whole(
         room -= if fits { text.chars().count() } else { 0 };
         fits
     };
-    // Hints are in the order of their worth.
+    // Hints are sorted, best first.
     let (mut at_lines, mut below) = (HashMap::<&str, String>::new(), String::new());
     for hint in &context.hints {
         let at = hint.alias.as_deref().filter(|alias| lines.iter().any(|(_, a)| a.as_deref() == Some(*alias)));
@@ -230,7 +231,7 @@ fn whole(
             (Some(_), Some(_)) => {}
             _ => {
                 let line = format!("\nknown: {}", one_line(&hint.text));
-                // What the user saved for the page is always worth its tokens.
+                // Knowledge that was saved for the page is always worth its tokens.
                 let saved = hint.outcome.is_none();
                 if below.chars().count() + line.chars().count() <= MAX_NOTES && (saved || take(&line)) {
                     below.push_str(&line);
@@ -249,19 +250,20 @@ fn whole(
     text + &below
 }
 
-/// Escapes what would begin a new line; the texts of hints quote what comes from a screen.
+/// Escapes characters that would start a new line, because hints quote texts from screens.
 fn one_line(text: &str) -> String {
     let quoted = quoted(text, MAX_NOTES).replace("\\\"", "\"").replace("\\\\", "\\");
     quoted[1..quoted.len() - 1].to_owned()
 }
 
-/// Whether a capture shows the page that a session was shown: otherwise its changes would say less than the whole.
+/// Returns whether a capture shows the same page as an earlier observation. On another page, the changes would say less
+/// than the whole outline.
 fn is_same_page(before: &ShownRefs, capture: &ScreenCapture) -> bool {
     let (then, now) = (&before.place, capture.place());
     then.page_key.is_some() && then.activity == now.activity && then.title == now.title && then.dialog == now.dialog
 }
 
-/// Joins aliases, three and more in a row as their first and last one: `@n2 @n7-@n11`.
+/// Joins aliases. Three or more consecutive ones become a range: `@n2 @n7-@n11`.
 fn ranges(aliases: &[String]) -> String {
     let mut runs: Vec<(u32, u32)> = Vec::new();
     for number in aliases.iter().filter_map(|alias| refs::number_of(alias)) {
@@ -278,7 +280,7 @@ fn ranges(aliases: &[String]) -> String {
     runs.into_iter().map(text).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns what changed: lines that came (`+`), went (`-`) or are different (`~`).
+/// Returns the changes: added (`+`), removed (`-`) and different (`~`) lines.
 fn changes(
     before: &ShownRefs,
     capture: &ScreenCapture,
@@ -317,7 +319,7 @@ fn changes(
     let (mut gone, mut aliases): (Vec<String>, Vec<String>) = Default::default();
     for item in &old {
         match old_alias(item) {
-            // What an alias stood for was told before.
+            // The session knows the element of the alias, so the alias is enough.
             Some(alias) if by_alias.remove(&alias).is_some() => aliases.push(alias),
             Some(_) => {}
             None => {
@@ -332,7 +334,7 @@ fn changes(
     if !aliases.is_empty() {
         gone.push(ranges(&aliases));
     }
-    // It is the page that the session was shown.
+    // The session knows the app of the page, so the first line omits it.
     let mut text = head(capture, context, false);
     if came.is_empty() && different.is_empty() && gone.is_empty() && !after_action {
         text.push_str("\nnothing changed");

@@ -20,13 +20,13 @@ pub(in crate::app) struct ScreenCapture {
     /// Id of the observation.
     pub uid: String,
     pub reading: TreeReading,
-    /// Numbers of their aliases; 0 for those that are not told and so have none.
+    /// Alias numbers of the refs; 0 for refs that are not returned and therefore have no alias.
     pub numbers: Vec<u32>,
     /// Fingerprint and page key; `None` while the activity is unknown.
     pub identity: Option<Identity>,
     /// Whether two readings at least `SETTLE_INTERVAL` apart had the same content, with no input between them.
     pub settled: bool,
-    /// Why the reading is unreliable; `None` if it is reliable.
+    /// Reason why the reading is unreliable; `None` if it is reliable.
     pub doubt: Option<&'static str>,
     pub has_web_view: bool,
     /// Reliability of the nodes: `high`, or `low` where the tree may be incomplete.
@@ -44,7 +44,7 @@ pub(in crate::app) struct NewestCapture {
     pub capture: ScreenCapture,
 }
 
-/// Returns the hash of what a reading shows, see [`fingerprint::content_hash`].
+/// Returns the content hash of a reading, see [`fingerprint::content_hash`].
 pub(in crate::app) fn content_of(reading: &TreeReading) -> &Arc<str> {
     over_nodes(reading.value.nodes.len(), || reading.value.content_hash())
 }
@@ -59,12 +59,12 @@ impl ScreenCapture {
         &self.reading.value
     }
 
-    /// Returns the interactive elements; their index is that of their number.
+    /// Returns the interactive elements, in the order of `numbers`.
     pub(in crate::app) fn refs(&self) -> &Arc<Vec<Ref>> {
         self.snapshot().refs()
     }
 
-    /// Returns the page in front and the one under it.
+    /// Returns the structures of the page in front and of the page under it.
     pub(in crate::app) fn structures(&self) -> Option<&Arc<Structures>> {
         self.snapshot().structures()
     }
@@ -74,7 +74,7 @@ impl ScreenCapture {
         Self { uid: new_uid(), ..self.clone() }
     }
 
-    /// Returns whether a ref has an alias: its number is 0 if it is not told.
+    /// Returns whether a ref has an alias. A ref that is not returned has the number 0.
     pub(in crate::app) fn has_alias(&self, index: usize) -> bool {
         self.numbers.get(index).is_some_and(|number| *number != 0)
     }
@@ -102,7 +102,7 @@ impl ScreenCapture {
             uid: new_uid(),
             numbers: (1..).take(snapshot.refs().len()).collect(),
             place: Place {
-                // With digits, whose change is a change of the page, too.
+                // The hash includes digits, because a change of digits is a change of the page.
                 content: Some(format!("{hash}{}", &exact[..16])),
                 screen: Some(snapshot.screen_hash()),
                 ..place(

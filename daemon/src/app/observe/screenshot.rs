@@ -22,10 +22,10 @@ pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<ObserveScreenshot, _, _>(|core, p| async move { take(&core, &p).await });
 }
 
-/// Kind of the artifacts that screenshots are.
+/// Artifact kind of screenshots.
 pub(in crate::app) const KIND: &str = "screenshot_image";
 
-/// Maximum number of attempts at a picture during which the screen does not change.
+/// Maximum number of attempts to take a picture during which the screen does not change.
 const TRIES: usize = 3;
 
 /// Validated options of a call.
@@ -62,7 +62,7 @@ fn validate(config: &Config, params: &ScreenshotParams) -> Result<Options> {
     })
 }
 
-/// Error for a picture from the device that cannot be decoded.
+/// Returns the error for a picture from the device that cannot be decoded.
 fn unreadable_picture(error: PictureError) -> Error {
     Error::new(ErrorCode::DeviceError, format!("the device returned an unreadable picture: {error}"))
 }

@@ -1,8 +1,8 @@
 //! `observe.wait`: waits until a condition holds on the screen.
 //!
-//! All calls that wait on the same device with the same token share one stream of observations, which the first of them
-//! starts and which ends with the last. A call only considers captures that were started after the call and that
-//! include every input the device had received by then, so that a condition that held before does not count.
+//! All calls that wait on the same device with the same token share one stream of observations. The first call starts
+//! the stream, and it ends with the last one. A call considers only captures that were started after the call and that
+//! include every input the device had received by then. A condition that held before therefore does not count.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -66,7 +66,7 @@ impl Condition {
         }
     }
 
-    /// Returns what is waited for, without the text.
+    /// Returns a description of the condition without its text, for progress reports.
     fn waiting(&self) -> &'static str {
         match self.until {
             Until::Text => "waiting for the text",

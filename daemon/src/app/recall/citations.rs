@@ -1,4 +1,4 @@
-//! `recall.used`: what came of using what was recalled.
+//! `recall.used`: records whether a recalled entry held when it was used.
 
 use afd_proto::recall::{RecallEntry, RecallUsed, RecallUsedParams};
 use serde_json::json;
@@ -19,8 +19,8 @@ pub(in crate::app) fn register(methods: &mut Methods) {
 /// `recall.used`
 ///
 /// # Errors
-/// `NOT_FOUND` if there is no such entry that the session may be told, `INVALID_PARAMS` if its confidence does not
-/// follow uses.
+/// `NOT_FOUND` if there is no such entry that the session may see, `INVALID_PARAMS` if uses do not change the
+/// confidence of its type.
 pub async fn used(store: &Store, params: &RecallUsedParams) -> Result<RecallEntry> {
     let name = params.session().to_owned();
     check_session(&name)?;

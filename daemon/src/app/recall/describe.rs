@@ -1,4 +1,4 @@
-//! What is searched of each kind of row.
+//! Searchable text and properties of each kind of row.
 
 use std::fmt::Write as _;
 
@@ -15,9 +15,9 @@ use afd_screen::page::fingerprint::activity_of;
 use afd_store::{Connection, Result, said_elsewhere};
 use afd_workspace::{self as session, bugs, page_models, patterns, results, tasks};
 
-/// What sessions recorded on purpose is said by nobody in particular.
+/// Source of entries that sessions recorded explicitly, without naming a source.
 pub const RECORDED: &str = "recorded";
-/// Confidence of what was recorded on purpose, and of what was learned by itself.
+/// Confidence of entries that were recorded explicitly, and of entries that were learned automatically.
 const ON_PURPOSE: f64 = 0.9;
 const BY_ITSELF: f64 = 0.6;
 /// Maximum number of elements of a page model that are searched.
@@ -25,7 +25,7 @@ const MAX_ELEMENTS: usize = 60;
 /// Maximum number of finished tasks of a session that are searched.
 const MAX_TASKS: usize = 30;
 
-/// Returns what is searched of a row; `None` if there is nothing to find.
+/// Returns the searchable description of a row; `None` if there is nothing to find.
 ///
 /// # Errors
 /// If the row cannot be read.
@@ -44,7 +44,7 @@ pub fn describe(c: &Connection, source: &Source) -> Result<Option<Described>> {
     }
 }
 
-/// Returns a description without particulars.
+/// Returns a description with default values.
 fn blank(kind: EntryType, at: i64) -> Described {
     Described {
         kind,
@@ -64,12 +64,12 @@ fn blank(kind: EntryType, at: i64) -> Described {
     }
 }
 
-/// Names who recorded something, given the memory that it came from, if it is another one.
+/// Returns the source of a recorded row. `elsewhere` is the memory that it came from, if that is another one.
 fn recorded(elsewhere: Option<String>) -> String {
     elsewhere.map_or_else(|| RECORDED.to_owned(), |_| said_elsewhere(None))
 }
 
-/// Returns whether only its session may be told something that was recorded.
+/// Returns whether only its own session may see a recorded row.
 fn is_own(scope: Option<RecordScope>) -> bool {
     scope == Some(RecordScope::Session)
 }
@@ -82,7 +82,7 @@ fn site_of(page: Option<&str>) -> String {
     host.map(|host| host.strip_prefix("www.").unwrap_or(host).to_owned()).unwrap_or_default()
 }
 
-/// Joins parts of a text, each on a line of its own and after its name.
+/// Joins the non-empty parts of a text. Each part is on its own line, after its name.
 fn parts(parts: &[(&str, Option<&str>)]) -> String {
     let mut text = String::new();
     for (name, part) in parts {
@@ -114,7 +114,7 @@ fn bug(c: &Connection, id: i64) -> Result<Option<Described>> {
         BugStatus::Resolved => Some(bug.resolution.as_deref().unwrap_or("resolved")),
     };
     let text = parts(&[
-        // What solved it comes first: it is what somebody wants who fails at the same.
+        // The resolution comes first, because it helps a reader with the same problem.
         ("Resolved", status),
         ("", bug.description.as_deref()),
         ("Steps", Some(&steps)),
@@ -192,7 +192,7 @@ fn of_session(c: &Connection, source: &Source) -> Result<Option<Described>> {
     let Some(session) = session::by_name(c, &name)? else { return Ok(None) };
     let (steps, blockers) = (session.next_steps.join("; "), session.blockers.join("; "));
     let private = session.scope == RecordScope::Session;
-    // The summary of a session consists of figures, which are no knowledge.
+    // The summary of a session is left out, because it consists of statistics.
     let done: Vec<String> = tasks::done(c, session.id)?
         .into_iter()
         .filter(|task| private || !is_own(task.scope))

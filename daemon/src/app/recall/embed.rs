@@ -1,5 +1,5 @@
-//! Makes the vectors of the model of the settings in the background: of entries that are new or have changed, and of
-//! all when the model has.
+//! Computes vectors with the configured model in the background: for new and changed entries, and for all entries when
+//! the model has changed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,9 +12,10 @@ use afd_base::text::{self, cut};
 use afd_recall::{entries, vectors};
 use afd_store::Result;
 
-/// Texts of a batch: a sentence model takes some tens of milliseconds for each, and other work is to get its turn.
+/// Number of texts in a batch. A sentence model takes some tens of milliseconds for each, and other work must not wait
+/// long.
 const BATCH: usize = 16;
-/// Delay after a failure, and the longest one.
+/// First delay after a failure, and the maximum delay.
 const FIRST_RETRY: Duration = Duration::from_secs(2);
 const LONGEST_RETRY: Duration = Duration::from_secs(300);
 
@@ -37,7 +38,7 @@ pub fn start(core: &Arc<Core>) {
                     Ok(true) => tokio::task::yield_now().await,
                     Ok(false) => {
                         delay = FIRST_RETRY;
-                        // A model that a search has loaded is dropped, too.
+                        // The timeout also drops a model that only a search has loaded.
                         let _ = tokio::time::timeout(idle, wake.notified()).await;
                     }
                     Err(error) => {
@@ -51,7 +52,7 @@ pub fn start(core: &Arc<Core>) {
     });
 }
 
-/// Makes some vectors. Returns whether there may be more to make.
+/// Computes a batch of vectors. Returns whether there may be more to compute.
 async fn batch(core: &Arc<Core>) -> std::result::Result<bool, ModelError> {
     let settings = core.config.get().recall.clone();
     let Some(model) = core.recall.model(&settings).await.model else { return Ok(false) };
@@ -72,13 +73,13 @@ async fn batch(core: &Arc<Core>) -> std::result::Result<bool, ModelError> {
     Ok(true)
 }
 
-/// Entries without a current vector, with what is searched of them, and the version up to which entries were looked at.
+/// Entries without a current vector, with their searchable texts, and the version up to which entries were checked.
 type Lacking = (Vec<(i64, String)>, Option<i64>);
 
-/// Returns the next entries without a vector. What is private to a session stays on this machine.
+/// Returns the next entries without a vector. Private entries of a session are left out for a remote model.
 fn lacking(c: &afd_store::Connection, identity: &str, after: i64, remote: bool) -> Result<Lacking> {
     let model = vectors::find_model(c, identity)?;
-    // Without a row there are no vectors, whatever was looked at before.
+    // Without a row of the model there are no vectors, even if entries were checked before.
     let after = if model.is_some() { after } else { 0 };
     let (entries, upto) = vectors::lacking(c, model.map_or(0, |m| m.id), after, BATCH)?;
     let mut found = Vec::new();
@@ -90,7 +91,7 @@ fn lacking(c: &afd_store::Connection, identity: &str, after: i64, remote: bool) 
     Ok((found, upto))
 }
 
-/// Maximum length of a text that is embedded, characters: models read no more, and endpoints refuse more.
+/// Maximum length of a text that is embedded, characters. Models read no more, and endpoints refuse longer texts.
 const MAX_TEXT: usize = 6_000;
 
 async fn write(
@@ -101,7 +102,7 @@ async fn write(
     let short = |text: &str| cut::head(text, MAX_TEXT).to_owned();
     let made = match model.embed(lacking.iter().map(|(_, text)| short(text)).collect()).await {
         Err(ModelError::Permanent(why)) if lacking.len() > 1 => {
-            // One text that the model refuses must not keep the others from their vectors.
+            // One text that the model refuses must not prevent the vectors of the others.
             let mut made = Vec::new();
             for (_, text) in &lacking {
                 made.push(

@@ -1,6 +1,7 @@
-//! `recall.evaluate`: how well queries find what is expected, by each way of searching, on entries of a directory.
+//! `recall.evaluate`: measures how well queries find the expected entries, for each search method, with the files of a
+//! directory.
 //!
-//! The entries go into a database in memory, through the same functions as any others.
+//! The entries are stored in an in-memory database, through the same functions as any others.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -30,17 +31,17 @@ pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<RecallEvaluate, _, _>(|core, p| async move { evaluate(&core, &p).await });
 }
 
-/// How long it is waited for the vector of a query.
+/// Maximum wait for the vector of a query.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// Maximum size of a file, bytes, and maximum number of entries and of queries.
 const MAX_FILE: u64 = 64 << 20;
 const MAX_LINES: usize = 100_000;
-/// Texts that are embedded at a time.
+/// Number of texts that are embedded at a time.
 const BATCH: usize = 32;
-/// Ways of searching, as they are printed.
+/// Search methods, as they are printed.
 const WAYS: [&str; 4] = ["like", "text", "vector", "hybrid"];
-/// Results that are looked at.
+/// Number of results that are evaluated.
 const DEPTH: usize = 10;
 
 /// An entry of the file.
@@ -71,7 +72,7 @@ struct Query {
     app: Option<String>,
 }
 
-/// A directory that was read.
+/// Content of a directory.
 struct Set {
     name: String,
     entries: Vec<Entry>,
@@ -129,7 +130,7 @@ fn read(directory: &Path) -> std::result::Result<Vec<Set>, String> {
     directories.iter().map(set).collect()
 }
 
-/// A database in memory with the entries.
+/// An in-memory database with the entries.
 struct Bench {
     connection: Connection,
     recall: Recall,
@@ -206,8 +207,8 @@ impl Bench {
         })
     }
 
-    /// The baseline: entries in whose text the words of the query occur, those with more of them first, then the
-    /// newest.
+    /// Returns the results of the baseline: entries whose text contains words of the query, those with more words
+    /// first, then the newest.
     fn like(&self, query: &Query) -> Stored<Vec<i64>> {
         let folded = query.query.to_lowercase();
         let words: Vec<&str> = folded.split_whitespace().filter(|word| !text::is_stop(word)).take(16).collect();
@@ -223,7 +224,7 @@ impl Bench {
     }
 }
 
-/// Makes the vectors of another model for all entries.
+/// Computes the vectors of the configured model for all entries.
 async fn embed(bench: Bench, model: &Arc<dyn Embedder>) -> Result<Bench> {
     let texts: Vec<(i64, String)> = bench.texts.iter().map(|(id, text)| (*id, text.trim().to_owned())).collect();
     let mut made = Vec::with_capacity(texts.len());
@@ -244,7 +245,7 @@ async fn embed(bench: Bench, model: &Arc<dyn Embedder>) -> Result<Bench> {
     Ok(run_blocking(put).await??)
 }
 
-/// Results of a query by each way.
+/// Results of a query by each search method.
 struct Outcome {
     set: String,
     query: Query,
@@ -305,7 +306,7 @@ fn ask(bench: &Bench, set: String, query: Query, embedded: &Embedded, embedding_
     Ok(Outcome { set, query, ways, expected })
 }
 
-/// Returns the name of the group that an outcome belongs to.
+/// Function that returns the name of the group of an outcome.
 type NameOf = fn(&Outcome) -> &str;
 
 fn groups(outcomes: &[Outcome]) -> Vec<EvaluationGroup> {

@@ -1,4 +1,4 @@
-//! What `daemon.doctor` looks at: the model of the settings, and the Qdrant.
+//! Checks for `daemon.doctor`: the configured model and the configured Qdrant.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,13 +9,13 @@ use crate::app::Core;
 use afd_recall::points::Filters;
 use afd_store::now_ms;
 
-/// How long a model may take for a text.
+/// Maximum time for a model to embed a text.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What was looked at, and that it works, or why it does not.
+/// Name of a check, with a message that it passed, or the reason why it failed.
 pub type Examined = (&'static str, std::result::Result<String, String>);
 
-/// Tries the model and the Qdrant that the settings name.
+/// Tries the configured model and the configured Qdrant.
 pub async fn examine(core: &Arc<Core>) -> Vec<Examined> {
     let settings = core.config.get().recall.clone();
     let current = core.recall.model(&settings).await;

@@ -1,5 +1,5 @@
-//! The index in memory as it is used: up to date for who asked, and only as far as it is at hand for what is offered
-//! beside other answers.
+//! Access to the in-memory index: up to date for explicit searches, and as far as it is available at once for automatic
+//! recall.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,32 +13,33 @@ use afd_recall::index::Index;
 use afd_recall::vectors;
 use afd_store::{Connection, Result, StoreError};
 
-/// Entries that are read, and changes that are followed, while an answer waits: two or three milliseconds.
+/// Maximum number of entries that are loaded while a response waits. This takes two or three milliseconds.
 const READ_ASIDE: i64 = 1_000;
+/// Maximum number of changes that are applied while a response waits. This takes two or three milliseconds.
 const FOLLOWED_ASIDE: i64 = 300;
-/// How long an answer waits for others who use the index.
+/// Maximum time that a response waits for other users of the index.
 const PATIENCE: Duration = Duration::from_millis(2);
-/// Entries up to which the index is kept while nobody calls: half a megabyte. A larger one is read again in the background
-/// when somebody begins to work.
+/// Maximum number of entries with which the index stays in memory while the daemon is idle, about half a megabyte. A
+/// larger index is loaded again in the background when a client begins to work.
 const KEPT: usize = 2_000;
 
-/// What an answer says that was given without the index, and one without its newest changes.
-const NOT_READ: &str = "the index of what is remembered is being read, and was not searched";
-const NOT_FOLLOWED: &str = "what was recorded last was not searched, as others use the index";
+/// Messages in a response that was given without the index, and in one without its newest changes.
+const NOT_READ: &str = "the recall index is still being loaded, and was not searched";
+const NOT_FOLLOWED: &str = "the newest entries were not searched, because the index is in use";
 
-/// What was found beside another answer.
+/// Result of automatic recall.
 #[derive(Debug, Default, PartialEq)]
 pub struct AtHand<T> {
-    /// What was found; the default if the index was not searched.
+    /// The result; the default if the index was not searched.
     pub found: T,
-    /// What was not searched, and why.
+    /// The part that was not searched, with the reason.
     pub missing: Option<&'static str>,
 }
 
 impl Recall {
-    /// Runs work on an index that is up to date with the connection of a reader: it must not follow what a write may
-    /// take back. `identity` is that of the model whose vectors are searched beside those of the built-in one; `work`
-    /// gets the row ids of both, if they have made vectors.
+    /// Runs work on an index that is up to date with a connection. It must be the connection of a reader, because the
+    /// index must not include changes that a write may roll back. `identity` names the model whose vectors are searched
+    /// in addition to those of the built-in model. `work` receives the row ids of both models, if they have vectors.
     ///
     /// # Errors
     /// If the database cannot be read.
@@ -53,7 +54,7 @@ impl Recall {
         let models: Vec<i64> = builtin.into_iter().chain(other).collect();
         let index = self.index.read();
         if index.behind(c, &models)? == 0 {
-            // Others who search need not be waited for.
+            // A read lock is enough, so other searches are not blocked.
             self.mark_read(identity);
             return work(&index, builtin, other);
         }
@@ -64,7 +65,7 @@ impl Recall {
         work(&RwLockWriteGuard::downgrade(index), builtin, other)
     }
 
-    /// Remembers, while the index is held, with the vectors of which models it was read.
+    /// Notes the models whose vectors the index contains. Call it while the index is locked.
     fn mark_read(&self, identity: Option<&str>) {
         let mut was_read = self.was_read.lock();
         for name in identity.into_iter().chain([BUILTIN]) {
@@ -75,7 +76,7 @@ impl Recall {
     }
 
     /// Updates the index from the database. If this fails, for example because the caller disconnects, the next call
-    /// reads the index again in the background.
+    /// loads the index again in the background.
     fn follow(&self, index: &mut Index, c: &Connection, models: &[i64]) -> Result<()> {
         let followed = index.follow(c, models);
         if followed.is_err() {
@@ -84,8 +85,8 @@ impl Recall {
         followed
     }
 
-    /// Runs work beside another answer, which must not wait: on the index with vectors of the built-in model, as far as
-    /// it can be used at once. One that has much to follow is read behind.
+    /// Runs work for automatic recall, which must not wait. The work uses the index with vectors of the built-in model,
+    /// as far as it is available at once. An index that is far behind is loaded in the background.
     ///
     /// # Errors
     /// If the database cannot be read.
@@ -99,7 +100,7 @@ impl Recall {
         let until = Instant::now() + PATIENCE;
         let found = |index: &Index, missing| Ok(AtHand { found: work(index, builtin)?, missing });
         let not_read = || AtHand { missing: Some(NOT_READ), ..AtHand::default() };
-        // Recursive, so that it does not wait for who waits to follow.
+        // The lock is recursive, so that it does not wait for a queued writer.
         let Some(index) = self.index.try_read_recursive_until(until) else { return Ok(not_read()) };
         let is_much =
             |index: &Index, behind: i64| behind > if index.is_loaded(&models) { FOLLOWED_ASIDE } else { READ_ASIDE };
@@ -113,7 +114,7 @@ impl Recall {
         }
         drop(index);
         if let Some(mut index) = self.index.try_write_until(until) {
-            // It may have been dropped meanwhile.
+            // The index may have been dropped in the meantime.
             let behind = index.behind(c, &models)?;
             if is_much(&index, behind) {
                 return Ok(not_read());
@@ -125,8 +126,8 @@ impl Recall {
         index.map_or_else(|| Ok(not_read()), |index| found(&index, Some(NOT_FOLLOWED)))
     }
 
-    /// Waits until what was committed before can be found, and until the index was read, if it was dropped, with the
-    /// vectors of a model: not on the threads that read, of which there are few. `identity` is that of the model, if it is not the built-in one.
+    /// Waits until earlier commits can be found and the index is loaded with the vectors of a model. The wait does not
+    /// occupy one of the few reader threads. `identity` names the model, if it is not the built-in one.
     ///
     /// # Errors
     /// If the database cannot be read.
@@ -137,7 +138,7 @@ impl Recall {
             return Ok(());
         }
         let own = core.clone();
-        // On its own: a caller that leaves does not break it off.
+        // Loads in a separate task, so that a caller that disconnects does not abort it.
         let reading = tokio::spawn(async move {
             let _turn = own.recall.reading.lock().await;
             if own.recall.was_read.lock().contains(&name) {
@@ -150,21 +151,21 @@ impl Recall {
         reading.await.unwrap_or_else(|error| Err(StoreError::Unavailable(error.to_string())))
     }
 
-    /// Lets the index be read, if it was dropped: somebody begins to work.
+    /// Starts loading the index if it was dropped, because a client begins to work.
     pub fn warm(&self) {
         if self.was_read.lock().is_empty() {
             self.unread.notify_one();
         }
     }
 
-    /// Drops the index; it is read again when it is needed.
+    /// Drops the index. It is loaded again when it is needed.
     pub fn drop_index(&self) {
         let mut index = self.index.write();
         *index = Index::default();
         self.was_read.lock().clear();
     }
 
-    /// Drops an index that takes much memory, as nobody calls.
+    /// Drops a large index while the daemon is idle.
     pub fn shrink(&self) {
         self.drop_above(KEPT);
     }
@@ -177,7 +178,7 @@ impl Recall {
     }
 }
 
-/// Starts the background task that reads the index before it is needed.
+/// Starts the background task that loads the index before it is needed.
 pub fn start(core: &Arc<Core>) {
     let (weak, unread) = (Arc::downgrade(core), core.recall.unread.clone());
     core.tasks.spawn("index", move || {
@@ -188,12 +189,12 @@ pub fn start(core: &Arc<Core>) {
                 let Some(core) = weak.upgrade() else { return };
                 let own = core.clone();
                 let followed = match Recall::read_first(&core, None).await {
-                    // There may be much to follow.
+                    // The index may still be far behind.
                     Ok(()) => core.store.read(move |c| own.recall.with_index(c, None, |_, _, _| Ok(()))).await,
                     failed => failed,
                 };
                 if let Err(error) = followed {
-                    tracing::warn!(%error, "cannot read the index of what is remembered; it is tried again when it is needed");
+                    tracing::warn!(%error, "cannot load the recall index; it is retried when it is needed");
                 }
             }
         }

@@ -1,7 +1,8 @@
-//! Keeps entries in step with their rows.
+//! Keeps recall entries up to date with their rows.
 //!
-//! Triggers mark the entries of rows that a write changed. After its commit a task derives them, the newest first: a few
-//! at once, for who waits to read them, and then the others, as after an import or an upgrade.
+//! Triggers mark the entries of rows that a write has changed. After the commit, a task derives the marked entries,
+//! newest first. It derives only a few at once, for readers that wait for them. Another task derives the rest, for
+//! example after an import or an upgrade.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
@@ -14,19 +15,21 @@ use crate::app::Core;
 use afd_recall::entries::{self, Source};
 use afd_store::{Connection, Piece, Result, Store, all_or_nothing};
 
-/// Maximum number of entries that are derived at once, while many others are due, and in a write that others do not wait
-/// for.
+/// Maximum number of entries that are derived at once after a commit.
 const AT_ONCE: i64 = 32;
+/// The same maximum while many other entries are due.
 const WHILE_BEHIND: i64 = 8;
+/// Maximum number of entries in a background write, for which other writes do not wait.
 const BEHIND: i64 = 200;
-/// How long entries are derived at once, while other writes wait.
+/// Maximum duration of deriving entries at once, because other writes wait meanwhile.
 const MAX_TIME: Duration = Duration::from_millis(10);
 /// Pause after a failure.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Entries that are checked in one write.
+/// Number of entries that are checked at a time.
 const CHECKED: i64 = 300;
 
-/// Derives entries that are due, until the piece is over. Returns how many; `limit` if there may be more.
+/// Derives up to `limit` entries that are due, until the piece is over. Returns their number; `limit` if there may be
+/// more.
 pub fn some(c: &Connection, limit: i64, piece: &Piece) -> Result<i64> {
     let due = entries::due(c, limit)?;
     let mut done = 0;
@@ -40,8 +43,7 @@ pub fn some(c: &Connection, limit: i64, piece: &Piece) -> Result<i64> {
     Ok(done)
 }
 
-/// Derives an entry. One whose row cannot be understood is given up, so that it does not keep the others from being
-/// found.
+/// Derives an entry. An entry with an unreadable row is given up, so that it does not block the others.
 fn derive(c: &Connection, source: &Source) -> Result<()> {
     let derived = all_or_nothing(c, |c| {
         let described = if source.gone { None } else { describe(c, source)? };
@@ -74,14 +76,15 @@ pub fn start(core: &Arc<Core>) {
     core.tasks.spawn("entries-behind", move || derive_others(weak.clone(), more.clone(), is_behind.clone()));
 }
 
-/// Derives the newest entries that are due after each commit that marked some; wakes who derives the others.
+/// After each commit that marked entries, derives the newest ones that are due, and wakes the task that derives the
+/// others.
 async fn derive_newest(
     core: Weak<Core>,
     mut marked: watch::Receiver<u64>,
     more: Arc<Notify>,
     is_behind: Arc<AtomicBool>,
 ) {
-    // A task that panicked and is started again begins with what is due.
+    // If this task is restarted after a panic, it begins with the entries that are due.
     marked.mark_changed();
     while marked.changed().await.is_ok() {
         let Some(core) = core.upgrade() else { return };
@@ -99,14 +102,14 @@ async fn derive_newest(
             }
             Err(error) => {
                 tracing::warn!(%error, "cannot derive entries; it is tried again after the next write");
-                // What was rolled back may be told as well.
+                // The store may wake this task after a rollback, too.
                 tokio::time::sleep(PAUSE).await;
             }
         }
     }
 }
 
-/// Derives entries piece by piece, until none are due.
+/// Derives entries in pieces, until none are due.
 async fn derive_others(core: Weak<Core>, more: Arc<Notify>, is_behind: Arc<AtomicBool>) {
     loop {
         more.notified().await;
@@ -128,7 +131,7 @@ async fn derive_others(core: Weak<Core>, more: Arc<Notify>, is_behind: Arc<Atomi
     }
 }
 
-/// Looks once for entries that are lost or whose index is damaged, and lets them be derived again.
+/// Checks once for entries that are missing or whose index is damaged, and marks them to be derived again.
 async fn check(core: Weak<Core>) {
     let (mut after, mut damaged) = (0, 0);
     while let Some(core) = core.upgrade() {
@@ -149,8 +152,8 @@ async fn check(core: Weak<Core>) {
     }
 }
 
-/// Checks some entries after one, the first time also whether all are there. Returns the last one, and how many are
-/// derived again; `None` if there are no more.
+/// Checks some entries after `after`. The first call also checks whether entries are missing. Returns the last checked
+/// entry and the number of entries that are derived again; `None` if there are no more.
 async fn check_some(store: &Store, after: i64) -> Result<Option<(i64, usize)>> {
     let mut found = 0;
     if after == 0 && store.read_all(entries::some_are_lost).await? {

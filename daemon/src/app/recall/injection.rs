@@ -1,7 +1,16 @@
-//! What is offered at the moment when it can be used, without being asked for: beside the answer of another call.
+//! Automatic recall: returns entries together with the response of another call, at the moment when they are useful
+//! (for a request, a task that begins, a failure, a new text).
 //!
-//! These use full text, the built-in features and stored vectors, read little, and offer only what is clearly about the
-//! same. They do not wait: an answer says what was not searched.
+//! No caller asked for these entries. Therefore they must be cheap, and clearly relevant:
+//!
+//! * *Cheap:* a search uses full text, the built-in features and stored vectors, with a low limit of effort
+//!   (`Effort::ASIDE`). It does not wait for the index. The response names the parts that were not searched. Only
+//!   [`for_request`] waits, because a context is requested explicitly.
+//! * *Relevant:* an entry needs a cosine of at least [`CLEAR`] in the built-in model. A cosine of [`BOTH`] is enough
+//!   for an entry that also contains [`SHARE`] of the query's words, weighted by their rarity ([`is_clear`]).
+//! * For a failure, only the quoted parts of the message are searched, because its other words occur in every such
+//!   error. Entries that solved a similar failure come first.
+//! * Near duplicates need a cosine of at least [`SAME`], and the same app or no app ([`near_rows`]).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -26,21 +35,21 @@ use afd_recall::terms::Effort;
 use afd_store::{Connection, Result, StoreError, now_ms};
 use afd_workspace as session;
 
-/// Cosine of the built-in model from which on an entry is offered, and the lower one for entries that have most of what
-/// is asked.
+/// Minimum cosine in the built-in model for an entry to be returned, and the lower minimum for entries that contain
+/// most of the query.
 const CLEAR: f64 = 0.5;
 const BOTH: f64 = 0.28;
-/// Share of the words of what is asked, by their rarity, that such an entry has.
+/// Minimum share of the query's words, weighted by their rarity, that such an entry contains.
 const SHARE: f64 = 0.55;
 
-/// What is looked for.
+/// Parameters of automatic recall.
 #[derive(Debug, Clone, Default)]
 struct Wanted<'a> {
-    /// What is about to happen, or has just happened.
+    /// Text about an event that is about to happen, or has just happened.
     pub text: &'a str,
     /// Types of entries.
     pub types: &'a [EntryType],
-    /// Package that it is about.
+    /// Package name of the app that the entry is about.
     pub app: Option<&'a str>,
     /// Row id of the session.
     pub session: Option<i64>,
@@ -48,7 +57,7 @@ struct Wanted<'a> {
     pub limit: usize,
 }
 
-/// Returns entries that are clearly about the same.
+/// Returns entries that are clearly about the same subject.
 ///
 /// # Errors
 /// If the database cannot be read.
@@ -87,35 +96,35 @@ fn clear(index: &Index, builtin: Option<i64>, c: &Connection, wanted: &Wanted<'_
     Ok(search::run(c, index, index.corpus(), &ask)?.into_iter().filter(is_clear).collect())
 }
 
-/// Returns whether an entry is about the same beyond doubt.
+/// Returns whether a match is strong enough to be returned automatically.
 fn is_clear(hit: &Ranked) -> bool {
     let place = |list: List| hit.places.iter().find(|p| p.list == list);
     let cosine = place(List::Builtin).map_or(0.0, |p| p.measure);
     cosine >= CLEAR || cosine >= BOTH && place(List::Text).is_some_and(|p| p.share >= SHARE)
 }
 
-/// Number of entries that are offered for a request, for a task, and for a failure.
+/// Maximum number of entries that are returned for a request, for a task, and for a failure.
 const FOR_REQUEST: usize = 4;
 const FOR_TASK: usize = 5;
 const FOR_FAILURE: usize = 3;
-/// Number of entries among which those are looked for that tell what solved a failure.
+/// Number of entries among which those that solved a failure are searched.
 const LOOKED_AT: usize = 12;
-/// Length of an entry beside an error, characters.
+/// Maximum length of an entry in an error, characters.
 const BRIEF: usize = 200;
 
-/// Returns facts, preferences and procedures that are clearly about what is being asked.
+/// Returns facts, preferences and procedures that are clearly about the current request.
 ///
 /// # Errors
 /// If the database cannot be read.
 pub fn for_request(recall: &Recall, c: &Connection, text: &str, app: &str, session: i64) -> Result<Vec<RecallEntry>> {
     let types = [EntryType::Fact, EntryType::Preference, EntryType::Procedure];
     let wanted = Wanted { text, types: &types, app: Some(app), session: Some(session), limit: FOR_REQUEST };
-    // A context is asked for, and waits.
+    // A context is requested explicitly, so this search waits for the index.
     let clear = recall.with_index(c, None, |index, builtin, _| clear(index, builtin, c, &wanted))?;
     shown(c, &clear, &wanted)
 }
 
-/// Returns what is known about a task that begins, and what could not be looked at, and why.
+/// Returns entries about a task that begins, and the parts that could not be searched, with the reasons.
 pub async fn for_task(core: &Arc<Core>, task: &Task) -> (Vec<RecallEntry>, Vec<String>) {
     core.recall.catch_up().await;
     let (own, text, name) = (core.clone(), task.description.clone(), task.session.clone());
@@ -140,15 +149,16 @@ pub async fn for_task(core: &Arc<Core>, task: &Task) -> (Vec<RecallEntry>, Vec<S
 }
 
 fn cannot_be_read(error: &StoreError) -> String {
-    format!("what is remembered cannot be read: {error}")
+    format!("the memory cannot be read: {error}")
 }
 
-/// Returns what an error message quotes, such as the text of a target: its other words are those of every such error.
+/// Returns the quoted parts of an error message, such as the text of a target. The other words occur in every such
+/// error.
 fn quoted(message: &str) -> String {
     message.split('"').skip(1).step_by(2).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns whether an entry tells what solved something.
+/// Returns whether an entry describes a solution.
 fn is_solution(entry: &RecallEntry) -> bool {
     let has = |tag: &str| entry.tags.iter().any(|t| t == tag);
     match entry.kind {
@@ -159,7 +169,7 @@ fn is_solution(entry: &RecallEntry) -> bool {
     }
 }
 
-/// Adds what is remembered about failures like an error to its details.
+/// Adds remembered entries about similar failures to the details of an error.
 pub async fn with_remembered(core: &Arc<Core>, mut error: Error, app: Option<String>, session: i64) -> Error {
     if error.details.as_ref().is_some_and(|details| !details.is_object()) {
         return error;
@@ -184,7 +194,7 @@ pub async fn with_remembered(core: &Arc<Core>, mut error: Error, app: Option<Str
     if let Some(why) = missing {
         error.details.get_or_insert_with(|| json!({}))["rememberedMissing"] = json!(why);
     }
-    // What solved the like before what only speaks of it; else the clearest first, as they are.
+    // Entries that solved a similar failure come first. Otherwise the order stays the same, best match first.
     found.sort_by_key(|entry| !is_solution(entry));
     found.truncate(FOR_FAILURE);
     if !found.is_empty() {
@@ -198,7 +208,7 @@ pub async fn with_remembered(core: &Arc<Core>, mut error: Error, app: Option<Str
     error
 }
 
-/// Returns the row ids of entries of a type that a session may be told and that are clearly about the same as a text.
+/// Returns the row ids of entries of a type that a session may see and that are clearly about the subject of a text.
 ///
 /// # Errors
 /// If the database cannot be read.
@@ -216,14 +226,13 @@ pub fn rows_about(
     Ok(AtHand { found: rows.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect(), missing })
 }
 
-/// Cosine of the built-in model from which on two texts say much the same.
+/// Minimum cosine in the built-in model for two texts to count as near duplicates.
 const SAME: f64 = 0.72;
 
-/// Row ids of entries, with how much each says the same.
+/// Row ids of entries, with the similarity of each.
 type Near = Vec<(i64, f64)>;
 
-/// Returns entries of a type that a session may be told and that say much the same as a text, about the same app or
-/// about none.
+/// Returns near duplicates of a text: entries of a type that a session may see, about the same app or about no app.
 ///
 /// # Errors
 /// If the database cannot be read.

@@ -1,4 +1,4 @@
-//! `recall.*` and `model.*`: stores, searches and assembles what is remembered.
+//! `recall.*` and `model.*`: stores, searches and assembles remembered entries.
 
 mod citations;
 mod context;

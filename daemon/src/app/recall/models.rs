@@ -27,12 +27,12 @@ pub(in crate::app) fn register(methods: &mut Methods) {
 
 /// Setting that names the directory of the sentence model.
 const SETTING: &str = "recall.model_dir";
-/// Vectors that are deleted in one write.
+/// Number of vectors that are deleted in one write.
 const DELETED: i64 = 500;
-/// Setting that names an endpoint instead.
+/// Setting that names an embedding endpoint instead of a directory.
 const ENDPOINT: &str = "recall.endpoint_url";
 
-/// `model.add`: checks the model in a directory, and names it in the settings.
+/// `model.add`: checks the model in a directory, and configures it.
 ///
 /// # Errors
 /// `INVALID_PARAMS` if it cannot be used; the message names the file.
@@ -59,7 +59,8 @@ pub async fn add(core: &Arc<Core>, params: &ModelAddParams) -> Result<ModelAdded
     })
 }
 
-/// Returns how many entries lack a vector that the model will make: a remote one is sent nothing private.
+/// Returns the number of entries for which the model will still compute vectors. For a remote model, private entries do
+/// not count, because they are not sent to it.
 fn pending(c: &afd_store::Connection, identity: &str, remote: bool) -> afd_store::Result<i64> {
     let private = if remote { entries::count_private(c)? } else { 0 };
     let all = entries::counts(c)?.0.iter().map(|(_, count)| count).sum::<i64>() - private;
@@ -67,7 +68,7 @@ fn pending(c: &afd_store::Connection, identity: &str, remote: bool) -> afd_store
     Ok((all - made).max(0))
 }
 
-/// `model.remove`: goes back to the built-in model.
+/// `model.remove`: returns to the built-in model.
 ///
 /// # Errors
 /// If the settings cannot be changed.

@@ -1,29 +1,30 @@
-//! How far the entries are in step with their rows, and who waits for that.
+//! Progress of deriving recall entries from their rows, and the wait for it.
 
 use std::time::Duration;
 
 use tokio::sync::watch;
 
-/// How long a reader waits for the entries of what was written before.
+/// Maximum time that a reader waits for the entries of earlier writes.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How far the entries are in step with their rows.
+/// Progress of deriving recall entries from their rows.
 pub struct Progress {
     /// Number of commits that marked entries.
     marked: watch::Sender<u64>,
-    /// Number of those whose entries were derived, or are among too many.
+    /// Number of these commits that are handled: their entries were derived, or left to the background because there
+    /// are too many.
     derived: watch::Sender<u64>,
 }
 
 impl Default for Progress {
     fn default() -> Self {
-        // Rows may have been written by another version, or by an import that was cut off.
+        // The first commit counts as marked, because another version or an interrupted import may have written rows.
         Self { marked: watch::Sender::new(1), derived: watch::Sender::new(0) }
     }
 }
 
 impl Progress {
-    /// Tells that entries were marked.
+    /// Counts a commit that marked entries.
     pub fn mark(&self) {
         self.marked.send_modify(|count| *count += 1);
     }
@@ -33,13 +34,13 @@ impl Progress {
         self.marked.subscribe()
     }
 
-    /// Tells that the entries of the first commits were derived, or are among too many.
+    /// Notes that the first `upto` commits are handled: their entries were derived, or left to the background.
     pub fn advance(&self, upto: u64) {
         self.derived.send_replace(upto);
     }
 
-    /// Waits until the entries of what was committed before are derived: all, or the newest if there are many. Waits no
-    /// longer than a second, as for a disk that fails.
+    /// Waits until the entries of earlier commits are derived: all of them, or the newest if there are many. Waits at
+    /// most one second, for example if the disk fails.
     pub async fn catch_up(&self) {
         let upto = *self.marked.borrow();
         let mut derived = self.derived.subscribe();

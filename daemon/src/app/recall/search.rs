@@ -36,27 +36,28 @@ pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<RecallGet, _, _>(|core, p| async move { get(&core, &p).await });
 }
 
-/// What the lists of vectors count beside full text: of the model of the settings, of the built-in one beside it, and
-/// of that alone.
+/// Weights of the vector lists relative to full text: of the configured model, of the built-in model in addition to it,
+/// and of the built-in model alone.
 const MODEL_WEIGHT: f64 = 2.0;
 const BUILTIN_BESIDE_WEIGHT: f64 = 0.3;
 const BUILTIN_ALONE_WEIGHT: f64 = 0.6;
-/// A model that does not know a language but its script still says something: the least it counts then, as a share.
+/// Minimum of `Embedded::known` for a model that knows the script of the query, though not its language.
 const FOREIGN: f64 = 0.3;
 
 /// A query with its vectors.
 #[derive(Clone)]
 pub struct Embedded {
-    /// By the built-in model.
+    /// Vector of the built-in model.
     pub builtin: Vec<f32>,
-    /// By the model of the settings: its identity, and the vector.
+    /// Identity of the configured model, and its vector.
     pub other: Option<(String, Vec<f32>)>,
-    /// How well that model knows the language, 0 to 1.
+    /// How well the configured model knows the language of the query, 0 to 1.
     pub known: f64,
 }
 
 impl Embedded {
-    /// Makes the vectors of a query, if that does not take longer than `wait`. Also returns what is missing.
+    /// Computes the vectors of a query. Waits at most `wait` for the model. Also returns a message about what is
+    /// missing.
     pub async fn of(text: &str, model: Option<&Arc<dyn Embedder>>, wait: Duration) -> (Self, Option<String>) {
         let builtin = Builtin::vector(text);
         let Some(model) = model else { return (Self { builtin, other: None, known: 0.0 }, None) };
@@ -70,7 +71,7 @@ impl Embedded {
         }
     }
 
-    /// Leaves out a vector that cannot be compared with those of the entries, and says why.
+    /// Drops a vector that cannot be compared with those of the entries, and returns the reason.
     ///
     /// # Errors
     /// If the database cannot be read.
@@ -90,7 +91,7 @@ impl Embedded {
         Ok((self, why))
     }
 
-    /// Returns the identity of the model whose vectors are searched beside those of the built-in one.
+    /// Returns the identity of the model whose vectors are searched in addition to those of the built-in one.
     pub fn identity(&self) -> Option<&str> {
         self.other.as_ref().map(|(identity, _)| identity.as_str())
     }
@@ -100,17 +101,17 @@ impl Embedded {
         self.other.as_ref().map_or((BUILTIN, &self.builtin), |(identity, vector)| (identity, vector))
     }
 
-    /// Returns how well the model of the settings knows the language of the query beyond its script, 0 to 1.
+    /// Returns how well the configured model knows the language of the query beyond its script, 0 to 1.
     pub fn fluency(&self) -> f64 {
         ((self.known - FOREIGN) / (1.0 - FOREIGN)).max(0.0)
     }
 
-    /// Returns whether the model of the settings knows at least the script of the query.
+    /// Returns whether the configured model knows at least the script of the query.
     pub fn knows_script(&self) -> bool {
         self.known >= FOREIGN
     }
 
-    /// Returns the lists of vectors, given the row ids of the models.
+    /// Returns the vector lists to search, given the row ids of the models.
     pub fn lists(&self, builtin: Option<i64>, other: Option<i64>) -> Vec<QueryVector> {
         let mut lists = Vec::new();
         if let Some((model, (_, vector))) = other.zip(self.other.as_ref()) {
@@ -145,8 +146,8 @@ pub async fn search(core: &Arc<Core>, params: &RecallSearchParams) -> Result<Rec
     let current = current_model(core, &settings, wait).await;
     let (embedded, failed) =
         Embedded::of(&params.query, current.model.as_ref().filter(|_| mode != SearchMode::Text), wait).await;
-    // Vectors of the built-in model stand in for those of one that cannot be used, but are not what an index outside
-    // has.
+    // If the configured model cannot be used, vectors of the built-in model replace its vectors. Qdrant has no vectors
+    // of the built-in model then.
     let usable = mode != SearchMode::Text && current.error.is_none() && failed.is_none();
     let mut missing: Vec<String> = current.error.into_iter().chain(failed).collect();
     let model = embedded.identity().unwrap_or(BUILTIN).to_owned();
@@ -167,7 +168,7 @@ pub async fn search(core: &Arc<Core>, params: &RecallSearchParams) -> Result<Rec
         missing.push(format!("vectors of {model} for {} entries, which are still being made", found.pending));
     }
     let (own, ids) = (core.clone(), found.used);
-    // Vectors that went stale are made again.
+    // Stale vectors of the entries found are computed again.
     core.store.try_write_behind("what was recalled", move |c| entries::used(c, &ids), move |()| own.recall.nudge());
     Ok(RecallFound { entries: found.entries, model, missing })
 }
@@ -182,7 +183,7 @@ fn check(params: &RecallSearchParams) -> Result<(usize, String)> {
     Ok((params.limit() as usize, session))
 }
 
-/// A search of which all that waits is done: what remains reads the database.
+/// A search that has finished all waits. What remains is to read the database.
 struct Search {
     params: RecallSearchParams,
     /// Maximum number of results.
@@ -194,18 +195,18 @@ struct Search {
     mode: SearchMode,
     half_life_days: f64,
     embedded: Embedded,
-    /// What an index outside answered.
+    /// Response of Qdrant.
     answer: Option<qdrant::Answer>,
 }
 
-/// What a search found.
+/// Result of a search.
 struct Found {
     entries: Vec<RecallEntry>,
     /// Row ids of the entries found.
     used: Vec<i64>,
     /// Number of entries whose vectors are still being made.
     pending: usize,
-    /// Why the vector of the query was left out.
+    /// Reason why the vector of the query was dropped.
     unusable: Option<String>,
 }
 
@@ -218,7 +219,7 @@ impl Search {
         let resolved = resolved.transpose()?;
         let (embedded, unusable) = self.embedded.checked(c)?;
         let (ranked, pending) = core.recall.with_index(c, embedded.identity(), |index, builtin, other| {
-            // Where the model has made no vectors of its own entries there are those of others.
+            // If the model has no vectors in this store, those of other stores are searched.
             let unused = resolved.as_ref().map(|resolved| resolved.model).filter(|model| *model < 0);
             let (builtin, other) = match embedded.identity() {
                 None => (builtin.or(unused), other),
@@ -240,7 +241,7 @@ impl Search {
             let vectors: &dyn VectorIndex = answered.as_ref().map_or(index, |answered| answered);
             let complete =
                 embedded.identity().is_none_or(|identity| core.recall.is_complete(identity, index.version()));
-            // A model that has made no vector yet lacks all.
+            // A model without any vector lacks those of all entries.
             let lacking = || other.map_or(index.corpus().entries, |model| index.without_sketch(model));
             let pending = if complete { 0 } else { lacking() };
             Ok((search::run(c, vectors, index.corpus(), &ask)?, pending))
@@ -257,7 +258,7 @@ impl Search {
         Ok(Found { entries, used, pending, unusable })
     }
 
-    /// Returns which entries are searched, given the row id of the session that asks.
+    /// Returns the filter for the entries to search, given the row id of the asking session.
     fn scope(&self, c: &Connection, asking: Option<i64>) -> Stored<Scope> {
         let params = &self.params;
         Ok(Scope {
@@ -276,10 +277,10 @@ impl Search {
     }
 }
 
-/// Returns the model of the settings, if that does not take longer than `wait`.
+/// Returns the configured model. Waits at most `wait` for it.
 async fn current_model(core: &Arc<Core>, settings: &RecallSettings, wait: Duration) -> Current {
     let (own, settings) = (core.clone(), settings.clone());
-    // A task of its own: once begun, a large model is read to the end, for the next search.
+    // A separate task loads the model, so that a large model is loaded completely for the next search.
     let read = tokio::spawn(async move { own.recall.model(&settings).await });
     match tokio::time::timeout(wait, read).await {
         Ok(Ok(current)) => current,
@@ -288,7 +289,7 @@ async fn current_model(core: &Arc<Core>, settings: &RecallSettings, wait: Durati
     }
 }
 
-/// Returns what an index outside filters by.
+/// Returns the filters for Qdrant.
 async fn filters(store: &Store, p: &RecallSearchParams, of_session: Option<i64>) -> Result<Filters> {
     let session = match of_session {
         Some(id) => Some(store.read_all(move |c| session::uid_of(c, id)).await?),
@@ -308,7 +309,7 @@ async fn filters(store: &Store, p: &RecallSearchParams, of_session: Option<i64>)
     })
 }
 
-/// Returns the name of a site, given that, a host or a URL.
+/// Returns the name of a site, given the name, a host or a URL.
 pub fn site_name(site: &str) -> String {
     let rest = site.trim().split_once("://").map_or(site.trim(), |(_, rest)| rest);
     let host = rest.split(['/', '?', '#']).next().unwrap_or_default().to_lowercase();
@@ -322,15 +323,15 @@ fn wants_messages(p: &RecallSearchParams, mode: SearchMode) -> bool {
     mode != SearchMode::Vector && (p.types.contains(&EntryType::Message) || p.types.is_empty() && !filtered)
 }
 
-/// A message says less than what was recorded on purpose: the score of one that has all words of the query, if it has
-/// several, and if it has one.
+/// Maximum score of a message that contains all words of the query: for several words, and for one word. A message says
+/// less than an entry that was recorded explicitly.
 const MESSAGE_OF_WORDS: f64 = 0.85;
 const MESSAGE_OF_WORD: f64 = 0.45;
 
-/// Share of the words of a query below which little speaks for a message.
+/// Share of the words of a query below which a message is a weak match.
 const FEW: f64 = 0.34;
 
-/// Returns messages of a session that have the words of a query.
+/// Returns messages of a session that contain words of a query.
 fn said(c: &Connection, session: i64, p: &RecallSearchParams, limit: usize) -> Stored<Vec<RecallEntry>> {
     let terms: Vec<String> =
         messages::terms(&p.query).into_iter().filter(|term| !afd_base::text::is_stop(term)).collect();
@@ -352,7 +353,7 @@ fn said(c: &Connection, session: i64, p: &RecallSearchParams, limit: usize) -> S
         }
         let words: Vec<String> =
             terms.iter().filter(|term| folded.contains(afd_base::text::stem(term))).cloned().collect();
-        // Some of many words say little.
+        // A few of many words say little, so the share counts twice.
         let share = words.len() as f64 / terms.len() as f64;
         let most = if terms.len() > 1 { MESSAGE_OF_WORDS } else { MESSAGE_OF_WORD };
         let score = most * share * share / (1.0 + rank as f64 * 0.1);
@@ -422,7 +423,7 @@ fn unmarked(excerpt: &str) -> String {
 /// `recall.get`
 ///
 /// # Errors
-/// `NOT_FOUND` if there is no such entry that the session may be told.
+/// `NOT_FOUND` if there is no such entry that the session may see.
 pub async fn get(core: &Arc<Core>, params: &RecallGetParams) -> Result<RecallEntry> {
     let session = params.session().to_owned();
     check_session(&session)?;
@@ -433,14 +434,14 @@ pub async fn get(core: &Arc<Core>, params: &RecallGetParams) -> Result<RecallEnt
         Ok((told, entries::id_of(c, &uid)?.is_some()))
     });
     let found = match found.await? {
-        // What was deleted here is not asked for elsewhere.
+        // An entry that was deleted here is not looked up in Qdrant.
         (None, false) => qdrant::get(core, &params.uid).await.map_err(|why| no_entry(&params.uid).hint(why))?,
         (told, _) => told,
     };
     found.ok_or_else(|| no_entry(&params.uid))
 }
 
-/// Returns the error for an entry that does not exist, or that the session may not be told.
+/// Returns the error for an entry that does not exist, or that the session may not see.
 pub fn no_entry(uid: &str) -> Error {
     Error::new(ErrorCode::NotFound, format!("no such entry: {uid:?}"))
         .hint("`afctl recall search` finds entries with their uids; messages are in `afctl conversation list`")

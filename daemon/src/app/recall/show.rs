@@ -1,4 +1,4 @@
-//! Entries as they are handed over: with the text of their rows.
+//! Entries as they are returned, with the texts of their rows.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use afd_recall::search::{List, Ranked};
 use afd_store::{Connection, Result, now_ms};
 use afd_workspace as session;
 
-/// Length of the text of a found entry, characters.
+/// Maximum length of the text of a found entry, characters.
 const EXCERPT: usize = 400;
 
 /// Returns an entry with its whole text, and the row id of its session.
@@ -68,7 +68,7 @@ pub fn whole(c: &Connection, source: &Source) -> Result<Option<(RecallEntry, Opt
     Ok(Some((entry, session)))
 }
 
-/// What is found is shown for.
+/// Request for which the found entries are returned.
 pub struct Asked<'a> {
     /// The query.
     pub query: &'a str,
@@ -78,7 +78,8 @@ pub struct Asked<'a> {
     pub explain: bool,
 }
 
-/// Returns found entries, their texts cut to what matters for the query. `foreign` has those of other stores.
+/// Returns found entries, with texts cut to the part that is relevant to the query. `foreign` contains the entries of
+/// other stores.
 pub fn found(
     c: &Connection,
     ranked: &[Ranked],
@@ -112,14 +113,14 @@ pub fn found(
     Ok(shown)
 }
 
-/// Returns an entry of this store, if the session may be told.
+/// Returns an entry of this store, if the session may see it.
 fn own(c: &Connection, entry: i64, asking: Option<i64>) -> Result<Option<RecallEntry>> {
     // The row may have changed since the index was read.
     let source = entries::source_of(c, entry)?.filter(|source| !source.gone);
     Ok(source.map(|source| told(c, &source, asking)).transpose()?.flatten())
 }
 
-/// Returns an entry with its whole text, if it has not expired and the session that asks may be told.
+/// Returns an entry with its whole text, if it has not expired and the asking session may see it.
 pub fn told(c: &Connection, source: &Source, asking: Option<i64>) -> Result<Option<RecallEntry>> {
     let may_be_told = |(entry, owner): &(RecallEntry, Option<i64>)| {
         let is_own = owner.is_some() && *owner == asking;
@@ -128,13 +129,13 @@ pub fn told(c: &Connection, source: &Source, asking: Option<i64>) -> Result<Opti
     Ok(whole(c, source)?.filter(may_be_told).map(|(entry, _)| entry))
 }
 
-/// Cuts a long text to the part that has most of the words.
+/// Cuts a long text to the part around the longest word of the query that it contains.
 fn excerpt(entry: &mut RecallEntry, terms: &[&str]) {
     if entry.text.chars().count() <= EXCERPT {
         return;
     }
     let folded = text::fold(&entry.text);
-    // The longest of the words is the one that tells most.
+    // The longest word is usually the most specific one.
     let mut longest: Vec<&&str> = terms.iter().collect();
     longest.sort_by_key(|term| std::cmp::Reverse(term.chars().count()));
     let first = longest.into_iter().find_map(|term| folded.find(*term)).unwrap_or(0);

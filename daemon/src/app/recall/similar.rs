@@ -1,4 +1,5 @@
-//! Patterns about the same whose vectors are near: whether they say the same is not for a measure to decide.
+//! Finds patterns about the same subject with similar vectors. A measure cannot decide whether they mean the same, so
+//! they are only reported.
 
 use std::sync::Arc;
 
@@ -14,17 +15,18 @@ use afd_recall::{entries, vectors};
 use afd_store::{Connection, Result, StoreError};
 use afd_workspace::patterns;
 
-/// Cosine from which on two patterns are told.
+/// Minimum cosine for two patterns to be reported.
 const NEAR: f64 = 0.95;
-/// Pairs that are told, patterns that are looked at (newest first), at a time, and neighbours of each.
+/// Limits: reported pairs, examined patterns (newest first), patterns examined at a time, and neighbours of each
+/// pattern.
 const TOLD: usize = 20;
 const LOOKED_AT: i64 = 2_000;
 const AT_A_TIME: usize = 50;
 const NEIGHBOURS: usize = 40;
-/// Length of a text that is told, characters.
+/// Maximum length of a reported text, characters.
 const BRIEF: usize = 200;
 
-/// Returns pairs of patterns that may say the same, by the model of the settings or by the built-in one.
+/// Returns pairs of patterns that may mean the same, by the vectors of the configured or the built-in model.
 ///
 /// # Errors
 /// If the database cannot be read.
@@ -47,7 +49,7 @@ pub async fn patterns(core: &Arc<Core>) -> std::result::Result<Vec<SimilarPatter
     Ok(pairs)
 }
 
-/// Returns pairs of some patterns and older ones, given the entries and rows of the former.
+/// Returns pairs of some patterns and older ones. `some` contains the entry id and the row id of each.
 fn near(recall: &Recall, c: &Connection, identity: Option<&str>, some: &[(i64, i64)]) -> Result<Vec<SimilarPatterns>> {
     recall.with_index(c, identity, |index, builtin, other| {
         let mut pairs = Vec::new();
@@ -74,7 +76,7 @@ fn neighbours(index: &Index, c: &Connection, model: i64, entry: i64) -> Result<V
     let (Some(own), Some(vector)) = (index.get(entry), vectors::get(c, model, entry)?.filter(|v| !v.is_empty())) else {
         return Ok(Vec::new());
     };
-    // The same text is on other pages, or is merged by itself.
+    // Equal texts belong to other pages, or are merged automatically.
     let other = |f: &Filtered| f.gist != own.gist && f.kind == own.kind && f.app == own.app && f.private == own.private;
     let mut near = index.nearest(c, model, &vector, NEIGHBOURS, other)?;
     near.retain(|(id, cosine)| *id != entry && *cosine >= NEAR);

@@ -1,4 +1,4 @@
-//! The index in memory, the model of the settings, and the Qdrant of the settings.
+//! State of recall: the in-memory index, the configured model, and the configured Qdrant.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use afd_base::task::run_blocking;
 use afd_recall::index::Index;
 use afd_recall::qdrant::Qdrant;
 
-/// The Qdrant of the settings.
+/// The configured Qdrant.
 #[derive(Default)]
 pub struct Outside {
     by: Option<RecallSettings>,
@@ -23,7 +23,7 @@ pub struct Outside {
 }
 
 impl Outside {
-    /// Returns the Qdrant of these settings, or why it cannot be used; `None` if they name none.
+    /// Returns the Qdrant of these settings, or the reason why it cannot be used; `None` if they name none.
     pub fn of(&mut self, settings: &RecallSettings) -> Option<std::result::Result<Arc<Qdrant>, String>> {
         if self.by.as_ref() != Some(settings) || matches!(self.qdrant, Some(Err(_))) {
             self.qdrant = Qdrant::new(settings).map(|qdrant| qdrant.map(Arc::new)).transpose();
@@ -33,49 +33,49 @@ impl Outside {
     }
 }
 
-/// The index in memory, and the model of the settings.
+/// State of recall: the in-memory index, the configured model, and the configured Qdrant.
 #[derive(Default)]
 pub struct Recall {
     pub(super) index: RwLock<Index>,
-    /// Wakes the task that reads the index before a search needs it.
+    /// Wakes the task that loads the index before a search needs it.
     pub(super) unread: Arc<Notify>,
-    /// Held by the task or call that reads the index.
+    /// Held by the task or call that loads the index.
     pub(super) reading: tokio::sync::Mutex<()>,
-    /// Models whose vectors the index has.
+    /// Models whose vectors are loaded.
     pub(super) was_read: Mutex<HashSet<String>>,
     pub(super) model: tokio::sync::Mutex<Configured>,
-    /// Identity of a model, and the version up to which entries have its vectors, as far as they can.
+    /// Identity of a model, and the entry version up to which its vectors were computed where possible.
     pub(super) looked: Mutex<(String, i64)>,
-    /// Wakes the task that makes embeddings.
+    /// Wakes the task that computes embeddings.
     pub(super) wake: Arc<Notify>,
-    /// How far the entries are in step with their rows.
+    /// Progress of deriving entries from their rows.
     pub(super) progress: Progress,
-    /// Wakes the task that sends changed entries to the index outside.
+    /// Wakes the task that uploads changed entries to Qdrant.
     pub(super) changed: Arc<Notify>,
-    /// The index outside.
+    /// The configured Qdrant.
     pub(super) outside: Mutex<Outside>,
-    /// Ends the pause before changes are sent again.
+    /// Interrupts the pause before an upload is retried.
     pub(super) again: Arc<Notify>,
-    /// Whether the index outside may have lost entries, so that it is compared with those here.
+    /// Whether Qdrant may have lost entries, so that a full check is due.
     pub(super) doubted: AtomicBool,
-    /// Why changes could not be sent there.
+    /// Reason why changes could not be uploaded.
     pub(super) unsent: Mutex<Option<String>>,
-    /// Why vectors could not be made.
+    /// Reason why vectors could not be computed.
     pub(super) failing: Mutex<Option<String>>,
 }
 
-/// Pause before a model that failed is tried again.
+/// Pause before a failed model is tried again.
 const RETRIED: Duration = Duration::from_secs(30);
 
-/// The model of the settings.
+/// The configured model.
 #[derive(Default)]
 pub(super) struct Configured {
-    /// Settings that it was made by.
+    /// Settings from which the model was created.
     by: Option<RecallSettings>,
     tried: Option<Instant>,
     model: Option<Arc<dyn Embedder>>,
     sentence: Option<Arc<SentenceModel>>,
-    /// Why it cannot be used.
+    /// Reason why the model cannot be used.
     error: Option<String>,
 }
 
@@ -83,7 +83,7 @@ impl Configured {
     async fn of(settings: &RecallSettings) -> Self {
         let mut configured = Self { by: Some(settings.clone()), tried: Some(Instant::now()), ..Self::default() };
         if let Some(dir) = settings.model_dir.clone() {
-            // Its files are read whole, to tell whether they are the same as before.
+            // The files are read completely, to detect whether they have changed.
             let opened = run_blocking(move || SentenceModel::open(&dir)).await;
             match opened.map_err(|panic| panic.to_string()).and_then(|opened| opened) {
                 Ok(model) => {
@@ -93,7 +93,7 @@ impl Configured {
                 }
                 Err(error) => configured.error = Some(error),
             }
-            // A trial may take long: the pause begins after it.
+            // Opening a model may take long, so the pause begins afterwards.
             configured.tried = Some(Instant::now());
             return configured;
         }
@@ -105,17 +105,17 @@ impl Configured {
     }
 }
 
-/// A model that makes vectors beside the built-in one, or why there is none.
+/// The configured model, which is used in addition to the built-in one, or the reason why there is none.
 #[derive(Clone)]
 pub struct Current {
     /// The model.
     pub model: Option<Arc<dyn Embedder>>,
-    /// Why the one of the settings cannot be used.
+    /// Reason why the configured model cannot be used.
     pub error: Option<String>,
 }
 
 impl Recall {
-    /// Returns the model of the settings. Reads its files when the settings or the files have changed.
+    /// Returns the configured model. Reads its files again when the settings or the files have changed.
     pub async fn model(&self, settings: &RecallSettings) -> Current {
         let mut configured = self.model.lock().await;
         let changed = configured.sentence.as_ref().is_some_and(|sentence| sentence.has_changed());
@@ -132,7 +132,7 @@ impl Recall {
         Current { model: configured.model.clone(), error: configured.error.clone() }
     }
 
-    /// Reads the files of the model again when it is needed next.
+    /// Makes the next use of the model read its files again.
     pub async fn read_again(&self) {
         *self.model.lock().await = Configured::default();
     }
@@ -144,49 +144,49 @@ impl Recall {
         }
     }
 
-    /// Waits until what was committed before can be found.
+    /// Waits until earlier commits can be found.
     pub async fn catch_up(&self) {
         self.progress.catch_up().await;
     }
 
-    /// Returns whether all entries up to a version of the index have vectors of a model, as far as they can.
+    /// Returns whether all entries up to a version of the index have vectors of a model where possible.
     pub fn is_complete(&self, identity: &str, version: i64) -> bool {
         let looked = self.looked.lock();
         looked.0 == identity && looked.1 >= version
     }
 
-    /// Looks again for all entries without vectors, as after these were deleted.
+    /// Restarts the search for entries without vectors, for example after vectors were deleted.
     pub fn look_again(&self) {
         *self.looked.lock() = (String::new(), 0);
     }
 
-    /// Wakes what makes embeddings, and what sends changes to an index outside.
+    /// Wakes the task that computes embeddings and the task that uploads changes to Qdrant.
     pub fn nudge(&self) {
         self.wake.notify_one();
         self.changed.notify_one();
     }
 
-    /// Takes up new settings at once.
+    /// Applies new settings at once.
     pub fn settings_changed(&self) {
         *self.unsent.lock() = None;
         self.again.notify_one();
         self.nudge();
     }
 
-    /// Tells that an index outside was reached: what waits to send again need not wait.
+    /// Notes that Qdrant was reached, and interrupts the pause before an upload is retried.
     pub fn was_reached(&self) {
         if self.unsent.lock().is_some() {
             self.again.notify_one();
         }
     }
 
-    /// Tells that an index outside seems to have lost something.
+    /// Notes that Qdrant seems to have lost entries.
     pub fn doubt(&self) {
         self.doubted.store(true, Ordering::Relaxed);
         self.changed.notify_one();
     }
 
-    /// Returns the Qdrant of the settings, or why it cannot be used; `None` if they name none.
+    /// Returns the configured Qdrant, or the reason why it cannot be used; `None` if the settings name none.
     pub fn outside(&self, settings: &RecallSettings) -> Option<std::result::Result<Arc<Qdrant>, String>> {
         self.outside.lock().of(settings)
     }

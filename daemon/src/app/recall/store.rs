@@ -32,11 +32,11 @@ pub(in crate::app) fn register(methods: &mut Methods) {
 }
 
 const MAX_TAG: usize = 100;
-/// Maximum number of near duplicates that are told, and cosine from which on entries count as such.
+/// Maximum number of near duplicates that are returned, and the minimum cosine of a near duplicate.
 const MAX_SIMILAR: usize = 3;
 const SIMILAR_COSINE: f64 = 0.72;
 
-/// `recall.store`: stores a text, and returns it with what says much the same.
+/// `recall.store`: stores a text, and returns it with its near duplicates.
 ///
 /// # Errors
 /// If a parameter is invalid.
@@ -69,7 +69,7 @@ pub async fn store(core: &Arc<Core>, params: &RecallStoreParams) -> Result<Recal
     };
     let (origin, session) = (core.store.origin().to_owned(), new.session);
     let (uid, updated) = core.store.write(move |c| memories::store(c, &origin, &new)).await?;
-    // What is similar is told by vectors, its own among them.
+    // Near duplicates are found by vectors, including that of the new entry.
     core.recall.catch_up().await;
     let own = core.clone();
     let stored = core.store.read_all(move |c| {
@@ -101,7 +101,7 @@ fn check(params: &RecallStoreParams) -> Result<()> {
     params.related.iter().try_for_each(|uid| check_text("related", uid, 100))
 }
 
-/// Checks that a name has one line: it stands beside others in texts for people and models.
+/// Checks that a name has one line, because texts for people and models list it next to other names.
 fn check_printable(field: &'static str, text: &str) -> Result<()> {
     if text.chars().any(char::is_control) {
         return Err(Error::param(field, "printable characters on one line", "control characters"));
@@ -109,7 +109,7 @@ fn check_printable(field: &'static str, text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns the entries that say much the same as one, by the built-in model.
+/// Returns the near duplicates of an entry, by vectors of the built-in model.
 pub fn similar(recall: &Recall, c: &Connection, entry: i64, session: i64) -> Stored<AtHand<Vec<RecallEntry>>> {
     recall.with_index_at_hand(c, |index, builtin| {
         let Some((model, own)) = builtin.zip(index.get(entry)) else { return Ok(Vec::new()) };
@@ -124,10 +124,10 @@ pub fn similar(recall: &Recall, c: &Connection, entry: i64, session: i64) -> Sto
     })
 }
 
-/// `recall.delete`: erases what `recall.store` stored.
+/// `recall.delete`: erases an entry that `recall.store` stored.
 ///
 /// # Errors
-/// `NOT_FOUND` if there is no such entry, `INVALID_PARAMS` if it stands for a row that another command deletes.
+/// `NOT_FOUND` if there is no such entry, `INVALID_PARAMS` if another command deletes entries of its type.
 pub async fn delete(core: &Arc<Core>, params: &RecallDeleteParams) -> Result<RecallDeleted> {
     let session = params.session().to_owned();
     check_session(&session)?;
@@ -164,7 +164,7 @@ pub async fn delete(core: &Arc<Core>, params: &RecallDeleteParams) -> Result<Rec
     }
 }
 
-/// Forgets the recorded results of calls that hold a stored text.
+/// Clears the recorded results of calls that contain a stored text.
 pub fn forget_results(c: &Connection, uid: &str) -> Stored<()> {
     ["recall.store", "recall.used"].iter().try_for_each(|method| requests::forget_results_about(c, method, uid))
 }

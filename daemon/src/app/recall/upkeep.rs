@@ -1,6 +1,7 @@
-//! `recall.upkeep`, and the job that does the same: keeps what can be recalled true, small and free of repetition.
+//! `recall.upkeep`, and the job that does the same: merges, expires and archives recall entries, and drops unused
+//! vectors.
 //!
-//! Each step changes some rows at a time, so that others get their turn, and tells what it changed.
+//! Each step changes a limited number of rows at a time, so that other writes are not blocked, and reports its changes.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -28,17 +29,18 @@ pub(in crate::app) fn register(methods: &mut Methods) {
 pub const JOB: &str = "recall-upkeep";
 
 const DAY_MS: i64 = 86_400_000;
-/// After this time a session that ended, or in which nothing happened, is archived, and a vector that nobody used is
-/// emptied.
+/// Age after which a session that ended or was inactive is archived, and age after which an unused vector is emptied,
+/// milliseconds.
 const ARCHIVED: i64 = 30 * DAY_MS;
 const STALE: i64 = 90 * DAY_MS;
-/// Rows that are changed in one write, that are logged, and examples that are told.
+/// Number of rows that are changed in one write, maximum number of rows that are logged, and maximum number of examples
+/// that are returned.
 const BATCH: usize = 100;
 const LOGGED: usize = 100;
 const EXAMPLES: usize = 5;
-/// Runs that are shown.
+/// Number of runs that are returned.
 const RUNS: i64 = 20;
-/// Length of an example, characters.
+/// Maximum length of an example, characters.
 const BRIEF: usize = 80;
 
 /// `recall.upkeep`
@@ -64,7 +66,7 @@ pub async fn run_job(core: &Arc<Core>) -> Outcome {
     Ok(if told.is_empty() { "nothing to do".to_owned() } else { told.join(", ") })
 }
 
-/// A row that was changed, with what may be told of it now.
+/// A changed row, with an example for the response.
 #[derive(Debug, Clone, PartialEq)]
 struct Changed {
     row: UpkeepRow,
@@ -79,7 +81,7 @@ impl Changed {
 
 type Step = fn(&Connection, &Known) -> Stored<Vec<Changed>>;
 
-/// In this order: what is merged or expires needs nothing else.
+/// The steps in their order. Merged and expired rows need no further step.
 const STEPS: [(&str, Step); 7] = [
     ("merged", merge),
     ("confidence", refresh),
@@ -90,15 +92,15 @@ const STEPS: [(&str, Step); 7] = [
     ("unused", delete_unused),
 ];
 
-/// What the steps need to know.
+/// Input of the steps.
 #[derive(Clone)]
 struct Known {
     now: i64,
-    /// Identity of the model of the settings.
+    /// Identity of the configured model.
     model: Option<String>,
-    /// Whether the settings name a model that cannot be used now: its vectors are kept.
+    /// Whether the configured model cannot be used now. Its vectors are kept then.
     broken: bool,
-    /// Rows that are changed at a time.
+    /// Maximum number of rows that are changed at a time.
     limit: usize,
 }
 
@@ -106,7 +108,7 @@ async fn run(core: &Arc<Core>, dry_run: bool) -> std::result::Result<Vec<UpkeepC
     let current = core.recall.model(&core.config.get().recall.clone()).await;
     let failing = current.error.is_some() || core.recall.failing.lock().is_some();
     let (model, broken) = (current.model.map(|m| m.identity().to_owned()), failing);
-    // What is only counted is counted whole.
+    // A dry run counts all rows at once.
     let known = Known { now: now_ms(), model, broken, limit: if dry_run { i64::MAX as usize } else { BATCH } };
     let mut changes = Vec::new();
     for (change, step) in STEPS {
@@ -130,11 +132,11 @@ async fn run(core: &Arc<Core>, dry_run: bool) -> std::result::Result<Vec<UpkeepC
     changes.retain(|change| change.count > 0);
     if !dry_run {
         if changes.iter().any(|change| change.change == "unused") {
-            // Should their model come back, its vectors are made again.
+            // If the model of the deleted vectors is configured again, its vectors are computed again.
             core.recall.look_again();
         }
         core.recall.nudge();
-        // What it says may be erased later: only which rows it was is kept.
+        // The texts may be erased later, so the log keeps only the uids of the rows.
         let logged: Vec<UpkeepChange> =
             changes.iter().map(|c| UpkeepChange { examples: Vec::new(), ..c.clone() }).collect();
         if !logged.is_empty() {
@@ -144,8 +146,9 @@ async fn run(core: &Arc<Core>, dry_run: bool) -> std::result::Result<Vec<UpkeepC
     Ok(changes)
 }
 
-/// Merges patterns that say the same of the same, word for word: near vectors are not enough, as another figure, a
-/// negation or another order turns a statement around. Those that are only near are told, see [`similar`].
+/// Merges patterns about the same subject with the same words. Similar vectors are not enough, because a different
+/// number, a negation or another order can reverse a statement. Patterns that are only similar are reported, see
+/// [`similar`].
 fn merge(c: &Connection, known: &Known) -> Stored<Vec<Changed>> {
     let mut merged = Vec::new();
     for rows in entries::repeated(c, "pattern")? {
@@ -162,7 +165,7 @@ fn merge(c: &Connection, known: &Known) -> Stored<Vec<Changed>> {
             if merged.len() == known.limit {
                 return Ok(merged);
             }
-            // Of two that are believed the same the older one stays.
+            // Of two patterns with the same confidence, the older one stays.
             if other.confidence > one.confidence {
                 std::mem::swap(one, &mut other);
             }
@@ -217,7 +220,7 @@ fn archive(c: &Connection, known: &Known) -> Stored<Vec<Changed>> {
     Ok(archived)
 }
 
-/// Takes sessions back from the archive that went on.
+/// Takes sessions that have become active again out of the archive.
 fn resume(c: &Connection, known: &Known) -> Stored<Vec<Changed>> {
     let (since, mut resumed) = (known.now - ARCHIVED, Vec::new());
     let archived = entries::archived(c, "session")?;
@@ -238,7 +241,7 @@ fn resume(c: &Connection, known: &Known) -> Stored<Vec<Changed>> {
     Ok(resumed)
 }
 
-/// Returns whether a session did or recorded something since a time.
+/// Returns whether a session acted or recorded anything since a time, UTC milliseconds.
 fn is_active(c: &Connection, session: i64, since: i64) -> Stored<bool> {
     Ok(events::acted_since(c, session, since)? || entries::recorded_since(c, session, since)?)
 }

@@ -1,4 +1,4 @@
-//! `session.coverage`, `session.tested`: how much of what the visual memory knows was tested.
+//! `session.coverage`, `session.tested`: the share of the known pages and elements that was tested.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -30,7 +30,7 @@ pub(in crate::app) fn register(methods: &mut Methods) {
 /// Maximum number of uncovered pages or elements that are listed by name.
 const MAX_MISSING: usize = 20;
 
-/// Makes a share from counts; 0 per cent if nothing is known.
+/// Creates a share from counts; 0 per cent if nothing is known.
 fn share(known: usize, covered: usize, missing: Vec<String>) -> Share {
     let number = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
     let percent = if known == 0 { 0.0 } else { covered as f64 * 1000.0 / known as f64 };
@@ -81,7 +81,7 @@ pub(super) fn gather(
     };
     coverage.pages = of(&|p| visited.contains(&p.id));
     coverage.pages_tested = of(&|p| with_result.contains(&p.code));
-    // List only visited pages as untested: the others have to be visited first.
+    // Only visited pages are listed as untested, because the others have to be visited first.
     let untested = known.iter().filter(|p| visited.contains(&p.id) && !with_result.contains(&p.code));
     coverage.pages_tested.missing = untested.map(|p| p.name.clone()).take(MAX_MISSING).collect();
     coverage.elements = elements(&visual::elements(c, &app)?, marked);
@@ -91,8 +91,8 @@ pub(super) fn gather(
     Ok(coverage)
 }
 
-/// Computes the coverage of elements. The rows of a list share one component: as soon as one of them was tested, each
-/// row that the list had on the screen counts as an element.
+/// Computes the coverage of elements. The rows of a list share one component. Once one row was tested, each row that
+/// the list had on the screen counts as an element.
 fn elements(known: &[visual::Element], marked: &[Marked]) -> Share {
     let (mut all, mut covered, mut missing) = (0, 0, Vec::new());
     for element in known {
@@ -121,7 +121,7 @@ fn most_used(pages: &[VisitedPage]) -> Option<String> {
     used.into_iter().max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(a.0))).map(|(app, _)| app.to_owned())
 }
 
-/// Returns the rows of the visual states that a session visited.
+/// Returns the row ids of the visual states that a session visited.
 fn visited(c: &Connection, session: i64) -> Stored<BTreeSet<i64>> {
     let keys = sessions::structures(c, session)?;
     let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
@@ -144,7 +144,7 @@ async fn shown(core: &Arc<Core>, session: &Session) -> Result<Option<Arc<ShownRe
     Ok(device.await?.and_then(|device| core.experience.views.shown(session.id, device)))
 }
 
-/// Replaces an alias by the title or text of its element. Anything else is already a name and is returned as it is.
+/// Replaces an alias by the title or text of its element. Returns any other text unchanged.
 fn resolve_alias(shown: Option<&ShownRefs>, element: String) -> Result<String> {
     if !element.starts_with("@n") {
         return Ok(element);
@@ -160,13 +160,13 @@ fn resolve_alias(shown: Option<&ShownRefs>, element: String) -> Result<String> {
     }
 }
 
-/// What is known of an element on the screen.
+/// Properties of an element on the screen.
 struct OnScreen {
     /// Its title, else its text; `None` if it has neither.
     title: Option<String>,
-    /// Key of its component; `None` if it is none.
+    /// Key of its component; `None` if it has no component.
     key: Option<String>,
-    /// Number of rows of its list, if it is one of them.
+    /// Number of rows of its list, if it is a row of a list.
     list_rows: Option<i64>,
 }
 
@@ -212,7 +212,7 @@ fn on_screen(shown: &ShownRefs) -> HashMap<String, OnScreen> {
 /// `session.tested`: marks elements as tested.
 ///
 /// # Errors
-/// `INVALID_PARAMS` if an alias cannot be resolved to a name, or no page has an element and it is not declared new.
+/// `INVALID_PARAMS` if an alias cannot be resolved to a name, or if no page has an element and it is not declared new.
 pub async fn mark(core: &Arc<Core>, params: &TestedParams) -> Result<TestedElements> {
     params.elements.iter().try_for_each(|e| check_text("elements", e, 300))?;
     let session = for_writing(core, params.session()).await?;
@@ -248,7 +248,7 @@ pub async fn mark(core: &Arc<Core>, params: &TestedParams) -> Result<TestedEleme
         Mark {
             list_rows: here.and_then(|here| here.list_rows).filter(|_| by_name.is_none()),
             component: by_name.or_else(by_label).map(|k| (k.uid.clone(), k.name.clone())),
-            // One row is one element, however it is called.
+            // One row is one element, whatever name was used for it.
             element: here
                 .and_then(|here| here.list_rows.and(here.title.clone()))
                 .filter(|_| by_name.is_none())

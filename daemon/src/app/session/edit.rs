@@ -25,14 +25,14 @@ pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<SessionDelete, _, _>(|core, p| async move { delete(&core, &p).await });
 }
 
-/// Refuses to change the name of a session that holds a device: the lease is held by name.
+/// Refuses to rename a session that holds a device, because the lease is held by name.
 fn check_leases(devices: &Registry, name: &str) -> Result<()> {
     let held: Vec<String> = devices.list().iter().filter(|d| d.leased_to(name)).map(|d| d.name().to_owned()).collect();
     if held.is_empty() {
         return Ok(());
     }
     Err(Error::new(ErrorCode::Conflict, format!("session {name:?} holds {}", held.join(", ")))
-        .hint("`afctl device release` gives it back")
+        .hint("`afctl device release` releases the device")
         .details(json!({"session": name, "devices": held})))
 }
 
@@ -72,7 +72,7 @@ pub async fn update(core: &Arc<Core>, params: &UpdateParams) -> Result<SessionIn
     core.sessions.forget(&old);
     if info.session != old {
         release_leases(&core.devices, &old);
-        // The files of the old name are written anew under the other one.
+        // The files of the old name are written again under the new one.
         if delete_progress(&core.config, &before).await? {
             let renamed = known(core, &info.session).await?;
             super::progress::write(core, renamed, None).await?;
@@ -84,17 +84,17 @@ pub async fn update(core: &Arc<Core>, params: &UpdateParams) -> Result<SessionIn
     Ok(info)
 }
 
-/// Releases the leases that were taken under a name that no session has any more.
+/// Releases the leases that were taken under a name that no session has any longer.
 fn release_leases(devices: &Registry, name: &str) {
     for device in devices.list() {
         device.release_lease(name);
     }
 }
 
-/// Kinds of artifacts that hold what was said in a session.
+/// Kinds of artifacts that contain messages of a session.
 pub(in crate::app) const SAYING: [&str; 2] = ["session_report", "session_export"];
 
-/// `session.delete`: deletes a session with everything that was said in it.
+/// `session.delete`: deletes a session with all its messages.
 ///
 /// # Errors
 /// `NOT_FOUND` if there is no such session, `CONFLICT` if it holds a device.
@@ -133,7 +133,7 @@ async fn erase_all(core: &Arc<Core>, name: &str, findings: bool) -> Result<Delet
             erased.derived += memories;
             kept += memories::count_of(c, session.id)?;
         }
-        // An answer that is kept for its request key may quote what was said.
+        // A result that is recorded for a request key may quote deleted messages.
         requests::forget_what_was_said(c)?;
         Ok::<_, Error>((session, erased, kept, written))
     };
@@ -159,10 +159,10 @@ async fn erase_all(core: &Arc<Core>, name: &str, findings: bool) -> Result<Delet
     })
 }
 
-/// Deletes what a deleted session left with the app: its bugs, test results and notes.
+/// Deletes the rest of a deleted session: its bugs, test results, notes and memories.
 async fn erase_rest(core: &Arc<Core>, name: &str, findings: bool) -> Result<Deleted> {
     if !findings {
-        return Err(no_session(name).hint("it was deleted; `--findings` deletes what it left with the app"));
+        return Err(no_session(name).hint("it was deleted; `--findings` deletes its remaining findings"));
     }
     let wanted = name.to_owned();
     let work = move |c: &Connection| {

@@ -34,12 +34,12 @@ pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<ResultList, _, _>(|core, p| async move { list_results(&core, &p).await });
 }
 
-/// Maximum length of any other text, characters.
+/// Maximum length of a step, characters.
 const MAX_TEXT: usize = 10_000;
-/// Maximum number of similar bugs that are told.
+/// Maximum number of similar bugs that are returned.
 const MAX_SIMILAR: usize = 3;
 
-/// Returns where a finding belongs: the given page, else the page that the session observed last.
+/// Returns the place of a finding: the given page, else the page that the session observed last.
 pub(super) async fn place(store: &Store, session: &Session, page: Option<&str>, app: Option<&str>) -> Result<Place> {
     let (name, own, page, app) =
         (session.name.clone(), session.app.clone(), page.map(str::to_owned), app.map(str::to_owned));
@@ -138,7 +138,7 @@ pub async fn add_bug(core: &Arc<Core>, params: &BugAddParams) -> Result<BugAddRe
     Ok(added)
 }
 
-/// Checks a text of one line.
+/// Checks that a text has one line.
 fn check_line(field: &'static str, text: &str) -> Result<()> {
     if text.trim().contains(['\n', '\r']) {
         return Err(Error::param(field, "a text on one line", "several lines"));
@@ -146,11 +146,12 @@ fn check_line(field: &'static str, text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Maximum number of actions that become the steps of a bug, and maximum age of the first, milliseconds.
+/// Maximum number of actions that become the steps of a bug, and maximum age of these actions, milliseconds.
 const MAX_STEPS_TAKEN: usize = 10;
 const STEPS_TAKEN_MS: i64 = 30 * 60 * 1_000;
 
-/// Returns what the session did last on its devices: from the last launch of an app on, if there is one among it.
+/// Returns the last actions of a session on its devices, starting with the last launch of an app if there is one among
+/// them.
 fn steps_taken(c: &Connection, session: i64) -> Stored<Vec<String>> {
     let since = now_ms() - STEPS_TAKEN_MS;
     let mut deeds = sessions::deeds(c, session, MAX_STEPS_TAKEN * 4)?;
@@ -168,7 +169,7 @@ fn check_steps(steps: &[String]) -> Result<()> {
 /// Returns the row id of a session, if one is named.
 async fn session_id_of(core: &Arc<Core>, session: Option<&str>) -> Result<Option<i64>> {
     match session {
-        // Findings of a deleted session are still listed by the name that they show.
+        // Findings of a deleted session can still be listed under the name that they show.
         Some(name) if erase::is_name_of_erased(name) => {
             let wanted = name.to_owned();
             let found = core.store.read_all(move |c| session::find(c, &wanted)).await?;
@@ -210,7 +211,7 @@ pub async fn show_bug(store: &Store, params: &BugShowParams) -> Result<Bug> {
     store.read_all(move |c| told(c, id, &asking)).await?.ok_or_else(|| no_bug(id))
 }
 
-/// Returns a bug that a session may be told, by its row id.
+/// Returns a bug by its row id, if the session may see it.
 fn told(c: &Connection, id: i64, asking: &str) -> Stored<Option<Bug>> {
     Ok(bugs::get(c, id)?.filter(|bug| bug.scope.is_none() || bug.session == asking))
 }
@@ -241,7 +242,7 @@ pub async fn resolve_bug(core: &Arc<Core>, params: &BugResolveParams) -> Result<
     }
 }
 
-/// `session.bug.update`: changes what is given of a bug.
+/// `session.bug.update`: changes the given fields of a bug.
 ///
 /// # Errors
 /// `INVALID_PARAMS` if a field is invalid or none is given, `NOT_FOUND` if the bug or the screenshot does not exist.
@@ -260,7 +261,7 @@ pub async fn update_bug(core: &Arc<Core>, params: &BugUpdateParams) -> Result<Bu
     };
     let written = core.store.write(move |c| {
         let Some(mut bug) = bugs::get(c, p.id)? else { return Ok(None) };
-        // The state was that of the page.
+        // The state belongs to the old page, so a new page clears it.
         bug.state = bug.state.filter(|_| p.page.is_none());
         bug.title = p.title.map_or(bug.title, |title| title.trim().to_owned());
         bug.severity = p.severity.unwrap_or(bug.severity);

@@ -1,4 +1,4 @@
-//! `session.import`: a session from the lines of an export, inserted as a whole or not at all.
+//! `session.import`: imports a session from the lines of an export, completely or not at all.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -38,17 +38,17 @@ struct Header {
     schema: u32,
 }
 
-/// What a file holds, checked as far as it can be without the database.
+/// Content of a file, checked as far as possible without the database.
 struct Content {
     session: SessionRecord,
     /// Line number, type, record.
     records: Vec<(usize, String, Record)>,
 }
 
-/// `session.import`: inserts the records of a session that are not here yet.
+/// `session.import`: inserts the records of a session that this store does not have yet.
 ///
 /// # Errors
-/// `INVALID_PARAMS` if the file cannot be read or a line does not fit, `CONFLICT` if another session has its name.
+/// `INVALID_PARAMS` if the file cannot be read or a line is invalid, `CONFLICT` if another session has its name.
 pub async fn import(core: &Arc<Core>, params: &ImportParams) -> Result<Imported> {
     let path = absolute("file", &params.file)?;
     let shown = path.display().to_string();
@@ -66,7 +66,7 @@ pub async fn import(core: &Arc<Core>, params: &ImportParams) -> Result<Imported>
     let work = move |c: &Connection| {
         let before = afd_workspace::by_uid(c, &content.session.uid)?;
         if let Some(here) = before.as_ref().filter(|here| asked.as_ref().is_some_and(|asked| *asked != here.name)) {
-            let expected = format!("{:?}, as the session is here already", here.name);
+            let expected = format!("{:?}, because the session already has this name here", here.name);
             return Err(
                 Error::param("name", &expected, format!("{wanted:?}")).hint("`session update --name` renames it")
             );
@@ -115,21 +115,26 @@ fn count(done: &mut Imported, kind: &str, loaded: Loaded) {
     }
 }
 
-/// Returns the error for a file that would change a session that is here.
+/// Returns the error for a file that would change an existing session.
 fn here_already(name: &str, differing: i64) -> Error {
-    Error::new(ErrorCode::Conflict, format!("session {name:?} is here already, and {differing} records of the file are not, or are newer"))
-        .hint("pass `merge` (`--merge`) to take them over, if you trust the file: it can change the goal and tasks of the session, and add messages to it")
+    Error::new(ErrorCode::Conflict, format!("session {name:?} exists here, and {differing} records of the file are missing or newer"))
+        .hint("pass `merge` (`--merge`) to import them, if you trust the file: it can change the goal and tasks of the session, and add messages to it")
         .details(json!({"session": name, "records": differing}))
 }
 
-/// Returns the error for a line that does not fit.
+/// Returns the error for an invalid line.
 fn refused(line: usize, error: LoadError, name: &str) -> Error {
     match error {
-        LoadError::Invalid(what) | LoadError::Missing(what) => Error::param("file", "records of a session", format!("line {line}: {what}")),
+        LoadError::Invalid(what) | LoadError::Missing(what) => {
+            Error::param("file", "records of a session", format!("line {line}: {what}"))
+        }
         LoadError::Taken(_) if line == 2 => name_taken(name).hint("pass another one as `name`"),
-        LoadError::Taken(what) => Error::new(ErrorCode::Conflict, format!("line {line}: another record has its place: {what}"))
-            .hint("the session went on in two places, and both cannot be one; import it where it is not, or delete it here first")
-            .details(json!({"line": line})),
+        LoadError::Taken(what) => Error::new(
+            ErrorCode::Conflict,
+            format!("line {line}: another record has its place: {what}"),
+        )
+        .hint("the session was continued in two places; import it where it does not exist, or delete it here first")
+        .details(json!({"line": line})),
         LoadError::Store(error) => error.into(),
     }
 }

@@ -63,7 +63,7 @@ pub(in crate::app) async fn for_writing(core: &Arc<Core>, name: &str) -> Result<
     active(core, name).await
 }
 
-/// Returns who may be told what a session records, by its row id: what the caller says, else what the session says.
+/// Returns the scope of a new record: the one given by the caller, else that of the session with this row id.
 pub(in crate::app) async fn scope_of(core: &Arc<Core>, said: Option<RecordScope>, session: i64) -> Result<RecordScope> {
     match said {
         Some(scope) => Ok(scope),

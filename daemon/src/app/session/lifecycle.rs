@@ -39,7 +39,7 @@ const MAX_KEY_CHARS: usize = 64;
 /// Maximum length of the value of a context key, characters.
 const MAX_VALUE_CHARS: usize = 500;
 
-/// Maximum number of tasks, steps and bugs that are told of the session before.
+/// Maximum number of tasks, steps and bugs that are returned for the previous session.
 const MAX_LEFT_OPEN: usize = 10;
 
 /// Maximum number of steps in each list of a file: those stated by the caller, and derived ones.
@@ -47,7 +47,7 @@ const MAX_STEPS: usize = 200;
 /// Maximum number of pages in a file.
 const MAX_PAGES: usize = 10_000;
 
-/// Checks what a file says about a session: goal and app, lists of steps, and the number of pages.
+/// Checks the values of a session in a file: goal and app, lists of steps, and the number of pages.
 pub(super) fn check_restored(
     (goal, app): (Option<&str>, Option<&str>),
     lists: &[&[String]],
@@ -142,7 +142,7 @@ pub async fn start(core: &Arc<Core>, params: &StartParams) -> Result<SessionDeta
     Ok(details)
 }
 
-/// Returns what sessions before about the same app left open, and what the last one found, if anything.
+/// Returns the open work of earlier sessions about the same app, and the findings of the last one, if there are any.
 async fn left_open(core: &Arc<Core>, name: &str) -> Result<Option<LeftOpen>> {
     let session = known(core, name).await?;
     let Some(app) = session.app.clone() else { return Ok(None) };
@@ -153,7 +153,7 @@ async fn left_open(core: &Arc<Core>, name: &str) -> Result<Option<LeftOpen>> {
         for before in earlier {
             let tasks = tasks::current(c, before.id)?.into_iter().chain(tasks::queue(c, before.id)?);
             let tasks: Vec<String> = tasks.filter(|t| t.scope.is_none()).map(|t| t.description).collect();
-            // One that left nothing does not hide what is open.
+            // A session that left nothing open must not hide the open work of an earlier one.
             if !tasks.is_empty() || !before.next_steps.is_empty() || !before.blockers.is_empty() {
                 left = Some((before, tasks));
                 break;
@@ -195,7 +195,7 @@ async fn left_open(core: &Arc<Core>, name: &str) -> Result<Option<LeftOpen>> {
     Ok(found.await?)
 }
 
-/// Returns what the newest of these sessions found, of those that found something or were summed up.
+/// Returns the findings of the newest of these sessions that has findings or a summary.
 fn last_found(c: &Connection, earlier: &[Session], reader: Reader) -> Stored<Option<LastFound>> {
     for before in earlier {
         let bugs = bugs::Filter { session: Some(before.id), reader, ..bugs::Filter::default() };

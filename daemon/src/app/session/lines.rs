@@ -1,4 +1,4 @@
-//! The format of lines, in which sessions and whole memories move.
+//! The line format in which sessions and whole memories are exported.
 
 use afd_proto::vocabulary::RecordScope;
 use serde::Deserialize;
@@ -23,7 +23,7 @@ pub(in crate::app) struct NoteRecord {
     pub content: String,
     /// Time of creation, UTC milliseconds.
     pub created_at: i64,
-    /// Who sees it.
+    /// Scope of the note.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<RecordScope>,
 }

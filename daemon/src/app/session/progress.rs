@@ -133,7 +133,7 @@ pub(super) async fn git_state(digest: &Digest) -> (GitState, Vec<String>) {
     if let Some(why) = runs_programs(directory).await {
         return (GitState::default(), vec![format!("the git state of {} was not read: {why}", directory.display())]);
     }
-    // What a submodule configures is not looked at.
+    // Submodules are ignored, because their configuration is not checked.
     let status = ["status", "--porcelain", "--ignore-submodules=all"];
     let both = tokio::join!(git(directory, &["log", "-1", "--format=%H %s"]), git(directory, &status));
     match both {
@@ -151,9 +151,9 @@ pub(super) async fn git_state(digest: &Digest) -> (GitState, Vec<String>) {
     }
 }
 
-/// Returns why git cannot be asked for the state of a repository: `git status` runs the filter programs that the
-/// repository configures, and git has no option to disable them. Filters of the user and the system are trusted. If it
-/// cannot be found out, that is a reason as well.
+/// Returns the reason why `git status` must not be run in a repository; `None` if it may. `git status` runs the filter
+/// programs that the repository configures, and git has no option to disable them. Filters of the user and the system
+/// are trusted. A configuration that cannot be read is also a reason.
 async fn runs_programs(directory: &Path) -> Option<String> {
     let list = git(directory, &["config", "--show-scope", "--includes", "--name-only", "--list", "-z"]).await;
     let list = match list {
@@ -171,7 +171,8 @@ async fn runs_programs(directory: &Path) -> Option<String> {
     None
 }
 
-/// Runs git in a directory without letting the repository execute programs. Returns its output, or why there is none.
+/// Runs git in a directory without letting the repository execute programs. Returns its output, or the reason why there
+/// is none.
 async fn git(directory: &Path, arguments: &[&str]) -> std::result::Result<String, String> {
     let mut command = tokio::process::Command::new("git");
     command
@@ -200,9 +201,9 @@ async fn git(directory: &Path, arguments: &[&str]) -> std::result::Result<String
         Ok::<_, std::io::Error>((child.wait().await?, output))
     };
     match tokio::time::timeout(GIT_TIMEOUT, run).await {
-        // Half of an answer could hide what matters.
+        // A truncated output could hide an important line.
         Ok(Ok((_, output))) if output.len() as u64 > MAX_GIT_OUTPUT => {
-            Err(format!("git said more than {MAX_GIT_OUTPUT} bytes"))
+            Err(format!("git printed more than {MAX_GIT_OUTPUT} bytes"))
         }
         Ok(Ok((status, output))) if status.success() => Ok(String::from_utf8_lossy(&output).into_owned()),
         Ok(Ok(_)) => Err("not a git repository, or git refused to read it".to_owned()),

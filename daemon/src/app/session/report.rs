@@ -1,4 +1,4 @@
-//! `session.report`: a human-readable report of what a session did and found.
+//! `session.report`: writes a report about the actions and findings of a session.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,13 +23,13 @@ pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<SessionReport, _, _>(|core, p| async move { report(&core, &p).await });
 }
 
-/// Maximum number of actions and checks in the timeline of a report: the last ones.
+/// Maximum number of actions and checks in the timeline of a report. Older ones are left out.
 const MAX_DEEDS: usize = 300;
 /// Maximum number of pictures in a report.
 const MAX_PICTURES: usize = 60;
-/// Maximum number of screenshots in the timeline of a report: the last ones.
+/// Maximum number of screenshots in the timeline of a report. Older ones are left out.
 const MAX_SCREENSHOTS: usize = 40;
-/// Longer side of a picture in a report, pixels.
+/// Maximum length of the longer side of a picture in a report, pixels.
 const PICTURE_SIDE: u32 = 1_000;
 /// JPEG quality of the pictures in a report.
 const JPEG_QUALITY: u8 = 80;
@@ -46,7 +46,7 @@ pub async fn report(core: &Arc<Core>, params: &ReportParams) -> Result<ReportRes
     write(core, &digest, format, file).await
 }
 
-/// Returns the format that the extension of a file stands for.
+/// Returns the format for the extension of a file.
 fn of_extension(file: &Path) -> Option<ReportFormat> {
     match file.extension()?.to_str()?.to_lowercase().as_str() {
         "html" | "htm" => Some(ReportFormat::Html),

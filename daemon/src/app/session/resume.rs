@@ -1,4 +1,4 @@
-//! `session.resume`: continues a session that is on record here, or one restored from a progress file.
+//! `session.resume`: continues a recorded session, or one that is restored from a progress file.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -64,7 +64,7 @@ pub async fn resume(core: &Arc<Core>, params: &ResumeParams) -> Result<ResumeRes
     let mut current_progress = session::progress::of(&digest, git);
     let said = core.store.read_all(move |c| said(c, id)).await?;
     let prompt = prompt::resumption(&current_progress, &said, is_ours);
-    // The prompt says what matters of these; `session.show` and the progress file have them.
+    // The prompt contains the important part of these lists. `session.show` and the progress file contain all of it.
     (current_progress.results, current_progress.tested, current_progress.pages) = (Vec::new(), Vec::new(), Vec::new());
     let bugs = digest.info.bugs;
     let summary = format!(
@@ -87,14 +87,14 @@ pub async fn resume(core: &Arc<Core>, params: &ResumeParams) -> Result<ResumeRes
     })
 }
 
-/// Maximum length of what a prompt says of a conversation, characters, and number of lines.
+/// Maximum length of the conversation in a prompt, characters, and maximum number of its lines.
 const MAX_SAID: usize = 3_000;
 const MAX_SAID_LINES: usize = 40;
-/// Maximum length of the last messages in a prompt, characters.
+/// Maximum length of each of the last messages in a prompt, characters.
 const MAX_LAST: usize = 600;
 
-/// Returns what was said in the main conversation of a session, in short: its newest summary, else what the user said
-/// that matters most, then the last turns.
+/// Returns the main conversation of a session in brief: its newest summary, else the most important statements of the
+/// user, then the last turns.
 fn said(c: &Connection, session: i64) -> Stored<Vec<String>> {
     let own = conversation::of(c, session)?;
     let summary = summaries::newest(c, own.id, own.cleared_to)?.map(|kept| kept.info.text).unwrap_or_default();
@@ -106,7 +106,7 @@ fn said(c: &Connection, session: i64) -> Stored<Vec<String>> {
         facts.sort_by_key(|fact| (fact.position, fact.place));
         lines.extend(facts.into_iter().map(|fact| format!("user: {}", fact.text)));
     }
-    // What a later line says is not said twice.
+    // Lines that a later line repeats are left out.
     let folded = |text: &str| text::fold(text.trim_end_matches("..."));
     let last = messages::last_requests_and_answers(c, own.id, own.cleared_to, 2)?;
     let last: Vec<(Role, String)> =
@@ -138,7 +138,7 @@ fn said(c: &Connection, session: i64) -> Stored<Vec<String>> {
     Ok(kept)
 }
 
-/// Returns whether one of several later texts says this one, too.
+/// Returns whether one of several later texts contains this one.
 fn repeats(text: &str, later: &[String]) -> bool {
     !text.is_empty() && later.iter().any(|other| other.contains(text))
 }
@@ -220,7 +220,7 @@ async fn import_progress(core: &Arc<Core>, name: &str, file: &str, progress: Pro
         .details(json!({"session": name, "file": file})))
 }
 
-/// Tells whether a session has no messages, tasks, bugs, results or tested elements yet.
+/// Returns whether a session has no messages, tasks, bugs, results or tested elements yet.
 fn is_unused(c: &Connection, id: i64) -> Stored<bool> {
     let tasks = tasks::counts(c, id)?;
     let bugs = bugs::counts(c, &bugs::Filter::of(id))?;
@@ -238,7 +238,7 @@ fn non_empty(text: &str) -> Option<&str> {
     (!text.is_empty()).then_some(text)
 }
 
-/// What derived next steps begin with, for files that do not say which ones are.
+/// Beginnings of derived next steps, for files that do not mark them as derived.
 const DERIVED: [&str; 5] = [
     "Finish the current task: ",
     "Start: ",
@@ -247,7 +247,8 @@ const DERIVED: [&str; 5] = [
     "Test pages without a result yet: ",
 ];
 
-/// Returns the next steps and blockers of a file that its caller stated. What is derived from tasks is derived again.
+/// Returns the next steps and blockers of a file that its caller stated. Those derived from tasks are left out, because
+/// they are derived again.
 fn stated(p: &Progress) -> (Vec<String>, Vec<String>) {
     let first = |list: &[String], count: u32| list.iter().take(count as usize).cloned().collect();
     match p.stated {

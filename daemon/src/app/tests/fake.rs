@@ -33,8 +33,8 @@ impl Lab {
     }
 }
 
-/// A device whose screen a test sets, and whose inputs it can read. Of the optional traits it has only a shell; its keys
-/// have no numbers.
+/// A device whose screen a test sets, and whose inputs the test can read. Of the optional traits it has only a shell,
+/// and its keys have no codes.
 #[derive(Default)]
 pub(super) struct FakeDriver {
     screen: Mutex<Snapshot>,
@@ -45,12 +45,12 @@ pub(super) struct FakeDriver {
 }
 
 impl FakeDriver {
-    /// Shows another screen from now on.
+    /// Sets the screen.
     pub fn show(&self, screen: Snapshot) {
         *self.screen.lock() = screen;
     }
 
-    /// Answers every input with this from now on.
+    /// Sets the response to every later input.
     pub fn respond_with(&self, response: Result<String, DriverError>) {
         *self.response.lock() = Some(response);
     }

@@ -163,7 +163,7 @@ impl Core {
             .map(|uid| Ok(Some(uid)))
     }
 
-    /// Records the picture of a page and deletes the one that it replaces, unless something else has the same.
+    /// Records the picture of a page and deletes the one that it replaces, unless something else uses that one.
     pub(super) async fn save_page_picture(self: &Arc<Self>, app: i64, page: String, uid: String) -> Result<()> {
         let replaced = self.store.write(move |c| match scope::add_page(c, app, &page, &uid)? {
             Some(before) if !purge::pictures_in_use(c)?.contains(&before) => artifact::id_of(c, &before),
@@ -214,7 +214,7 @@ fn read_picture(dir: &Path, file: &str) -> std::result::Result<Vec<u8>, String> 
     if known { Ok(content) } else { Err("skipped: not a PNG or JPEG".to_owned()) }
 }
 
-/// `visual.export`: writes what is known of one app or site, or of all, to a directory each.
+/// `visual.export`: writes the knowledge about one app or site, or about all of them, to one directory each.
 ///
 /// # Errors
 /// `NOT_FOUND` if there is nothing to export, `INVALID_PARAMS` if a target already contains an export.

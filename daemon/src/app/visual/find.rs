@@ -181,13 +181,14 @@ pub(super) fn no_state<'a>(states: impl Iterator<Item = &'a State>, given: &str)
 /// Minimum length of a part of a text that names a page, characters.
 const MIN_PART: usize = 4;
 
-/// Whether a part occurs in a text at the beginning of a word.
+/// Returns whether a part occurs in a text at the beginning of a word.
 fn begins_word(text: &str, part: &str) -> bool {
     text.match_indices(part).any(|(at, _)| !text[..at].ends_with(char::is_alphanumeric))
 }
 
-/// Returns the states that a name in `field` refers to: the one with this id or name, else all that contain a component
-/// with this name or label, else all that show this text, else the only one that shows a text with this part.
+/// Returns the states that a name in `field` refers to. That is the state with this id or name, else all states that
+/// contain a component with this name or label, else all states that show this text, else the only state that shows a
+/// text with this part.
 ///
 /// # Errors
 /// `INVALID_PARAMS` if several states have that name.

@@ -73,7 +73,7 @@ fn transition(graph: &Graph, edge: &Edge) -> Transition {
     }
 }
 
-/// Returns how a target is named to an action: by its title, which stays, else by its id.
+/// Returns the selector of a target for an action: its title, which is stable, else its label, else its id.
 fn selector_of(target: &Target) -> Option<TargetSelector> {
     let by = |by, value: &Option<String>| {
         value.clone().filter(|v| !v.is_empty()).map(|v| TargetSelector {
@@ -188,7 +188,7 @@ impl Call {
     }
 }
 
-/// What the search for a path needs, read in one transaction.
+/// Data for the search for a path, read in one transaction.
 struct PathContext {
     graph: Graph,
     /// State that the session observed last.
@@ -201,8 +201,8 @@ struct PathContext {
     components: BTreeMap<i64, BTreeSet<String>>,
 }
 
-/// Returns the pages that something with this title leads to: who asks for "Display" means the page behind the row, and
-/// not the page that has the row.
+/// Returns the pages to which an element with this title leads. A caller that asks for "Display" means the page behind
+/// the row, not the page that contains the row.
 fn led_to(graph: &Graph, title: &str) -> BTreeSet<i64> {
     let titled = |e: &&Edge| {
         let target = e.what.as_ref().and_then(|a| a.target.as_ref());
@@ -211,7 +211,7 @@ fn led_to(graph: &Graph, title: &str) -> BTreeSet<i64> {
     graph.edges.iter().filter(|e| e.from != e.to).filter(titled).map(|e| e.to).collect()
 }
 
-/// Reads what the search for a path needs.
+/// Reads the data for the search for a path.
 fn path_context(
     connection: &Connection,
     known: &Known,
@@ -244,10 +244,12 @@ fn path_context(
     Ok(PathContext { graph, start, from, goals, components })
 }
 
-/// `visual.path`: finds routes between two states, starting where the session is unless `from` is given.
+/// `visual.path`: finds routes between two states. The start is the state that the session observed last, unless `from`
+/// is given.
 ///
 /// # Errors
-/// `NOT_FOUND` if the app, the start or the goal is unknown, `INVALID_PARAMS` if several states have the name of one.
+/// `NOT_FOUND` if the app, the start or the goal is unknown, `INVALID_PARAMS` if several states have the name of the
+/// start or the goal.
 pub async fn path(core: &Arc<Core>, params: &PathParams) -> Result<Path> {
     let others = params.alternatives();
     let known = find::scope(core, params.scope()).await?;

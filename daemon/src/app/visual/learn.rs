@@ -36,8 +36,7 @@ pub(in crate::app) fn register(methods: &mut Methods) {
     methods.add::<VisualLearn, _, _>(|core, p| async move { learn(&core, &p).await });
 }
 
-/// Maximum number of elements that are learned from one page, in reading order: learning a longer one would hold up
-/// other writes.
+/// Maximum number of elements that are learned from one page, in reading order. Learning more would block other writes.
 const MAX_ELEMENTS: usize = 500;
 
 /// Builds a lesson from the element tree of a screen, and one about the browser's own bars around the page of a
@@ -79,8 +78,8 @@ fn sighting(element: &Element) -> Sighting {
 }
 
 impl Call {
-    /// Learns from a look in the background, without delaying the response. Does nothing if learning is disabled, or if
-    /// the look has not settled or is unreliable.
+    /// Learns from a capture in the background, without delaying the response. Does nothing if learning is disabled, or
+    /// if the capture has not settled or is unreliable.
     pub(in super::super) fn learn_in_background(&self, look: &ScreenCapture) {
         let Some(structures) = look.structures().filter(|_| look.settled && look.reliable()) else { return };
         if !self.core.config.get().visual.learn {
@@ -90,7 +89,7 @@ impl Call {
         let (mut lesson, bars) = over_nodes(nodes, || lessons(look.snapshot(), &structures.front, None, look.at));
         lesson.scrolled_from =
             self.core.experience.views.scrolled_from(self.device_id, look.reading.inputs, &structures.front);
-        // If the write queue is full the lesson is dropped: the next look at the screen provides the same one.
+        // If the write queue is full, the lesson is dropped. The next capture of the screen provides the same lesson.
         self.learn_behind(lesson);
         bars.into_iter().for_each(|bars| self.learn_behind(bars));
     }
@@ -242,7 +241,7 @@ async fn from_screen(
 }
 
 impl Core {
-    /// Tells whether a detection may show typed text: it lies in an input field or address bar, or its label is text
+    /// Returns whether a detection may show typed text: it lies in an input field or address bar, or its label is text
     /// that was typed.
     fn was_typed(&self, detected: &Detected, snapshot: &Snapshot) -> bool {
         let b = detected.bounds;
@@ -281,7 +280,7 @@ fn untrusted(look: &ScreenCapture) -> Error {
         .hint("learn from a picture instead: `afctl visual learn --detect`, or send detections")
 }
 
-/// The screenshot from which pictures of what is learned are cut, and the session and device to record them for.
+/// Screenshot from which pictures of learned components are cropped, and the session and device to record them for.
 struct PictureSource {
     screenshot: Screenshot,
     session: i64,

@@ -1,8 +1,8 @@
 //! `visual.match`: finds components on a screenshot by their pictures.
 //!
 //! The normalised cross-correlation of `picture::ncc` is limited to the front window and starts at the position where
-//! each component was last seen. What is found updates the component's bounds; what is not found counts as a miss,
-//! unless the component scrolls and may just be out of view. Components with dynamic text are not searched; pictures
+//! each component was last seen. A component that is found gets new bounds. A component that is not found counts as
+//! missed, unless it scrolls and may just be out of view. Components with dynamic text are not searched. Pictures
 //! without contrast cannot be matched and are reported as `flat`.
 
 use std::collections::HashMap;
@@ -147,7 +147,7 @@ impl Core {
         Ok(run_blocking(load).await?)
     }
 
-    /// Records which components were found, and which were missing although they could have been there.
+    /// Records which components were found, and which were missing although they could have been visible.
     async fn note_matches(
         self: &Arc<Self>,
         known: &Known,
@@ -248,7 +248,7 @@ fn answer(
                     None => Rect { left: hit.x, top: hit.y, right: hit.x + size.0, bottom: hit.y + size.1 },
                 };
                 let moved = component.bounds.is_some_and(|b| b != bounds);
-                // What is not sure changes nothing that is stored.
+                // An uncertain match changes no stored data.
                 if hit.sure {
                     seen.push((component.id, bounds));
                 }

@@ -54,20 +54,19 @@ fn change_to_wire(connection: &Connection, entry: Entry) -> Stored<Change> {
     })
 }
 
-/// Minimum age at which a picture that nothing refers to is deleted, milliseconds: a younger one may be about to be
-/// learned.
+/// Minimum age at which a picture that nothing refers to is deleted, milliseconds. A younger picture may belong to a
+/// lesson in progress.
 const PICTURE_GRACE_MS: i64 = 3_600_000;
 
 impl Core {
-    /// Deletes the pictures of this minimum age that neither a component, a page nor an undo record refers to; returns
-    /// how many.
+    /// Deletes pictures of this minimum age to which no component, page or undo record refers. Returns their number.
     async fn delete_unused_pictures(self: &Arc<Self>, min_age_ms: i64) -> super::Result<usize> {
         let in_use = self.store.read_all(purge::pictures_in_use).await?;
         Ok(self.artifacts.delete_unused(&in_use, min_age_ms, &self.config.get().artifacts.dir).await?)
     }
 
-    /// Logs a change of the visual memory and publishes it to subscribers. The log gets neither names nor reasons, which quote
-    /// the screen.
+    /// Logs a change of the visual memory and publishes it to subscribers. The log contains neither names nor reasons,
+    /// because they quote the screen.
     fn publish_change(&self, change: &Change) {
         let op = if change.undone_at.is_some() { "undo" } else { change.op.word() };
         tracing::info!(app = change.about.app, op, "visual memory");
@@ -129,8 +128,8 @@ impl Call {
         core.experience.visual.recognise(structure)?.code
     }
 
-    /// Returns the key under which to record a structure that is not learned now: its own if it is known, else that of
-    /// the state that it is recognised as.
+    /// Returns the key under which to record a structure that is not learned now: its own key if that is known, else
+    /// the key of the state that it is recognised as.
     pub(super) fn structure_key(&self, structure: &Structure) -> String {
         let known = self.core.experience.visual.recognise(structure).filter(|r| !r.exact).and_then(|r| r.key);
         known.unwrap_or_else(|| structure.key())

@@ -28,7 +28,7 @@ use afd_store::artifact;
 pub(super) const PADDING: i32 = 4;
 /// Maximum size of a picture file, bytes.
 const MAX_PICTURE: u64 = 64 << 20;
-/// A component that covers at least one in this many parts of a screenshot is a container.
+/// A component that covers at least one fifth of a screenshot is a container.
 const CONTAINER_DIVISOR: i64 = 5;
 /// Limit on the sides of a requested screenshot, so large that it is never scaled down, pixels.
 const MAX_SCREENSHOT_SIDE: u32 = 20_000;
@@ -76,7 +76,7 @@ impl Call {
     }
 }
 
-/// Tells whether a component is small enough to have a picture of its own. A larger one is a container, whose picture
+/// Returns whether a component is small enough to have a picture of its own. A larger one is a container, whose picture
 /// would show its content.
 fn is_standalone(pixels: &RgbImage, bounds: &Rect) -> bool {
     bounds.area().saturating_mul(CONTAINER_DIVISOR) < i64::from(pixels.width()) * i64::from(pixels.height())

@@ -101,7 +101,7 @@ fn component_to_wire(c: components::Component, states: Vec<String>) -> Component
     }
 }
 
-/// What a name to be changed refers to.
+/// Target of a rename.
 enum RenameTarget {
     Component(Box<components::Component>),
     State(Box<State>),
@@ -284,7 +284,7 @@ pub async fn list_history(core: &Arc<Core>, params: &HistoryParams) -> Result<Ch
 ///
 /// # Errors
 /// `NOT_FOUND` if there is nothing to undo. `CONFLICT` if the change was already undone, if a later change affects the
-/// same rows, or if what it would restore has been learned again.
+/// same rows, or if an item that it would restore has been learned again.
 pub async fn undo(core: &Arc<Core>, params: &UndoParams) -> Result<Change> {
     let known = maybe_scope(core, params.scope()).await?;
     let (app, id, index) = (known.map(|k| k.id), params.id, core.experience.visual.clone());
@@ -311,11 +311,11 @@ pub async fn undo(core: &Arc<Core>, params: &UndoParams) -> Result<Change> {
     Ok(change)
 }
 
-/// Turns a violated constraint into a conflict: what the undo would restore has been learned again since.
+/// Converts a violated constraint to a conflict: an item that the undo would restore has been learned again.
 fn learned_again(error: StoreError) -> Error {
     if error.is_conflict() {
-        return Error::new(ErrorCode::Conflict, "what this would restore has been learned again since")
-            .hint("undo later changes first, or delete what was learned since");
+        return Error::new(ErrorCode::Conflict, "an item that this would restore has been learned again")
+            .hint("undo later changes first, or delete the newer items");
     }
     error.into()
 }

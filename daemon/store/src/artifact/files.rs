@@ -60,7 +60,7 @@ pub(super) fn tag_of(name: &str) -> Option<&str> {
     (hex(tag, 8) && hex(hash, 24) && word(kind) && word(extension)).then_some(tag)
 }
 
-/// Returns whether a file lies below a directory, also if one of its parents is a link.
+/// Returns whether a file is below a directory, even if one of its parents is a symbolic link.
 pub(super) fn is_below(path: &Path, root: &Path) -> bool {
     let parent = path.parent().and_then(|parent| parent.canonicalize().ok());
     parent.zip(root.canonicalize().ok()).is_some_and(|(parent, root)| parent.starts_with(root))

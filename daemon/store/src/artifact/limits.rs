@@ -48,7 +48,7 @@ fn managed_files(connection: &Connection) -> Result<Vec<RootFile>> {
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns how many of the files, which are sorted by age with the oldest first, have to be deleted.
+/// Returns how many files must be deleted. `files` are sorted by age, oldest first, and are deleted in this order.
 fn count_to_delete(files: &[RootFile], settings: &ArtifactSettings, now: i64) -> usize {
     let oldest = now - i64::try_from(settings.max_age.as_millis()).unwrap_or(i64::MAX / 2);
     let mut total: i64 = files.iter().map(|f| f.size).sum();
@@ -63,7 +63,7 @@ fn count_to_delete(files: &[RootFile], settings: &ArtifactSettings, now: i64) ->
 
 pub(super) async fn tidy(store: &Store, settings: &ArtifactSettings) -> std::result::Result<String, ArtifactError> {
     let (all, below) = (store.read_all(managed_files).await?, settings.dir.clone());
-    // Files elsewhere are not ours to delete, whatever their rows say.
+    // Never delete files outside the root, whatever their rows say.
     let all = run_blocking(move || {
         all.into_iter().filter(|f| is_below(&f.path, &below) || !f.path.exists()).collect::<Vec<_>>()
     })
@@ -81,7 +81,7 @@ pub(super) async fn tidy(store: &Store, settings: &ArtifactSettings) -> std::res
         (gone, orphans, known)
     })
     .await?;
-    // In batches, so that other writes are not held up.
+    // Write in batches, so that other writes do not wait long.
     for batch in gone.chunks(BATCH).map(<[PathBuf]>::to_vec) {
         store
             .write(move |c| {
@@ -100,7 +100,7 @@ pub(super) async fn tidy(store: &Store, settings: &ArtifactSettings) -> std::res
     Ok(if orphans > 0 { format!("{said}, removed {orphans} orphaned files") } else { said })
 }
 
-/// Removes a file; returns true also when it does not exist any more.
+/// Removes a file. Returns true also if it no longer exists.
 fn remove(path: &Path) -> bool {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -111,7 +111,7 @@ fn remove(path: &Path) -> bool {
     }
 }
 
-/// Removes what a crash left behind: unfinished files, and files whose row was never written. Returns their number.
+/// Removes files that a crash left: unfinished files, and files whose row was never written. Returns their number.
 fn remove_orphans(root: &Path, tag: &str, known: &HashSet<PathBuf>) -> usize {
     let Ok(entries) = std::fs::read_dir(root) else { return 0 };
     let old = |entry: &std::fs::DirEntry| {

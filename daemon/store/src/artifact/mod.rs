@@ -1,6 +1,6 @@
 //! Artifacts: files on disk with a row each, written atomically, deduplicated by content, limited in size and age.
 //!
-//! A file is written beside its destination and renamed, then its row is committed; when either fails, a new file is
+//! A file is written beside its destination and renamed. Then its row is committed. If either step fails, a new file is
 //! removed again and no row remains. Files in the shared root are named by their hash, so that equal content is stored
 //! once.
 
@@ -71,7 +71,7 @@ impl Artifacts {
     /// Writes a file and its row.
     ///
     /// # Errors
-    /// [`ArtifactError`]; no row remains then, nor a file that did not exist before.
+    /// [`ArtifactError`]. No row remains then, and no file that did not exist before.
     pub async fn save(&self, new: NewArtifact) -> Result<SavedArtifact, ArtifactError> {
         let _guard = self.write_lock.lock().await;
         let size = new.content.len() as u64;
@@ -99,15 +99,15 @@ impl Artifacts {
         self.written_bytes.load(Ordering::Relaxed)
     }
 
-    /// Deletes an artifact, and its file if that lies below the shared root, no other artifact uses it, and it was not
-    /// changed since. Returns `None` when there is no such artifact.
+    /// Deletes an artifact. Also deletes its file if the file is below the shared root, no other artifact uses it, and
+    /// it has not been changed since it was written. Returns `None` if there is no such artifact.
     ///
     /// # Errors
     /// When the file or the row cannot be deleted.
     pub async fn delete(&self, id: i64, root: &Path) -> Result<Option<DeletedArtifact>, ArtifactError> {
         let _guard = self.write_lock.lock().await;
         let Some(last) = self.store.read_all(move |c| rows::file_if_unshared(c, id)).await? else { return Ok(None) };
-        // The file first: if that fails, the row still exists for another attempt.
+        // Delete the file first. If that fails, the row still exists for another attempt.
         let file_deleted = match last {
             Some((path, hash)) => {
                 if let Some(watch) = self.watcher().as_mut() {
@@ -125,8 +125,8 @@ impl Artifacts {
         Ok(Some(DeletedArtifact { artifact_id: id, file_deleted }))
     }
 
-    /// Deletes the pictures that the visual memory no longer refers to. Younger ones than `min_age_ms` stay, as they
-    /// may be about to be referred to.
+    /// Deletes the pictures to which the visual memory no longer refers, and returns their number. Pictures younger
+    /// than `min_age_ms` (milliseconds) stay, because a reference to them may be about to be written.
     ///
     /// # Errors
     /// When the database cannot be used or a file cannot be deleted.

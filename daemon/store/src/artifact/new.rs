@@ -9,7 +9,7 @@ pub enum Place {
     File(PathBuf),
     /// A directory outside the shared root, which is never cleaned up.
     Dir(PathBuf),
-    /// The shared root, which is cleaned up by its limits.
+    /// The shared root, to which the limits of size and age apply.
     Root(PathBuf),
 }
 
@@ -30,7 +30,7 @@ pub struct NewArtifact {
     pub op: &'static str,
     /// Row id of the session.
     pub session: i64,
-    /// Row id of the device, if it shows one.
+    /// Row id of the device that the artifact shows, if any.
     pub device: Option<i64>,
     /// Trace id of the call.
     pub trace: String,

@@ -58,7 +58,7 @@ impl NewRow {
     }
 }
 
-/// Returns the files under the shared root with their hashes.
+/// Returns the files in the shared root that are not missing, with their hashes.
 ///
 /// # Errors
 /// When the database cannot be read.
@@ -72,8 +72,8 @@ pub fn stored(connection: &Connection) -> Result<Vec<(PathBuf, String)>> {
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Changes the paths of files that belong to the shared root of another memory to this one's. A file whose name we
-/// would not give is marked as missing: it belongs to no root.
+/// Changes the paths of files in the shared root of another memory to this memory's root. A file whose name does not
+/// have the form of names in a shared root belongs to no root, and is marked as missing.
 ///
 /// # Errors
 /// When the database cannot be written.
@@ -102,7 +102,7 @@ fn text(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// Kinds of the pictures that the visual memory refers to, as long as it does. Equal ones have one row.
+/// Kinds of the pictures that are kept as long as the visual memory refers to them. Equal pictures have one row.
 pub const REFERENCED_KINDS: [&str; 2] = ["component_image", "page_image"];
 
 /// Returns the id of the row of an equal picture that the visual memory already has.
@@ -172,7 +172,7 @@ pub fn insert_imported(connection: &Connection, origin: &str, session: i64, row:
     insert_row(connection, origin, session, row)
 }
 
-/// Returns the file of an artifact, by the artifact's uid; `None` when there is none or it was deleted.
+/// Returns the file of the artifact with this uid; `None` if there is no such artifact or it was deleted.
 pub fn file_of(connection: &Connection, uid: &str) -> Result<Option<PathBuf>> {
     Ok(connection
         .first("SELECT file_path FROM artifacts WHERE uid = :uid AND deleted_at IS NULL", args! {uid}, |row| {
@@ -190,7 +190,7 @@ pub fn count(connection: &Connection, session: i64) -> Result<i64> {
     )
 }
 
-/// Exempts an artifact, by its uid, from the limits, because a record refers to it.
+/// Exempts the artifact with this uid from the limits, because a record refers to it.
 pub fn keep(connection: &Connection, uid: &str) -> Result<()> {
     connection.run(
         "UPDATE artifacts SET kept = 1, updated_at = :updated_at WHERE uid = :uid",
@@ -199,7 +199,7 @@ pub fn keep(connection: &Connection, uid: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns the id of an artifact, by its uid; `None` when there is none or it was deleted.
+/// Returns the id of the artifact with this uid; `None` if there is no such artifact or it was deleted.
 pub fn id_of(connection: &Connection, uid: &str) -> Result<Option<i64>> {
     connection
         .first("SELECT id FROM artifacts WHERE uid = :uid AND deleted_at IS NULL", args! {uid}, |row| row.get("id"))
@@ -235,7 +235,7 @@ fn artifact(row: &Row<'_>) -> rusqlite::Result<Artifact> {
     }))
 }
 
-/// Whether a regular file of this size exists.
+/// Returns whether a regular file of this size (bytes) exists.
 pub(super) fn is_present(path: &Path, size: i64) -> bool {
     std::fs::metadata(path).is_ok_and(|m| m.is_file() && i64::try_from(m.len()) == Ok(size))
 }
@@ -255,8 +255,8 @@ pub fn list(connection: &Connection, filter: &Filter) -> Result<Artifacts> {
     Ok(Artifacts { artifacts, next_cursor })
 }
 
-/// Returns the row ids of those artifacts that were saved for messages of a session, by its row id, and that no finding
-/// shows.
+/// Returns the row ids of the artifacts among `uids` that were saved for messages of a session (by its row id) and to
+/// which no bug or test result refers.
 pub fn only_of_messages(connection: &Connection, session: i64, uids: &[String]) -> Result<Vec<i64>> {
     let mut statement = connection.prepare_cached(
         "SELECT id FROM artifacts a WHERE uid = :uid AND session_id = :session_id AND kind = 'message_image' AND managed = 1
@@ -270,7 +270,7 @@ pub fn only_of_messages(connection: &Connection, session: i64, uids: &[String]) 
     Ok(found)
 }
 
-/// Returns the artifacts of a session, by its row id, of some kinds: id, path, and whether the file is in the shared
+/// Returns the artifacts of some kinds of a session (by its row id): id, path, and whether the file is in the shared
 /// root.
 pub fn written(connection: &Connection, session: i64, kinds: &[&str]) -> Result<Vec<(i64, String, bool)>> {
     let rows: Vec<(String, (i64, String, bool))> = connection.all(
@@ -290,8 +290,7 @@ pub fn find(connection: &Connection, id: i64) -> Result<Option<Artifact>> {
     )
 }
 
-/// Returns `None` when there is no such row, `Some(None)` when another row has the same file, else the file and its
-/// hash.
+/// Returns the file and its hash; `Some(None)` if another row has the same file, and `None` if there is no such row.
 pub(super) fn file_if_unshared(connection: &Connection, id: i64) -> Result<Option<Option<(PathBuf, String)>>> {
     let found: Option<(String, String)> = connection.first(
         "SELECT file_path, content_hash FROM artifacts WHERE id = :id AND deleted_at IS NULL",
@@ -326,7 +325,7 @@ pub(super) fn newest_files(connection: &Connection, limit: usize) -> Result<Vec<
     Ok(paths.map(|path| path.map(PathBuf::from)).collect::<rusqlite::Result<_>>()?)
 }
 
-/// Updates the rows of a file according to whether it exists.
+/// Marks the rows of a file as present or missing, depending on whether the file exists.
 pub(super) fn update_presence(connection: &Connection, path: &Path) -> Result<()> {
     let mut sizes = connection.prepare_cached(
         "SELECT DISTINCT size_bytes FROM artifacts WHERE file_path = :file_path AND deleted_at IS NULL",

@@ -16,8 +16,8 @@ const MAX_DIRS: usize = 64;
 /// Maximum number of watched files: the newest ones.
 pub(super) const MAX_FILES: usize = 10_000;
 
-/// The watched files. Other changes in their directories are ignored; the database itself may be there, and recording a
-/// change of it would change it again.
+/// The watched files. Changes of other files in their directories are ignored. The database itself may be among these,
+/// and recording a change of it would change it again.
 struct Files {
     watched: HashSet<PathBuf>,
     /// In the order in which they were added.

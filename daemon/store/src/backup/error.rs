@@ -10,18 +10,18 @@ pub enum BackupError {
     /// There is no such backup; holds the message.
     #[error("{0}")]
     NotFound(String),
-    /// Its description cannot be read.
-    #[error("{name} is no backup: {why}")]
+    /// The manifest of the backup cannot be read.
+    #[error("{name} is not a backup: {why}")]
     Unreadable {
         /// Name of the directory.
         name: String,
         /// The cause.
         why: String,
     },
-    /// Its content is not what was written, or the database was damaged already.
+    /// The content differs from what was written, or the database was already damaged.
     #[error("{name} is damaged: {why}")]
     Damaged {
-        /// Name of the backup, or what was to be copied.
+        /// Name of the backup, or a description of the copy.
         name: String,
         /// The first fault.
         why: String,

@@ -1,8 +1,8 @@
-//! Backups: directories with a copy of the database, its key and the artifacts, which are checked when they are made.
+//! Backups: directories with a copy of the database, its key and the artifacts. A copy is checked when it is made.
 //!
-//! A backup is written under a temporary name and renamed when it is complete. Artifacts are copied, or linked to the
-//! copy of an earlier backup, never to the file that is in use: whatever happens to that, the copies stay as they are.
-//! [`restore`] puts a backup back.
+//! A backup is written under a temporary name and renamed when it is complete. An artifact is copied, or hard-linked to
+//! the copy in an earlier backup. It is never linked to the file in use, so changes of that file do not affect the
+//! copies. [`restore`] puts a backup back.
 
 mod error;
 pub mod restore;
@@ -32,7 +32,7 @@ const KEY: &str = "memory.db.key";
 const ARTIFACTS: &str = "artifacts";
 /// Name of the file that describes a backup and is written last.
 const MANIFEST: &str = "manifest.json";
-/// Maximum size of this file, bytes.
+/// Maximum size of the manifest, bytes.
 const MAX_MANIFEST: u64 = 64 << 10;
 /// Suffix of directories with databases that a restore replaced.
 const REPLACED: &str = "-replaced";
@@ -46,21 +46,21 @@ pub struct Stored {
     pub hash: String,
 }
 
-/// What backups know of artifacts.
+/// How backups access artifacts.
 #[derive(Debug, Clone)]
 pub struct ArtifactFiles {
-    /// Directory that they are in.
+    /// Root directory of artifacts.
     pub root: PathBuf,
     /// Reads the artifact files that a database refers to.
     pub of: fn(&Connection) -> crate::Result<Vec<Stored>>,
-    /// Changes the paths in a database that do not lie in this directory.
+    /// Changes the paths of artifacts in a database to this root directory.
     pub re_root: fn(&Connection, &Path) -> crate::Result<()>,
 }
 
 /// Maximum number of artifacts that are listed as lost.
 const MAX_LOST: usize = 100;
 
-/// Artifacts of which there is no intact copy: their number, and the paths of the first.
+/// Artifacts without an intact copy: their number, and the paths of the first [`MAX_LOST`].
 #[derive(Debug, Default)]
 struct Lost {
     count: u64,
@@ -76,13 +76,13 @@ impl Lost {
     }
 }
 
-/// Returns names for something that is made at a time, to be tried in turn: they sort as times do.
+/// Returns the names to try, in turn, for a directory that is created at a time (UTC milliseconds). Names sort by time.
 fn names(at: i64) -> impl Iterator<Item = String> {
     let time = jiff::Timestamp::from_millisecond(at).unwrap_or_default().strftime("%Y%m%dT%H%M%SZ").to_string();
     std::iter::once(time.clone()).chain((2..).map(move |n: u32| format!("{time}-{n}")))
 }
 
-/// Held from choosing the name of a backup until it has it.
+/// Held while a backup chooses its name and is renamed.
 static NAMING: Mutex<()> = Mutex::new(());
 
 /// The backups in a directory.
@@ -103,10 +103,11 @@ impl Backups {
         &self.dir
     }
 
-    /// Makes a backup of the database of a connection, and of the key beside `database`. Blocks until it is on disk.
+    /// Makes a backup of the database of a connection, and of the key beside `database`. Blocks until the backup is on
+    /// disk.
     ///
     /// # Errors
-    /// [`BackupError`]; nothing of it remains then.
+    /// [`BackupError`]. Nothing of the backup remains then.
     pub fn create(&self, from: &Connection, database: &Path, reason: BackupReason) -> Result<Backup> {
         let created_at = now_ms();
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.dir).map_err(BackupError::io(&self.dir))?;
@@ -122,13 +123,13 @@ impl Backups {
         let name = names(created_at).find(|name| !self.dir.join(name).exists()).unwrap_or_default();
         let to = self.dir.join(&name);
         std::fs::rename(temp.path(), &to).map_err(BackupError::io(&to))?;
-        // It has gone to its place.
+        // The directory has been renamed, so it must not be deleted.
         let _ = temp.keep();
         sync_dir(&self.dir)?;
         Ok(Backup { name, ..backup })
     }
 
-    /// Checks the copy of a database in a directory, adds the key and the artifacts, and writes the description last.
+    /// Checks the copy of a database in a directory, adds the key and the artifacts, and writes the manifest last.
     fn complete(&self, dir: &Path, database: &Path, (created_at, reason): (i64, BackupReason)) -> Result<Backup> {
         let copy = dir.join(DATABASE);
         restrict(&copy)?;
@@ -140,7 +141,7 @@ impl Backups {
         }
         let (artifacts, artifact_bytes) = self.copy_all(&(self.artifacts.of)(&connection)?, &dir.join(ARTIFACTS))?;
         let backup = Backup {
-            // It goes by the name of its directory.
+            // The name of a backup is that of its directory.
             name: String::new(),
             created_at,
             reason,
@@ -159,7 +160,7 @@ impl Backups {
         Ok(backup)
     }
 
-    /// Lists the backups, newest first, and the names of directories that are none.
+    /// Lists the backups, newest first, and the names of directories that are not readable backups.
     ///
     /// # Errors
     /// When the directory exists and cannot be read.
@@ -195,14 +196,14 @@ impl Backups {
         let text = file::read_capped(&self.dir.join(name).join(MANIFEST), MAX_MANIFEST)
             .map_err(|e| unreadable(e.to_string()))?;
         let backup: Backup = serde_json::from_slice(&text).map_err(|e| unreadable(e.to_string()))?;
-        // A renamed directory goes by its own name.
+        // After a rename of the directory, the new name counts.
         Ok(Backup { name: name.to_owned(), ..backup })
     }
 
-    /// Returns a backup by its name; without one, the newest.
+    /// Returns the backup with a name or, without a name, the newest.
     ///
     /// # Errors
-    /// `NotFound`, or `Unreadable` when its description cannot be read.
+    /// `NotFound`, or `Unreadable` if its manifest cannot be read.
     pub fn find(&self, name: Option<&str>) -> Result<Backup> {
         let Some(name) = name else {
             return self
@@ -212,7 +213,7 @@ impl Backups {
                 .next()
                 .ok_or_else(|| BackupError::NotFound("there are no backups".to_owned()));
         };
-        // A name is one part of a path, so that no other directory can be meant.
+        // A name must be a single part of a path, so that it cannot lead to another directory.
         let is_part = Path::new(name).components().count() == 1 && !name.contains('/') && name != ".." && name != ".";
         if !is_part || !self.dir.join(name).is_dir() || self.dir.join(name).is_symlink() {
             return Err(BackupError::NotFound(format!("no such backup: {name:?}")));
@@ -220,11 +221,12 @@ impl Backups {
         self.manifest(name)
     }
 
-    /// Checks the files of a backup. Artifacts of which it has no intact copy are listed: it can be restored without
-    /// them. Blocks.
+    /// Checks the files of a backup. Lists the artifacts without an intact copy, because the backup can be restored
+    /// without them. Blocking.
     ///
     /// # Errors
-    /// `Damaged` if the database or its key is not what was written, or is no memory of afd; `Unreadable` for links.
+    /// `Damaged` if the database or its key differs from what was written, or the database is not a memory of afd.
+    /// `Unreadable` if a file of the backup is a symbolic link.
     pub fn verify(&self, name: Option<&str>) -> Result<Verified> {
         let backup = self.find(name)?;
         let damaged = |why: String| BackupError::Damaged { name: backup.name.clone(), why };
@@ -238,10 +240,10 @@ impl Backups {
             });
         }
         if hash_of(&database)? != backup.database_hash {
-            return Err(damaged("the copy of the database is not what was written".to_owned()));
+            return Err(damaged("the copy of the database differs from what was written".to_owned()));
         }
         if backup.key_hash.is_some() && hash_of(&dir.join(KEY)).ok() != backup.key_hash {
-            return Err(damaged("its key is missing, or not what was written".to_owned()));
+            return Err(damaged("its key is missing, or differs from what was written".to_owned()));
         }
         let (connection, _) = open_foreign(&database).map_err(|error| BackupError::copied(&backup.name, error))?;
         let (mut artifacts_checked, mut lost) = (0, Lost::default());
@@ -259,14 +261,14 @@ impl Backups {
     /// # Errors
     /// `NotFound`, or when its files cannot be removed.
     pub fn delete(&self, name: &str) -> Result<()> {
-        // Whatever else is in the directory is not ours to delete.
+        // Delete only backups; nothing else in the directory belongs to afd.
         self.find(Some(name))?;
         let dir = self.dir.join(name);
         std::fs::remove_dir_all(&dir).map_err(BackupError::io(&dir))
     }
 
-    /// Deletes the oldest backups that nobody asked for: those beyond `keep`, and as many as it takes to get below
-    /// `max_bytes`. The newest backup always stays. Returns the names of those that were deleted.
+    /// Deletes the oldest automatic backups: those beyond `keep`, and as many as necessary to get below `max_bytes`.
+    /// The newest backup always stays. Returns the names of the deleted backups.
     ///
     /// # Errors
     /// When the directory cannot be read or a backup cannot be deleted.
@@ -289,8 +291,8 @@ impl Backups {
         Ok(gone)
     }
 
-    /// Returns the size of all backups on disk, bytes, with unfinished ones. A file that several of them share counts
-    /// once.
+    /// Returns the size of all backups on disk, bytes, including unfinished ones. A file that several backups share
+    /// counts once.
     pub fn size(&self) -> u64 {
         file::size_of_trees(&[self.complete_dirs(), self.named(TEMP_PREFIX)].concat())
     }
@@ -301,7 +303,7 @@ impl Backups {
         backups.iter().map(|backup| self.dir.join(&backup.name)).collect()
     }
 
-    /// Returns what is in the directory under names with this prefix.
+    /// Returns the paths of the entries of the directory whose names have this prefix.
     fn named(&self, prefix: &str) -> Vec<PathBuf> {
         let entries = std::fs::read_dir(&self.dir).into_iter().flatten().flatten();
         entries.filter(|e| e.file_name().as_bytes().starts_with(prefix.as_bytes())).map(|e| e.path()).collect()
@@ -320,15 +322,16 @@ impl Backups {
         }
     }
 
-    /// Copies files into a directory, each under its hash. What an earlier backup has a copy of is linked to that. A
-    /// file that cannot be read, or is not what it was, is left out. Returns their number and size.
+    /// Copies files into a directory, each under its hash. If an earlier backup has an intact copy, that is hard-linked
+    /// instead. Files that cannot be read or have changed are left out. Returns the number of files and their total
+    /// size, bytes.
     fn copy_all(&self, files: &[Stored], dir: &Path) -> Result<(u64, u64)> {
         if files.is_empty() {
             return Ok((0, 0));
         }
         std::fs::DirBuilder::new().mode(0o700).create(dir).map_err(BackupError::io(dir))?;
         let earlier = self.complete_dirs();
-        // Backups of earlier versions hold other names of the files that are in use.
+        // Backups of earlier versions contain hard links to the files in use, which are not copies.
         let used: HashSet<(u64, u64)> = files.iter().filter_map(|file| inode(&file.path)).collect();
         let is_copy = |backup: &PathBuf, hash: &str| {
             let path = backup.join(ARTIFACTS).join(hash);
@@ -352,12 +355,12 @@ impl Backups {
     }
 }
 
-/// Copies a file in use; returns false, and leaves nothing, if it cannot be read or is not what it was.
+/// Copies a file in use. If the file cannot be read or has changed, returns false and leaves no copy.
 fn copy_to(file: &Stored, to: &Path) -> Result<bool> {
     let Ok(mut source) = file::open_regular(&file.path) else { return Ok(false) };
     let mut options = std::fs::OpenOptions::new();
     let mut target = options.write(true).create_new(true).mode(0o400).open(to).map_err(BackupError::io(to))?;
-    // On Linux this shares the blocks where the file system can.
+    // On Linux, this shares the blocks if the file system supports it.
     let copied = io::copy(&mut source, &mut target).and_then(|_| target.sync_all());
     match copied {
         Err(error) if matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => {
@@ -371,19 +374,20 @@ fn copy_to(file: &Stored, to: &Path) -> Result<bool> {
     }
 }
 
-/// Returns the copy of an artifact in the directory of a backup, if it is what was written. A link is no copy.
+/// Returns the path of the copy of an artifact in a backup, if its content is as written. A symbolic link does not
+/// count.
 fn intact(backup: &Path, hash: &str) -> Option<PathBuf> {
     let copy = backup.join(ARTIFACTS).join(hash);
     let is_copy = Path::new(hash).components().count() == 1 && !copy.is_symlink();
     (is_copy && hash_of(&copy).is_ok_and(|now| now == hash)).then_some(copy)
 }
 
-/// Returns device and inode of a file, by which its names are the same.
+/// Returns the device and inode of a file, which all its hard links share.
 fn inode(path: &Path) -> Option<(u64, u64)> {
     std::fs::metadata(path).ok().map(|meta| (meta.dev(), meta.ino()))
 }
 
-/// Reads the key beside a database; `None` if there is none yet.
+/// Reads the key beside a database. Returns `None` if there is none yet.
 fn read_key(path: &Path) -> Result<Option<Vec<u8>>> {
     match file::read_capped(path, 1 << 10) {
         Ok(key) => Ok(Some(key)),

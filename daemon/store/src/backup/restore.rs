@@ -1,8 +1,8 @@
-//! Puts a backup in the place of the database. The caller holds the locks of the database, and nobody has it open.
+//! Replaces a database with a backup. The caller holds the locks of the database, and no process has it open.
 //!
-//! The copy is completed beside the database and renamed to `….restored`: from then on the restore is certain, and
-//! [`finish`], which also every start of the daemon calls, does the rest. A write-ahead log that belonged to the old
-//! file never meets the new one.
+//! The copy is completed beside the database and renamed to `….restored`. From then on, the restore is certain:
+//! [`finish`] does the rest, and every start of the daemon calls it. The write-ahead log of the old database is never
+//! applied to the new one.
 
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -19,20 +19,20 @@ use afd_base::file::{self, with_suffix};
 const PARTIAL: &str = ".restoring";
 /// Suffix of the complete copy.
 const COMPLETE: &str = ".restored";
-/// Suffix of the key that belongs to it.
+/// Suffix of the key of the complete copy.
 const KEY_COMPLETE: &str = ".key.restored";
 
-/// Restores a backup, by default the newest, after checking it. What was there is kept in a directory beside the
+/// Checks a backup, by default the newest, and restores it. The replaced database is kept in a directory beside the
 /// backups.
 ///
 /// # Errors
-/// [`BackupError`]; the database is as it was then.
+/// [`BackupError`]. The database is then as it was.
 pub fn restore(backups: &Backups, name: Option<&str>, database: &Path) -> Result<Restored> {
     let database = &real(database);
     let backup = backups.verify(name)?.backup;
     let from = backups.dir().join(&backup.name);
     let partial = with_suffix(database, PARTIAL);
-    // What is left of one that was stopped would be rolled back into this one.
+    // Remove the files of an interrupted restore, because SQLite would roll back its journal into this copy.
     clear(&partial).map_err(BackupError::io(&partial))?;
     let prepared = copy_file(&from.join(DATABASE), &partial).and_then(|()| prepare(backups, &partial, database));
     prepared.inspect_err(|_| _ = clear(&partial))?;
@@ -55,8 +55,9 @@ pub fn restore(backups: &Backups, name: Option<&str>, database: &Path) -> Result
     })
 }
 
-/// Makes a copy one of this machine: nothing in it runs by itself, it names artifact files of this machine only (a
-/// backup of another one, or of another user, says where they were there), and it is another store.
+/// Adapts a copy to this machine. It removes foreign triggers and views, so that nothing in the copy runs by itself. It
+/// changes the paths of artifacts, which may be those of another machine or user, to files of this machine. It makes
+/// the copy a store of its own.
 fn prepare(backups: &Backups, copy: &Path, database: &Path) -> Result<()> {
     {
         let mut connection = rusqlite::Connection::open(copy).map_err(StoreError::from)?;
@@ -69,7 +70,7 @@ fn prepare(backups: &Backups, copy: &Path, database: &Path) -> Result<()> {
     open_copy(copy).map(drop).map_err(|error| BackupError::copied("the copy", error))
 }
 
-/// Removes a copy that is not complete, with what SQLite keeps beside it.
+/// Removes an incomplete copy, with the files that SQLite keeps beside it.
 fn clear(partial: &Path) -> io::Result<()> {
     ["", "-journal", "-wal", "-shm"].iter().try_for_each(|suffix| remove(&with_suffix(partial, suffix)))
 }
@@ -82,16 +83,16 @@ pub fn remove_unfinished(database: &Path) {
     }
     let left = clear(&with_suffix(database, PARTIAL)).and_then(|()| remove(&with_suffix(database, KEY_COMPLETE)));
     if let Err(error) = left {
-        tracing::warn!(%error, database = %database.display(), "cannot remove what a restore left");
+        tracing::warn!(%error, database = %database.display(), "cannot remove the files of an interrupted restore");
     }
 }
 
-/// Gives a copy an origin of its own: what is recorded from now on differs from what the other one recorded since.
+/// Gives a copy an origin of its own, because its later records differ from those that the original recorded since.
 fn become_another(copy: &Path, replaced: &Path) -> Result<()> {
     let connection = rusqlite::Connection::open(copy).map_err(StoreError::from)?;
     let former = match rusqlite::Connection::open_with_flags(replaced, OpenFlags::SQLITE_OPEN_READ_ONLY) {
         Err(_) if !replaced.exists() => Vec::new(),
-        // One that cannot be read is most likely what the backup was made of.
+        // If the replaced database cannot be read, it most likely is the one from which the backup was made.
         opened => opened
             .map_err(StoreError::from)
             .and_then(|replaced| crate::origins_of(&replaced))
@@ -101,7 +102,8 @@ fn become_another(copy: &Path, replaced: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns the database that a path means: companions lie beside the file, not beside a link to it.
+/// Returns the file to which the path of a database leads. Companion files are beside the file, not beside a link to
+/// it.
 fn real(database: &Path) -> PathBuf {
     database.canonicalize().unwrap_or_else(|_| database.to_owned())
 }
@@ -150,7 +152,7 @@ fn copy_file(from: &Path, to: &Path) -> Result<()> {
     std::fs::File::open(to).and_then(|f| f.sync_all()).map_err(BackupError::io(to))
 }
 
-/// Copies to a file that must not exist: what is there may be another name of what is copied.
+/// Copies a file to a path that must not exist. An existing file could be another hard link of the source.
 fn copy_new(from: &Path, to: &Path) -> Result<()> {
     let mut source = std::fs::File::open(from).map_err(BackupError::io(from))?;
     let mut options = std::fs::OpenOptions::new();
@@ -158,7 +160,7 @@ fn copy_new(from: &Path, to: &Path) -> Result<()> {
     io::copy(&mut source, &mut target).and_then(|_| target.sync_all()).map_err(BackupError::io(to))
 }
 
-/// Creates a directory that did not exist before, for what a restore replaces.
+/// Creates a new directory for the files that a restore replaces.
 fn new_directory(parent: &Path) -> Result<PathBuf> {
     for name in names(now_ms()) {
         let dir = parent.join(name + REPLACED);
@@ -170,7 +172,8 @@ fn new_directory(parent: &Path) -> Result<PathBuf> {
     Err(BackupError::NotFound("no free name".to_owned()))
 }
 
-/// Keeps the files of the database that is replaced; `None` if there is nothing in it.
+/// Keeps the files of the database that is replaced. Returns their directory; `None` if the database is empty or
+/// missing.
 fn keep_old(backups: &Backups, database: &Path) -> Result<Option<PathBuf>> {
     if std::fs::metadata(database).map_or(0, |meta| meta.len()) == 0 {
         return Ok(None);
@@ -191,8 +194,8 @@ fn keep_old(backups: &Backups, database: &Path) -> Result<Option<PathBuf>> {
     Ok(Some(dir))
 }
 
-/// Puts back the artifact files that are missing; returns their number, and those of which there is no copy, or that
-/// cannot be written.
+/// Restores the artifact files that are missing. Returns their number, and the files that have no intact copy or cannot
+/// be written.
 fn put_back(backups: &Backups, from: &Path, database: &Path) -> Result<(u64, Lost)> {
     let (connection, _) = open_copy(database)?;
     let (mut count, mut lost) = (0, Lost::default());
@@ -204,7 +207,7 @@ fn put_back(backups: &Backups, from: &Path, database: &Path) -> Result<(u64, Los
         match written {
             Some(Ok(())) => count += 1,
             Some(Err(error)) => {
-                // The memory is restored already.
+                // Continue, because the database is already restored.
                 tracing::warn!(%error, file = %file.path.display(), "cannot put back an artifact");
                 lost.add(&file.path);
             }
@@ -214,7 +217,7 @@ fn put_back(backups: &Backups, from: &Path, database: &Path) -> Result<(u64, Los
     Ok((count, lost))
 }
 
-/// Copies a file to a place where nothing is yet, as a whole or not at all.
+/// Copies a file to a path that does not exist, completely or not at all.
 fn copy_whole(from: &Path, to: &Path) -> io::Result<()> {
     let dir = to.parent().unwrap_or(Path::new("."));
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;

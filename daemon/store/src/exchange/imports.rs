@@ -1,5 +1,5 @@
-//! Accepted imports and their decisions. A resumed import starts at the beginning of its file: records that are in the
-//! database already change nothing, and it keeps the decisions of the earlier run.
+//! Accepted imports and their decisions. A resumed import starts at the beginning of its file. Records that are already
+//! in the database change nothing, and the import keeps the decisions of the earlier run.
 
 use std::collections::HashSet;
 
@@ -15,7 +15,7 @@ pub struct Import {
     pub id: i64,
     /// Name of the copy of the file in the directory of the database.
     pub file: String,
-    /// Whether it may change sessions that were here before.
+    /// Whether it may change existing sessions.
     pub merge: bool,
 }
 
@@ -51,7 +51,7 @@ pub fn complete(connection: &Connection, import: i64) -> Result<()> {
     Ok(())
 }
 
-/// Stores a decision of an import in favour of its file.
+/// Stores the decision of an import to use the version in its file for a uid.
 pub(super) fn choose(connection: &Connection, import: i64, uid: &str) -> Result<()> {
     connection.run(
         "INSERT OR IGNORE INTO import_choices (import_id, uid) VALUES (:import_id, :uid)",
@@ -60,7 +60,7 @@ pub(super) fn choose(connection: &Connection, import: i64, uid: &str) -> Result<
     Ok(())
 }
 
-/// Returns the decisions of an import.
+/// Returns the uids for which an import decided to use the version in its file.
 pub(super) fn choices(connection: &Connection, import: i64) -> Result<HashSet<String>> {
     connection.all("SELECT uid FROM import_choices WHERE import_id = :import_id", args! {import_id: import}, |row| {
         row.get("uid")

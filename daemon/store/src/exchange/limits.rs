@@ -1,26 +1,26 @@
-//! Limits of the fields of records: those of the calls that write the same, and bounds within which figures can be
-//! added.
+//! Limits of the fields of records. Lengths and ranges are those of the calls that write the same fields. Figures are
+//! bounded so that they can be added.
 
 use serde_json::Value;
 
 use super::Record;
 use crate::now_ms;
 
-/// Maximum of a figure of a record: sums of them stay numbers.
+/// Maximum of a figure of a record, so that sums of figures do not overflow.
 pub const MAX_FIGURE: i64 = 1_000_000_000;
-/// How far a time of a file may lie ahead, milliseconds: clocks differ.
+/// How far a time in a file may be in the future, milliseconds. Clocks of machines differ.
 const AHEAD: i64 = 86_400_000;
 
-/// Returns the range of a time, UTC milliseconds.
+/// Returns the permitted range of a time in a record, UTC milliseconds.
 pub fn times() -> (i64, i64) {
     (0, now_ms() + AHEAD)
 }
 
 /// The limits of the fields of some kinds of records.
 pub struct Limits {
-    /// Returns the maximum length of a text field of a kind, characters.
+    /// Returns the maximum length of a text field, characters, given the kind and the field.
     pub longest: fn(&str, &str) -> usize,
-    /// Returns the range of a numeric field of a kind.
+    /// Returns the range of a numeric field, given the kind and the field.
     pub range: fn(&str, &str) -> (i64, i64),
 }
 
@@ -28,7 +28,7 @@ impl Limits {
     /// Checks the lengths and ranges of the fields of a record.
     ///
     /// # Errors
-    /// Names the field, the expected range or length, and the received value.
+    /// If a value exceeds its limit. The message names the field, the expected range or length, and the received value.
     pub fn check(&self, kind: &str, record: &Record) -> Result<(), String> {
         for (field, value) in record {
             match value {

@@ -1,4 +1,4 @@
-//! Loading records of many kinds, each of which may refer to those before.
+//! Loads records of many kinds. A record may refer to earlier records.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,10 +15,10 @@ pub struct Loader {
     references: References,
     /// Uids of skipped records, with the reason to report, if any. Records that refer to them are skipped, too.
     unwanted: HashMap<String, Option<&'static str>>,
-    /// `None` where records are only checked.
+    /// The import; `None` if records are only checked.
     import: Option<Import>,
     chosen: HashSet<String>,
-    /// Uids of this store and of those that it replaced.
+    /// Uids of this store and of the stores that it replaced.
     ours: Vec<String>,
 }
 
@@ -33,7 +33,7 @@ fn tables<'a>(
 }
 
 impl Loader {
-    /// Returns a loader for the records of an import, which are of these kinds.
+    /// Returns a loader for the records of an import, which have these kinds.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -49,8 +49,8 @@ impl Loader {
         })
     }
 
-    /// Returns a loader that checks the fields of records of these kinds, in a database without rows that does not
-    /// enforce references.
+    /// Returns a loader that only checks the fields of records of these kinds. The database must have no rows and must
+    /// not enforce references.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -66,17 +66,18 @@ impl Loader {
         })
     }
 
-    /// Returns the uids of this store and of those that it replaced.
+    /// Returns the uids of this store and of the stores that it replaced.
     pub fn ours(&self) -> &[String] {
         &self.ours
     }
 
-    /// Returns whether records may change sessions that were here before.
+    /// Returns whether records may change existing sessions.
     pub fn merges(&self) -> bool {
         self.import.as_ref().is_none_or(|import| import.merge)
     }
 
-    /// Stores the decision to use the file for a session or conversation (its uid), or a baseline (its origin).
+    /// Stores the decision to use the version in the file of a session or conversation (by its uid) or of a baseline
+    /// (by its origin).
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -89,15 +90,15 @@ impl Loader {
         Ok(())
     }
 
-    /// Returns whether this or an earlier run of the import decided so.
+    /// Returns whether this run, or an earlier run of the import, decided to use the version in the file.
     pub fn chose(&self, uid: &str) -> bool {
         self.chosen.contains(uid)
     }
 
-    /// Inserts the row of a record, or renews it if the record is newer.
+    /// Inserts the row of a record, or updates the row if the record is newer.
     ///
     /// # Errors
-    /// If a field does not fit, refers to a row that is not here, or another row has what only one may have.
+    /// If a field is invalid or refers to a missing row, or if another row has a value that must be unique.
     pub fn load(&mut self, connection: &Connection, kind: &Kind, record: Record) -> Result<Loaded, LoadError> {
         let table = self
             .tables
@@ -106,7 +107,7 @@ impl Loader {
         table.load_among(connection, record, true, &mut self.references)
     }
 
-    /// Returns whether the row of a record is not here, or is older.
+    /// Returns whether a record is new to this store: its row is missing, or is older and not deleted.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -117,25 +118,26 @@ impl Loader {
         Ok(table.state_of(connection, uid)?.is_none_or(|(here, deleted)| !deleted && at.is_some_and(|at| at > here)))
     }
 
-    /// Skips a record. Records that refer to it are reported with the reason `why`; without one they count as present.
+    /// Skips a record. Records that refer to it are reported with the reason `why`. Without a reason, they count as
+    /// present.
     pub fn leave_out(&mut self, record: &Record, why: Option<&'static str>) {
         self.unwanted.extend(record.get("uid").and_then(Value::as_str).map(|uid| (uid.to_owned(), why)));
     }
 
-    /// Returns what becomes of a record that refers by this field to one that was left out; `None` if it does not.
+    /// Returns the result for a record whose field `field` refers to a skipped record; `None` if it refers to none.
     pub fn left_out(&self, record: &Record, field: &str) -> Option<Result<Loaded, LoadError>> {
         let why = self.unwanted.get(record.get(field).and_then(Value::as_str)?)?;
         Some(why.map_or(Ok(Loaded::Present), |why| Err(LoadError::Taken(why.to_owned()))))
     }
 
-    /// Makes references to a record mean a row that is here.
+    /// Redirects references to a record to an existing row.
     pub fn alias(&mut self, kind: &Kind, record: &Record, id: i64) {
         if let Some(uid) = record.get("uid").and_then(Value::as_str) {
             self.references.alias(kind.table, uid.to_owned(), id);
         }
     }
 
-    /// Returns whether the row of a record is here.
+    /// Returns whether the row of a record exists.
     ///
     /// # Errors
     /// When the database cannot be read.

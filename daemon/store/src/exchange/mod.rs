@@ -1,6 +1,6 @@
-//! Rows as JSON objects that mean the same in every copy of a memory: columns in camelCase, without the row id; a
-//! reference is the uid of the row that it names, under the name of the column without `Id`. Texts that hold JSON stay
-//! texts, so nothing is lost; what is no text is written in Base64.
+//! Rows as JSON objects that mean the same in every copy of a memory. Column names are in camelCase, and the row id is
+//! left out. A reference is the uid of the row to which it refers, under the name of the column without `Id`. Texts
+//! that hold JSON stay texts, so that nothing is lost. Binary values are written in Base64.
 
 pub mod imports;
 mod limits;
@@ -22,29 +22,30 @@ pub use loader::Loader;
 /// A row as a JSON object.
 pub type Record = Map<String, Value>;
 
-/// What became of a record.
+/// Result of loading a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Loaded {
-    /// It was inserted.
+    /// The row was inserted.
     Inserted,
-    /// Its row is here and as new.
+    /// The row exists, and the record is not newer.
     Present,
-    /// Its row is here, and the record is newer.
+    /// The row exists, and the record is newer.
     Newer,
-    /// Nothing yet: what it replaces is removed in pieces, and the record is to be loaded again in the next one.
+    /// Nothing was loaded yet. The rows that the record replaces are removed in pieces; load it again in the next
+    /// piece.
     Unfinished,
 }
 
 /// Why a record cannot become a row.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// A field is missing, unknown, or has a value that its column refuses; holds the message.
+    /// A field is missing or unknown, or its column refuses the value. Holds the message.
     #[error("{0}")]
     Invalid(String),
-    /// Another row holds a place that only one may have; holds the message.
+    /// The record conflicts with what exists, such as a value that must be unique. Holds the message.
     #[error("{0}")]
     Taken(String),
-    /// It refers to a row that is not here; holds the message.
+    /// The record refers to a missing row. Holds the message.
     #[error("{0}")]
     Missing(String),
     /// The database operation failed.
@@ -61,13 +62,14 @@ impl From<rusqlite::Error> for LoadError {
 /// A kind of record.
 #[derive(Debug, Clone, Copy)]
 pub struct Kind {
-    /// Its `type`.
+    /// Value of the field `type`.
     pub name: &'static str,
-    /// The table.
+    /// Name of the table.
     pub table: &'static str,
-    /// Columns that belong to this copy alone.
+    /// Columns that only concern this copy and are not exchanged.
     pub skipped: &'static [&'static str],
-    /// Columns that make two rows the same, though two copies gave them different uids; empty where only the uid does.
+    /// Columns by which two rows are the same although two copies gave them different uids. Empty if only the uid
+    /// identifies a row.
     pub natural: &'static [&'static str],
 }
 
@@ -79,17 +81,18 @@ struct Column {
     binary: bool,
 }
 
-/// How the uids that records refer to become row ids.
+/// Mapping from the uids in references to row ids.
 #[derive(Default)]
 struct References {
-    /// Rows that have another uid in the copy that records come from, by table.
+    /// Existing rows that have another uid in the source copy, by table and by that uid.
     aliases: HashMap<&'static str, HashMap<String, i64>>,
-    /// Whether any uid will do: only the other fields are checked, in a database without rows.
+    /// Whether references are accepted unchecked, because only the other fields are checked, in a database without
+    /// rows.
     unchecked: bool,
 }
 
 impl References {
-    /// Returns the row that a uid refers to.
+    /// Returns the id of the row to which a uid refers; `None` if there is none.
     fn row(&self, connection: &Connection, table: &str, uid: &str) -> Result<Option<i64>> {
         if self.unchecked {
             return Ok(Some(1));
@@ -106,7 +109,7 @@ impl References {
 }
 
 impl Column {
-    /// Returns the name of its field.
+    /// Returns the name of the column in a record.
     fn field(&self) -> String {
         let name = if self.table.is_some() { self.name.trim_end_matches("_id") } else { &self.name };
         let mut field = String::new();
@@ -129,7 +132,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// Reads the columns of a table. `skipped` ones belong to this copy alone.
+    /// Reads the columns of a table, except those in `skipped`, which only concern this copy.
     pub fn of(connection: &Connection, name: &'static str, skipped: &[&str]) -> Result<Self> {
         let mut columns: Vec<Column> = connection.all(
             "SELECT c.name, c.type = 'BLOB' AS binary, c.\"notnull\" AS required, f.\"table\" AS target FROM pragma_table_info(:table) c
@@ -146,8 +149,8 @@ impl Table {
         Ok(Self { name, columns, natural: &[] })
     }
 
-    /// Calls `each` with the records of the rows that meet a condition on `t` with the value `:owner`, in the order of
-    /// their row ids.
+    /// Calls `each` with the records of the rows that meet a condition, in the order of their row ids. In the
+    /// condition, `t` is the table and `:owner` has the value `owner`.
     pub fn dump(&self, connection: &Connection, condition: &str, owner: i64, each: impl FnMut(Record)) -> Result<()> {
         self.select(connection, &format!("WHERE {condition} AND :owner IS NOT NULL ORDER BY t.id"), owner, each)
     }
@@ -166,7 +169,7 @@ impl Table {
         self.columns.iter().any(|c| c.name == column)
     }
 
-    /// Returns the expression of the value of a column.
+    /// Returns the SQL expression for the value of a column in a record.
     fn value_of(&self, column: &Column) -> String {
         match &column.table {
             Some(table) => format!("(SELECT uid FROM {table} r WHERE r.id = t.{})", column.name),
@@ -197,10 +200,11 @@ impl Table {
         Ok(())
     }
 
-    /// Inserts the row of a record. A row with its uid stays as it is, unless `renew` is set and the record is newer.
+    /// Inserts the row of a record. A row with the same uid stays as it is, unless `renew` is set and the record is
+    /// newer.
     ///
     /// # Errors
-    /// If a field does not fit, or another row has what only one may have.
+    /// If a field is invalid or refers to a missing row, or if another row has a value that must be unique.
     pub fn load(&self, connection: &Connection, record: Record, renew: bool) -> Result<Loaded, LoadError> {
         self.load_among(connection, record, renew, &mut References::default())
     }
@@ -229,7 +233,7 @@ impl Table {
         let known = self.state_of(connection, &uid)?;
         if let Some((at, deleted)) = known {
             let deletes = self.has("deleted_at") && record.contains_key("deletedAt");
-            // What was deleted stays deleted, whatever the clocks say.
+            // A deleted row stays deleted, even if the record is newer.
             if deleted && !deletes
                 || deleted == deletes && record.get("updatedAt").and_then(Value::as_i64).is_none_or(|new| new <= at)
             {
@@ -247,7 +251,7 @@ impl Table {
             return Ok(Loaded::Present);
         }
         if known.is_some() {
-            // What the newer version does not have is gone.
+            // Clear the optional columns that the newer version does not have.
             for column in self.columns.iter().filter(|column| !column.required) {
                 if !names.contains(&column.name.as_str()) {
                     names.push(&column.name);
@@ -266,7 +270,7 @@ impl Table {
         Ok(if known.is_some() { Loaded::Newer } else { Loaded::Inserted })
     }
 
-    /// Returns the row that is the same by its natural columns.
+    /// Returns the id of the existing row that has the same natural columns.
     fn same(&self, connection: &Connection, names: &[&str], values: &[Sql]) -> Result<Option<i64>> {
         let natural: Option<Vec<usize>> =
             self.natural.iter().map(|n| names.iter().position(|name| name == n)).collect();
@@ -278,7 +282,7 @@ impl Table {
         connection.first(&sql, params_from_iter(values), |row| row.get("id"))
     }
 
-    /// Returns the columns that a record has, and their values.
+    /// Returns the columns for which a record has values, and these values.
     fn values(
         &self,
         connection: &Connection,
@@ -295,7 +299,7 @@ impl Table {
                     None if !column.required => continue,
                     None => {
                         return Err(LoadError::Missing(format!(
-                            "{field}: expected the uid of a row that is here or comes before, got {uid:?}"
+                            "{field}: expected the uid of an existing row or an earlier record, got {uid:?}"
                         )));
                     }
                 },
@@ -321,7 +325,8 @@ impl Table {
         Ok((names, values))
     }
 
-    /// Returns when the row with a uid was changed last, UTC milliseconds, and whether it was deleted.
+    /// Returns the time of the last change of the row with a uid, UTC milliseconds, and whether it is deleted; `None`
+    /// if there is no such row.
     fn state_of(&self, connection: &Connection, uid: &str) -> Result<Option<(i64, bool)>> {
         let deleted = if self.has("deleted_at") { "deleted_at IS NOT NULL" } else { "0" };
         let sql = format!("SELECT updated_at, {deleted} AS deleted FROM {} WHERE uid = :uid", self.name);
@@ -330,7 +335,7 @@ impl Table {
     }
 }
 
-/// Calls `each` with the records of all rows of a kind, each with its type.
+/// Calls `each` with the records of all rows of a kind. Each record includes its type.
 pub fn dump_kind(connection: &Connection, kind: &Kind, mut each: impl FnMut(Record)) -> Result<()> {
     Table::of(connection, kind.table, kind.skipped)?.dump_all(connection, |mut record| {
         record.insert("type".to_owned(), Value::from(kind.name));
@@ -338,7 +343,8 @@ pub fn dump_kind(connection: &Connection, kind: &Kind, mut each: impl FnMut(Reco
     })
 }
 
-/// Gives a row that nothing refers to the uid of a record, which then replaces its content.
+/// Gives the uid of a record to a row to which nothing refers. The row counts as older than any record, so loading the
+/// record then replaces its content.
 ///
 /// # Errors
 /// When the database cannot be written.
@@ -348,14 +354,14 @@ pub fn become_row(connection: &Connection, kind: &Kind, id: i64, uid: &str) -> R
     Ok(())
 }
 
-/// Returns a name for a row whose own name is taken: with the end of its uid.
+/// Returns a name for a row whose own name is taken: that name with the end of the uid.
 pub fn another_name(name: &str, uid: &str) -> String {
     let end: String = uid.chars().rev().take(8).collect::<Vec<_>>().into_iter().rev().collect();
     let kept: String = name.chars().take(100).collect();
     format!("{kept} ({end})")
 }
 
-/// Returns whether any row refers to a row of a table.
+/// Returns whether any row refers to a row of a table, which is given by its id.
 pub fn is_referenced(connection: &Connection, table: &str, id: i64) -> Result<bool> {
     let mut statement = connection.prepare_cached(
         "SELECT m.name AS name, f.\"from\" AS source FROM sqlite_schema m, pragma_foreign_key_list(m.name) f
@@ -378,7 +384,8 @@ fn row_of(connection: &Connection, table: &str, uid: &str) -> Result<Option<i64>
     connection.first(&sql, args! {uid}, |row| row.get("id"))
 }
 
-/// Tells a value that a column refuses, and a place that is taken, from a failure of the database.
+/// Distinguishes errors of SQLite: a value that is already taken, a value that its column refuses, or a failure of the
+/// database.
 fn refused(error: rusqlite::Error) -> LoadError {
     let text = error.to_string();
     match error.sqlite_error() {

@@ -30,7 +30,7 @@ impl<E: Display> From<E> for Failure {
     }
 }
 
-/// Maximum delay of the first run, so that a daemon that never runs for long does its jobs too.
+/// Maximum delay of the first run, so that a daemon that only runs for short periods also runs its jobs.
 const MAX_FIRST_DELAY: Duration = Duration::from_secs(60);
 
 type Work = Box<dyn Fn() -> Pin<Box<dyn Future<Output = Outcome> + Send>> + Send + Sync>;
@@ -72,7 +72,7 @@ impl Jobs {
         Self { entries: Mutex::default(), tasks }
     }
 
-    /// Adds a job and starts its schedule. Must be called inside the runtime; the job ends with it.
+    /// Adds a job and starts its schedule. Must be called within the Tokio runtime. The job ends with the runtime.
     pub fn add<F, Fut>(&self, name: &'static str, about: &'static str, every: Duration, work: F)
     where
         F: Fn() -> Fut + Send + Sync + 'static,
@@ -128,7 +128,7 @@ impl Jobs {
     }
 }
 
-/// Marks a job as running until dropped, also when the run panics or is cancelled.
+/// Marks a job as running until dropped, even if the run panics or is cancelled.
 struct Running<'a>(&'a Entry);
 
 impl<'a> Running<'a> {

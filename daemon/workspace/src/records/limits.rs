@@ -1,4 +1,4 @@
-//! Limits of the records of sessions.
+//! Limits on the fields of session records.
 
 use afd_proto::pattern::PatternKind;
 use serde_json::Value;
@@ -35,10 +35,10 @@ fn range(kind: &str, field: &str) -> (i64, i64) {
     }
 }
 
-/// Checks the lengths and ranges of the fields of a record, and what kind of pattern it is.
+/// Checks the lengths and ranges of the fields of a record, and the kind of a pattern.
 ///
 /// # Errors
-/// The field, what was expected, and what came.
+/// Names the field, the expected value and the actual one.
 pub(crate) fn check(kind: &str, record: &Record) -> Result<(), String> {
     LIMITS.check(kind, record)?;
     let text = |field: &str| record.get(field).and_then(Value::as_str);

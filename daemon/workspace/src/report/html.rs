@@ -100,7 +100,7 @@ fn results(digest: &Digest, pictures: &[Picture]) -> Markup {
     }
 }
 
-/// Returns the artifacts of the pictures that stand beside bugs and results.
+/// Returns the uids of the artifacts whose images are shown with bugs and results.
 fn shown(digest: &Digest) -> HashSet<&String> {
     digest
         .bugs
@@ -110,7 +110,7 @@ fn shown(digest: &Digest) -> HashSet<&String> {
         .collect()
 }
 
-/// Renders the timeline. A picture that is `shown` elsewhere on the page is not embedded again.
+/// Renders the timeline. Images in `shown` appear elsewhere on the page and are not embedded again.
 fn timeline(moments: &[Moment], pictures: &[Picture], shown: &HashSet<&String>) -> Markup {
     let picture = |d: &Moment| find(pictures, d.picture.as_ref().filter(|uid| !shown.contains(uid)));
     html! {

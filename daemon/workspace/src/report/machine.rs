@@ -9,7 +9,8 @@ use super::super::summary::Digest;
 use super::Moment;
 use afd_store::rfc3339;
 
-/// Escapes text for an attribute or the content of an element; what XML 1.0 cannot hold becomes a space.
+/// Escapes text for an XML attribute or element. Replaces control characters other than line feeds, and characters that
+/// XML 1.0 forbids, with spaces.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

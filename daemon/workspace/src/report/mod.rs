@@ -1,4 +1,4 @@
-//! Session reports: Markdown with linked images, one self-contained HTML page, or a form for other programs
+//! Session reports: Markdown with linked images, one self-contained HTML page, or a machine-readable format
 //! ([`machine`]).
 
 pub mod html;
@@ -20,18 +20,18 @@ pub struct Picture {
     pub jpeg: Vec<u8>,
 }
 
-/// What a session did at a time.
+/// An entry in the timeline of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Moment {
     /// Time, UTC milliseconds.
     pub at: i64,
-    /// What was done, in words, without any typed text.
+    /// Description of the action or check, without typed text.
     pub what: String,
     /// Whether it succeeded.
     pub ok: bool,
-    /// Activity in front, as `package/activity`.
+    /// Foreground activity, as `package/activity`.
     pub activity: Option<String>,
-    /// Uid of the artifact with the picture that was taken.
+    /// Uid of the artifact of the screenshot.
     pub picture: Option<String>,
 }
 
@@ -56,7 +56,7 @@ fn plain(text: &str) -> String {
                 out.push('\\');
                 out.push(c);
             }
-            // Line breaks, and what would steer a terminal that shows the file.
+            // Line breaks, and control characters that a terminal would interpret.
             c if c.is_control() => out.push(' '),
             c => out.push(c),
         }

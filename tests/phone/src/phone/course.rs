@@ -64,7 +64,7 @@ impl Phone {
         }
     }
 
-    /// Brings an app to the foreground, on the page where it was left; returns false if there is no such app.
+    /// Brings an app to the foreground, on the page that was last open; returns false if there is no such app.
     pub fn open(&mut self, package: &str) -> bool {
         let Some(start) = self.apps.iter().find(|a| a.package == package).map(|a| a.start.clone()) else {
             return false;
@@ -116,8 +116,8 @@ impl Phone {
         self.scroll_by(rows * ROW);
     }
 
-    /// Puts the phone on a page, the start page by default, with only the start page behind it. Returns false if the
-    /// app or the page does not exist.
+    /// Shows a page, by default the start page. Only the start page is on the back stack. Returns false if the app or
+    /// the page does not exist.
     pub fn show_page(&mut self, package: &str, page: Option<&str>) -> bool {
         if !self.open(package) {
             return false;

@@ -20,7 +20,7 @@ pub struct Input {
     pub hit: Option<String>,
     /// Resource id of the node that was hit.
     pub hit_id: Option<String>,
-    /// Resource id of the node that is drawn last at the point, be it clickable or not.
+    /// Resource id of the node that is drawn last at the point, whether it is clickable or not.
     pub drawn_id: Option<String>,
     /// Coordinates, direction, key, package or length of the text.
     pub detail: String,
@@ -62,7 +62,7 @@ impl Phone {
 
     /// Launches an app; returns the top activity, or `None` if there is no such app.
     pub fn launch(&mut self, package: &str) -> Option<String> {
-        // A screen from outside stands for every app.
+        // An externally set screen counts as every app.
         let opened = self.shown.is_some() || self.open(package);
         if opened {
             self.record("launch", None, package.to_owned());
@@ -109,7 +109,7 @@ impl Phone {
         }
     }
 
-    /// Types into the focused field: ASCII characters only, `%s` stands for a space.
+    /// Types into the focused field: ASCII characters only, with `%s` for a space.
     pub fn type_text(&mut self, text: &str) {
         let clean: String = text.replace("%s", " ").chars().filter(char::is_ascii).collect();
         self.record("text", None, format!("{} characters", clean.chars().count()));

@@ -1,4 +1,4 @@
-//! The phone's state machine: open apps, scroll positions and variables, and the screen that follows from them.
+//! The phone's state machine: open apps, scroll positions and variables, and the resulting screen.
 
 mod course;
 mod inputs;
@@ -52,7 +52,7 @@ pub struct Phone {
     pub hint: Option<Hint>,
     /// Number of requests to the service, by path.
     pub requests: HashMap<String, usize>,
-    /// A screen and its activity that are shown instead of those of an app, for example one of a recording.
+    /// A screen and its activity that are shown instead of an app, for example from a recording.
     pub shown: Option<(Scene, String)>,
     /// Incremented with every change of the screen.
     pub ui_seq: u64,
@@ -117,7 +117,7 @@ impl Phone {
         }
     }
 
-    /// Returns whether gestures can reach the screen at all.
+    /// Returns whether the service can perform gestures at all.
     pub fn can_touch(&self) -> bool {
         self.shizuku || self.accessibility
     }

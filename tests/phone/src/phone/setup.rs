@@ -39,7 +39,7 @@ impl Setup {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Hint {
-    /// Package of the app: that of the release or of a debug build.
+    /// Package of the app: the release or a debug build.
     #[serde(rename = "packageName")]
     pub package: String,
     /// Version name.

@@ -31,7 +31,7 @@ fn every_key_can_be_set_and_is_known_to_the_file() {
             _ => "/some/text",
         };
         if name == "device.a.token_file" {
-            // Either this or the token.
+            // A device has either this or `token`.
             unset(&config, "device.a.token").expect("was set");
         }
         set(&config, &name, value).unwrap_or_else(|e| panic!("{name}: {e}"));

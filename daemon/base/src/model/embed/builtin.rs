@@ -1,9 +1,9 @@
-//! The built-in embedding: hashed features of a text, with random signs, summed in a vector.
+//! The built-in embedding: the sum of the hashed features of a text, with pseudo-random signs.
 //!
-//! The features are its words without their endings, pieces of its words (so that misspelled and inflected words stay
-//! near), pairs of characters in scripts without spaces, and the concepts of the thesaurus that it speaks of. Texts
-//! that share many rare features are near each other. It takes some ten microseconds, needs no file, and gives the same
-//! vectors everywhere.
+//! The features of a text are its stemmed words, pieces of its words (so that misspelled and inflected words stay
+//! near), pairs of characters in scripts without spaces, and the concepts of the thesaurus that it mentions. Texts that
+//! share many rare features are near each other. Computing a vector takes some ten microseconds and needs no file. The
+//! result is the same on every machine.
 
 use std::collections::HashMap;
 
@@ -12,9 +12,9 @@ use crate::text::{self, cut};
 
 /// Number of components of a vector.
 pub const DIMENSIONS: usize = 384;
-/// Components that a feature is spread over.
+/// Number of components over which a feature is spread.
 const SPREAD: u64 = 4;
-/// Maximum length of the text that is read, characters.
+/// Maximum length of the text that is embedded, characters. The rest is ignored.
 const MAX_TEXT: usize = 6_000;
 /// Weights of the kinds of features.
 const WORD: f32 = 1.0;
@@ -22,19 +22,20 @@ const STOP: f32 = 0.02;
 const PIECES: f32 = 1.2;
 const PAIR: f32 = 1.0;
 const CONCEPT: f32 = 2.2;
-/// Share of that weight that common concepts have.
+/// Factor for the weight of common concepts.
 const COMMON: f32 = 0.3;
-/// Lengths of the pieces of a word, characters, with a mark at its ends.
+/// Lengths of the pieces of a word, characters. A mark at each end of the word counts as a character.
 const PIECE: [usize; 2] = [3, 4];
 
 /// The built-in model. It has no state.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Builtin;
 
-/// Identity of the built-in model: a later one that makes other vectors has another one.
+/// Identity of the built-in model. A version that computes other vectors must have another identity.
 pub const BUILTIN: &str = "builtin/1";
 
-/// FNV-1a, finished so that all bits depend on all bytes: the same on every machine.
+/// Hashes a feature with FNV-1a and mixes the result, so that all bits depend on all bytes. The hash is the same on
+/// every machine.
 fn hash(kind: u8, feature: &[u8]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for byte in std::iter::once(&kind).chain(feature) {
@@ -49,7 +50,7 @@ fn mix(mut bits: u64) -> u64 {
     bits ^ (bits >> 33)
 }
 
-/// Features of a text with their weights.
+/// Returns the features of a text with their weights.
 fn features(text: &str) -> HashMap<u64, f32> {
     let mut features: HashMap<u64, f32> = HashMap::new();
     let mut counts: HashMap<String, f32> = HashMap::new();
@@ -88,11 +89,11 @@ fn features(text: &str) -> HashMap<u64, f32> {
 }
 
 impl Builtin {
-    /// Returns the vector of a text, of unit length; zeros if it has no words.
+    /// Returns the vector of a text, scaled to unit length. A text without words has a vector of zeros.
     pub fn vector(text: &str) -> Vec<f32> {
         let mut vector = vec![0.0_f32; DIMENSIONS];
         let features = features(cut::head(text, MAX_TEXT));
-        // In a fixed order: sums of floats depend on it.
+        // Add them in a fixed order, because the sum of floats depends on the order.
         let mut features: Vec<(u64, f32)> = features.into_iter().collect();
         features.sort_unstable_by_key(|(feature, _)| *feature);
         for (feature, weight) in features {

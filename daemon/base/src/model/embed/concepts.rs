@@ -1,8 +1,8 @@
-//! A thesaurus of what people say about apps, in twelve languages: which words stand for the same thing.
+//! A thesaurus of words about apps in twelve languages. It maps words with the same meaning to one concept.
 //!
-//! Its file has a concept a line, `KEY: term, term | term, ...`, a group for each language. A term that ends in `*`
-//! stands for all words that begin so. Terms are compared as folded words. A `~` before the key marks what is said so
-//! often that it says little.
+//! Its file has one concept per line, `KEY: term, term | term, ...`, with a group of terms for each language. A term
+//! that ends in `*` stands for all words that begin with it. Terms are compared as folded words. A `~` before the key
+//! marks a concept that is so common that it says little about a text.
 
 use std::sync::LazyLock;
 
@@ -10,14 +10,14 @@ use crate::text;
 
 const FILE: &str = include_str!("concepts.txt");
 
-/// Maximum number of words of a term, and of characters of one in a script without spaces.
+/// Maximum length of a term: words, and characters in a script without spaces.
 const MAX_WORDS: usize = 4;
 const MAX_DENSE: usize = 8;
 
-/// Number of a concept: its line in the file.
+/// Number of a concept: the index of its line in the file, not counting empty lines and comments.
 pub type Concept = u16;
 
-/// A term: where it stands in the text of all terms, and what it stands for.
+/// A term: its position in the text of all terms, and its concept.
 #[derive(Debug, Clone, Copy)]
 struct Term {
     from: u32,
@@ -27,7 +27,7 @@ struct Term {
     concept: Concept,
 }
 
-/// The terms, sorted.
+/// The thesaurus, with sorted terms.
 struct Thesaurus {
     text: String,
     terms: Vec<Term>,
@@ -70,7 +70,8 @@ impl Thesaurus {
         &self.text[from..from + usize::from(term.length)]
     }
 
-    /// Calls `each` with the concepts of the terms that are a text, or with `open` ones of which it is the beginning.
+    /// Calls `each` with the concept of each term that equals `wanted`. With `open`, only terms that stand for all
+    /// words that begin with them count.
     fn exactly(&self, wanted: &str, open: bool, each: &mut impl FnMut(Concept)) {
         let from = self.terms.partition_point(|t| self.of(t) < wanted);
         for term in self.terms[from..].iter().take_while(|t| self.of(t) == wanted) {
@@ -80,7 +81,8 @@ impl Thesaurus {
         }
     }
 
-    /// Calls `each` with the concepts of a phrase.
+    /// Calls `each` with the concepts of a phrase: those of the terms that equal it, and of the open terms that equal
+    /// its beginning, with at least three bytes of its last word.
     fn phrase(&self, phrase: &str, each: &mut impl FnMut(Concept)) {
         self.exactly(phrase, false, each);
         let last = phrase.rfind(' ').map_or(0, |at| at + 1);
@@ -90,19 +92,19 @@ impl Thesaurus {
     }
 }
 
-/// Returns a term as it is compared: its folded words with a space between.
+/// Returns the normalised form of a term, by which terms are compared: its folded words, separated by single spaces.
 fn key(term: &str) -> String {
     let folded = text::fold(term);
     let words: Vec<&str> = folded.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()).collect();
     words.join(" ")
 }
 
-/// Returns whether a concept is so common that it says little.
+/// Returns whether a concept is so common that it says little about a text.
 pub fn is_common(concept: Concept) -> bool {
     THESAURUS.common.contains(&concept)
 }
 
-/// Returns the concepts that a text speaks of, without repetition, sorted.
+/// Returns the concepts that a text mentions, sorted and without duplicates.
 pub fn of(text: &str) -> Vec<Concept> {
     let thesaurus = &*THESAURUS;
     let folded = text::fold(text);

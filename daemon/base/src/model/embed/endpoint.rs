@@ -1,4 +1,4 @@
-//! An embedding model behind HTTP: `/embeddings` as OpenAI defines it and many servers implement it.
+//! An embedding model over HTTP: the `/embeddings` API of OpenAI, which many servers implement.
 
 use std::time::Duration;
 
@@ -72,17 +72,17 @@ impl EmbeddingEndpoint {
         if !status.is_success() {
             return Err(status_error(status));
         }
-        let response: Response = serde_json::from_slice(&body).map_err(|_| malformed("is no list of embeddings"))?;
+        let response: Response = serde_json::from_slice(&body).map_err(|_| malformed("is not a list of embeddings"))?;
         let mut vectors = vec![Vec::new(); texts.len()];
         for mut item in response.data {
             normalize(&mut item.embedding);
             let usable =
                 (1..=MAX_DIMENSIONS).contains(&item.embedding.len()) && item.embedding.iter().all(|x| x.is_finite());
-            // Nothing is near to zeros.
+            // A vector of zeros has no direction, so nothing is near it.
             let usable = usable && item.embedding.iter().any(|x| *x != 0.0);
             match vectors.get_mut(item.index).filter(|_| usable) {
                 Some(place) => *place = item.embedding,
-                None => return Err(malformed("has an embedding that does not fit")),
+                None => return Err(malformed("has an embedding with an invalid index, size or value")),
             }
         }
         let size = vectors.first().map_or(0, Vec::len);

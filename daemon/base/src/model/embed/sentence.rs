@@ -1,6 +1,6 @@
-//! A sentence model from a directory, run in this process: a BERT encoder, whose outputs are averaged, in the form in
-//! which such models are published: `config.json`, `tokenizer.json`, `model.safetensors`, and beside them
-//! `sentence_bert_config.json` and `1_Pooling/config.json`.
+//! A sentence model from a directory, run in this process: a BERT encoder whose outputs are combined into one vector.
+//! The directory has the files in which such models are published: `config.json`, `tokenizer.json` and
+//! `model.safetensors`, and optionally `sentence_bert_config.json` and `1_Pooling/config.json`.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
@@ -17,28 +17,29 @@ use super::{EmbeddedQuery, Embedder, Embedding, ModelError, normalize};
 use crate::task::run_blocking;
 use crate::text::cut;
 
-/// Maximum number of tokens of a text, unless the model says less: time grows with them.
+/// Maximum number of tokens of a text, unless the model sets a lower limit. The time grows with the number of tokens.
 const MAX_TOKENS: usize = 256;
 
-/// Letters of a token, up to which a model does not know the script, and from and up to which its knowledge of the
-/// language grows. In English a token of a model for English has 3 to 5.6 letters, one in German, French, Italian or
-/// Polish 1.8 to 2.9, one in Chinese 1.
+/// Thresholds of the letters per token of a text. Up to `SCRIPT`, the model does not know the script. Between
+/// `LANGUAGE_FROM` and `LANGUAGE_UP_TO`, its knowledge of the language grows. With a model for English, a token of an
+/// English text has 3 to 5.6 letters, a token of a German, French, Italian or Polish text 1.8 to 2.9, and a token of a
+/// Chinese text 1.
 const SCRIPT: f64 = 1.15;
 const LANGUAGE_FROM: f64 = 2.6;
 const LANGUAGE_UP_TO: f64 = 3.2;
 
-/// Length of the text by which the language is told, characters: fewer than a model reads.
+/// Length of the text from which the language is determined, characters. A model reads more than that.
 const MAX_TOLD: usize = 240;
 
-/// How long files stay as they are before they are read again.
+/// Time for which files must be unchanged before they are read again.
 const CHANGING: Duration = Duration::from_secs(2);
 
-/// How the outputs for the tokens become one vector.
+/// How the outputs for the tokens are combined into one vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Pooling {
-    /// Their mean.
+    /// The mean of all outputs.
     Mean,
-    /// That of the first token.
+    /// The output for the first token.
     First,
 }
 
@@ -49,11 +50,11 @@ struct Loaded {
     pooling: Pooling,
 }
 
-/// A sentence model. It is loaded when it is needed.
+/// A sentence model, which is loaded on demand.
 pub struct SentenceModel {
     directory: PathBuf,
     identity: String,
-    /// Sizes and times of the files that the identity is of.
+    /// Sizes and modification times of the model files, to detect changes.
     stamp: Stamp,
     loaded: Arc<Mutex<Option<Arc<Loaded>>>>,
     used: Mutex<Instant>,
@@ -63,14 +64,14 @@ fn json(file: &Path) -> Option<Value> {
     serde_json::from_slice(&crate::file::read_capped(file, 1 << 20).ok()?).ok()
 }
 
-/// Files of a model that must be there, and their maximum sizes, bytes.
+/// Required files of a model, and their maximum sizes, bytes.
 const FILES: [(&str, u64); 3] =
     [("config.json", 1 << 20), ("tokenizer.json", 256 << 20), ("model.safetensors", 4 << 30)];
 
 /// Maximum length of the header of the weights, bytes.
 const MAX_HEADER: u64 = 100 << 20;
 
-/// Checks that the files are regular and not larger than any model of this kind, before they are read whole.
+/// Checks, before the files are read whole, that they are regular files within their maximum sizes.
 fn check_files(directory: &Path) -> Result<(), String> {
     for (name, most) in FILES {
         let file = directory.join(name);
@@ -82,7 +83,7 @@ fn check_files(directory: &Path) -> Result<(), String> {
     check_header(&directory.join("model.safetensors"))
 }
 
-/// Checks that the header of the weights, whose length stands at their start, fits the file.
+/// Checks that the header of the weights fits the file. The file begins with the length of the header.
 fn check_header(file: &Path) -> Result<(), String> {
     let failed = |e: std::io::Error| format!("{}: {e}", file.display());
     let mut opened = crate::file::open_regular(file).map_err(failed)?;
@@ -90,13 +91,13 @@ fn check_header(file: &Path) -> Result<(), String> {
     std::io::Read::read_exact(&mut opened, &mut length).map_err(failed)?;
     let length = u64::from_le_bytes(length);
     if length.saturating_add(8) > size || length > MAX_HEADER {
-        return Err(format!("{}: its header has {length} bytes, and the file {size}", file.display()));
+        return Err(format!("{}: invalid header length of {length} bytes in a file of {size} bytes", file.display()));
     }
     Ok(())
 }
 
-/// Returns the identity of the model in a directory: a hash of its files, which are read whole. Where it lies does not
-/// matter.
+/// Returns the identity of the model in a directory: a hash of the whole content of its files. The path of the
+/// directory does not matter.
 fn identity_of(directory: &Path) -> Result<String, String> {
     check_files(directory)?;
     let mut hasher = Sha256::new();
@@ -151,8 +152,8 @@ impl Loaded {
         Ok(Self { tokenizer, encoder, pooling: if first { Pooling::First } else { Pooling::Mean } })
     }
 
-    /// Returns how well the model knows the language of a text: words of one that it knows are few tokens, those of
-    /// another fall apart.
+    /// Returns how well the model knows the language of a text, 0 to 1. In a language that it knows, a word is split
+    /// into few tokens; in another language, into many.
     fn known(&self, text: &str) -> Result<f64, String> {
         let text = cut::head(text, MAX_TOLD);
         let encoded = self.tokenizer.encode(text, false).map_err(|e| e.to_string())?;
@@ -182,14 +183,14 @@ impl Loaded {
             output[size..].chunks_exact(size).for_each(|row| vector.iter_mut().zip(row).for_each(|(x, y)| *x += y));
         }
         normalize(&mut vector);
-        if vector.iter().all(|x| x.is_finite()) { Ok(vector) } else { Err("the model gives no numbers".to_owned()) }
+        if vector.iter().all(|x| x.is_finite()) { Ok(vector) } else { Err("the vector is not finite".to_owned()) }
     }
 }
 
 /// Checks that the model in a directory can be used.
 ///
 /// # Errors
-/// If a file is missing or does not fit; the message names it.
+/// If a file is missing or invalid. The message names it.
 fn check(directory: &Path) -> Result<Trial, String> {
     let identity = identity_of(directory)?;
     let model = Loaded::read(directory)?;
@@ -202,29 +203,29 @@ fn check(directory: &Path) -> Result<Trial, String> {
     })
 }
 
-/// Tries the model in a directory, in another process. Blocking.
+/// Tries the model in a directory, in a child process. Blocking.
 ///
 /// # Errors
-/// Why it cannot be used; the message names the file where one is at fault.
+/// If the model cannot be used. The message gives the reason, and names the file if one is invalid.
 pub fn tried(directory: &Path) -> Result<Trial, String> {
-    // Cheap checks first, without a child process.
+    // Make the cheap checks first, without a child process.
     check_files(directory)?;
     trial::in_child(directory)
 }
 
-/// Runs in the child process of a trial: tries the model within the limits, and prints the result.
+/// Tries the model within the limits and prints the result. Runs in the child process of a trial.
 pub fn run_trial(directory: &Path) {
     trial::limit(directory);
     println!("{}", serde_json::to_string(&check(directory)).unwrap_or_default());
 }
 
 impl SentenceModel {
-    /// Tries the model in a directory, and returns it without loading it.
+    /// Tries the model in a directory. Returns it without loading it into memory.
     ///
     /// # Errors
-    /// If it cannot be used.
+    /// If the model cannot be used.
     pub fn open(directory: &Path) -> Result<Self, String> {
-        // Taken first: files that change meanwhile are noticed.
+        // Take the stamp first, so that changes during the trial are noticed.
         let stamp = stamp_of(directory);
         let identity = tried(directory)?.identity;
         Ok(Self {
@@ -236,21 +237,22 @@ impl SentenceModel {
         })
     }
 
-    /// Returns whether the files are others than those that it was opened with: its identity is not theirs then.
+    /// Returns whether the files have changed since the model was opened. Its identity is then out of date.
     pub fn has_changed(&self) -> bool {
         stamp_of(&self.directory) != self.stamp
     }
 
-    /// Returns whether its files were written to just now, as by a copy that goes on: they are not to be read yet.
+    /// Returns whether its files were written less than [`CHANGING`] ago, for example by a copy that is still running.
+    /// They must not be read yet.
     pub fn is_changing(&self) -> bool {
         let times = stamp_of(&self.directory).into_iter().flatten().filter_map(|(_, modified)| modified);
         times.max().and_then(|last| last.elapsed().ok()).is_some_and(|since| since < CHANGING)
     }
 
-    /// Drops the model from memory if it was not used for some time. Returns whether it was there.
+    /// Drops the model from memory if it was not used for at least `after`. Returns whether its memory was freed.
     pub fn drop_unused(&self, after: Duration) -> bool {
         let unused = self.used.lock().elapsed() >= after;
-        // One that is at work stays until it is done.
+        // A model that is in use stays in memory until that use ends.
         unused
             && self
                 .loaded
@@ -265,7 +267,7 @@ impl SentenceModel {
         if let Some(model) = &*loaded {
             return Ok(model.clone());
         }
-        // Before they are read: what has changed was not tried.
+        // Check this before reading the files, because changed files have not been tried.
         if stamp_of(directory) != *stamp {
             return Err("its files have changed".to_owned());
         }
@@ -277,7 +279,7 @@ impl SentenceModel {
         Ok(model)
     }
 
-    /// Runs work with the model in memory.
+    /// Runs work with the model, which is loaded first if necessary.
     async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Loaded) -> Result<T, String> + Send + 'static,

@@ -1,4 +1,5 @@
-//! Tries a sentence model in a child process: loading files of unknown content may exhaust the memory, or never end.
+//! Tries a sentence model in a child process, because loading files of unknown content may exhaust the memory or never
+//! end.
 
 use std::io::Read as _;
 use std::os::unix::process::ExitStatusExt as _;
@@ -10,13 +11,15 @@ use std::time::{Duration, Instant};
 use rustix::process::{Resource, Rlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 
-/// Argument of the daemon's program with which it tries the model in a directory, prints a [`Trial`] or an error as
-/// JSON, and exits.
+use crate::platform;
+
+/// Command-line argument with which the daemon's program tries the model in a directory, prints a [`Trial`] or an error
+/// as JSON, and exits.
 pub const ARGUMENT: &str = "--try-model";
-/// Memory that a trial may use, bytes: a fixed part, and this many times the size of the weights.
+/// Limit of the address space of a trial, bytes: `MEMORY` plus `TIMES_WEIGHTS` times the size of the weights.
 const MEMORY: u64 = 1 << 30;
 const TIMES_WEIGHTS: u64 = 4;
-/// Processor time of a trial, and how long it may take at all.
+/// Limits of the processor time of a trial, seconds, and of its total time.
 const CPU_SECONDS: u64 = 60;
 const MAX_TIME: Duration = Duration::from_secs(120);
 /// Interval at which a trial is polled.
@@ -31,24 +34,23 @@ pub struct Trial {
     pub identity: String,
     /// Components of a vector.
     pub dimensions: usize,
-    /// Time that a sentence took, milliseconds.
+    /// Time to embed one sentence, milliseconds.
     pub sentence_ms: f64,
 }
 
 static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
 
-/// Names the daemon's program, where that is not the one that runs.
+/// Sets the path of the daemon's program, if that is not the running program.
 pub fn use_program(path: PathBuf) {
     let _ = PROGRAM.set(path);
 }
 
-/// Tries the model in a directory, in another process. Blocking.
+/// Tries the model in a directory, in a child process. Blocking.
 ///
 /// # Errors
-/// Why it cannot be used; the message names the file where one is at fault.
+/// If the model cannot be used. The message gives the reason, and names the file if one is invalid.
 pub(super) fn in_child(directory: &Path) -> Result<Trial, String> {
-    // Not its path: an upgrade may have replaced the file.
-    let program = PROGRAM.get().cloned().unwrap_or_else(|| PathBuf::from("/proc/self/exe"));
+    let program = PROGRAM.get().cloned().unwrap_or_else(platform::own_program);
     let mut command = Command::new(&program);
     command.arg(ARGUMENT).arg(directory).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().map_err(|e| format!("cannot start {}: {e}", program.display()))?;
@@ -66,7 +68,7 @@ pub(super) fn in_child(directory: &Path) -> Result<Trial, String> {
     }
 }
 
-/// Waits for a trial; ends one that takes too long.
+/// Waits for a trial to exit. Kills a trial that takes too long.
 fn wait(child: &mut Child) -> Result<ExitStatus, String> {
     let deadline = Instant::now() + MAX_TIME;
     loop {
@@ -100,7 +102,7 @@ fn cause(status: ExitStatus) -> String {
     }
 }
 
-/// Sets the limits of the child process.
+/// Limits the resources of this process, which runs a trial.
 pub(super) fn limit(directory: &Path) {
     let weights = std::fs::metadata(directory.join("model.safetensors")).map_or(0, |meta| meta.len());
     let most = MEMORY + TIMES_WEIGHTS * weights;

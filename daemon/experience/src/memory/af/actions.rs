@@ -6,12 +6,12 @@ use afd_proto::Word;
 use afd_proto::vocabulary::{Action, By, Point, Role, Target, Verb};
 use serde_json::{Map, Value};
 
-/// Result of converting an action.
+/// The result of converting an action.
 pub(super) enum Parsed {
     Clean(Action),
-    /// With the reason why it was changed.
+    /// The converted action, which was changed, and the reason.
     Cleaned(Action, &'static str),
-    /// With the reason why it cannot be used.
+    /// The action cannot be imported, for this reason.
     Unusable(&'static str),
 }
 
@@ -54,7 +54,7 @@ pub(super) fn action(op: &str, args: &str) -> Parsed {
             Parsed::Unusable("the key code is missing")
         }
         "swipe" | "back" | "home" | "key" => {
-            // Only numbers and the points of a swipe are kept, so that no typed text is imported.
+            // Keeps only numbers and the points of a swipe, so that no typed text is imported.
             let is_numeric = |value: &Value| {
                 value.is_number()
                     || value.as_str().is_some_and(|s| s.chars().all(|c| c.is_ascii_digit() || ".,-".contains(c)))

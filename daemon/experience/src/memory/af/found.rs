@@ -17,12 +17,12 @@ pub struct InSession<T> {
     pub row: T,
 }
 
-/// The page on which something was done.
+/// The page of an action or a failure.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AfPage {
     /// Package.
     pub app: String,
-    /// `package/activity`.
+    /// Activity, as `package/activity`.
     pub activity: String,
     /// Page key.
     pub key: String,
@@ -30,18 +30,19 @@ pub struct AfPage {
     pub fingerprint: String,
 }
 
-/// Where an action on a page led; rows that differ only in the check afterwards are merged.
+/// The counts of an action on a page, and the page that it led to. Rows that differ only in the check after the action
+/// are merged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AfTransition {
     /// Page before the action.
     pub page: AfPage,
     /// The action.
     pub action: Action,
-    /// Activity and fingerprint of the page that it led to.
+    /// Activity and fingerprint of the page that the action led to.
     pub post: Option<(String, String)>,
-    /// Verb of the check afterwards.
+    /// Verb of the check after the action.
     pub verify_op: Option<String>,
-    /// Number of successes, verified successes and failures.
+    /// Numbers of successes, verified successes and failures.
     pub counts: [i64; 3],
     /// Time of the last success, UTC milliseconds.
     pub last_success_at: Option<i64>,
@@ -56,7 +57,7 @@ pub struct AfRecovery {
     pub cause: String,
     /// The recovering action.
     pub action: Action,
-    /// Number of successes and failures.
+    /// Numbers of successes and failures.
     pub counts: [i64; 2],
     /// Time of the last success, UTC milliseconds.
     pub last_success_at: Option<i64>,
@@ -65,7 +66,7 @@ pub struct AfRecovery {
 /// Everything that can be imported from an `af` memory.
 #[derive(Debug, Default)]
 pub struct AfMemory {
-    /// Identifies the memory by its oldest timestamp, which its copies share; its path if it has none.
+    /// Identity of the memory: its oldest timestamp, which all its copies share, or its path if it has no timestamp.
     pub identity: String,
     /// Notes, oldest first.
     pub notes: Vec<InSession<NewNote>>,
@@ -77,7 +78,7 @@ pub struct AfMemory {
     pub artifacts: Vec<InSession<NewRow>>,
     /// Row counts by table: notes, transitions, recoveries, artifacts, events.
     pub tallies: [Tally; 5],
-    /// Rows that were cleaned or skipped, and why.
+    /// Rows that were cleaned or skipped, with the reasons.
     pub remarks: Vec<Remark>,
 }
 
@@ -95,7 +96,7 @@ pub const EVENTS: usize = 4;
 pub(super) const TABLES: [&str; 5] = ["notes", "transitions", "recoveries", "artifacts", "events"];
 
 impl AfMemory {
-    /// Counts and remarks a row that was cleaned or skipped.
+    /// Counts a row that was cleaned or skipped, and records the reason.
     pub(super) fn remark(&mut self, table: usize, id: i64, outcome: ImportOutcome, why: impl Into<String>) {
         let tally = &mut self.tallies[table];
         *(if outcome == ImportOutcome::Skipped { &mut tally.skipped } else { &mut tally.cleaned }) += 1;

@@ -1,5 +1,5 @@
-//! Reads the memory of `af` 0.5 and cleans what it recorded wrongly: credit for failed acts, aliases that are only
-//! valid within their snapshot, and typed text.
+//! Reads the memory of `af` 0.5, and removes wrong data from it: credit for failed acts, aliases that are only valid
+//! within their snapshot, and typed text.
 
 mod actions;
 mod found;
@@ -22,7 +22,7 @@ use afd_screen::page::fingerprint;
 use afd_screen::page::target::action_key;
 use afd_store::artifact::NewRow;
 
-/// Why a database cannot be imported.
+/// An error of reading a database of `af`.
 #[derive(Debug, thiserror::Error)]
 pub enum AfError {
     /// The file cannot be read.
@@ -39,12 +39,12 @@ pub enum AfError {
     Foreign {
         /// The file.
         path: PathBuf,
-        /// Why it was rejected.
+        /// Reason for the rejection.
         why: String,
     },
 }
 
-/// Reads a table into the import data.
+/// A function that reads a table into the import data.
 type Reader = fn(&Connection, &mut AfMemory, &Source<'_>) -> rusqlite::Result<()>;
 
 /// The database file, and the trace id of the importing call.
@@ -53,8 +53,8 @@ struct Source<'a> {
     trace: &'a str,
 }
 
-/// Reads a database; `trace` is the id of the importing call. The database is copied first, so that SQLite creates no
-/// files beside the original.
+/// Reads a database. `trace` is the id of the importing call. The database is copied first, so that SQLite creates no
+/// files next to the original.
 ///
 /// # Errors
 /// When the file cannot be read, or is not a database of `af` 0.5.
@@ -74,7 +74,7 @@ pub fn read(path: &Path, trace: &str) -> Result<AfMemory, AfError> {
     if wal.exists() {
         std::fs::copy(&wal, dir.path().join("af.db-wal")).map_err(io)?;
     }
-    let sql = |e: rusqlite::Error| foreign(format!("cannot be read as a database of af ({e})"));
+    let sql = |e: rusqlite::Error| foreign(format!("not a readable database of af ({e})"));
     let connection = Connection::open_with_flags(&copy, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(sql)?;
     let mut names = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").map_err(sql)?;
     let names: Vec<String> = names.query_map([], |row| row.get("name")).and_then(Iterator::collect).map_err(sql)?;
@@ -82,12 +82,12 @@ pub fn read(path: &Path, trace: &str) -> Result<AfMemory, AfError> {
         return Err(foreign("created by a pre-release version of af 0.5, which af itself refuses".to_owned()));
     }
     if !names.iter().any(|n| TABLES.contains(&n.as_str()) || n == "traces") {
-        return Err(foreign("none of the tables of af were found".to_owned()));
+        return Err(foreign("contains none of the tables of af".to_owned()));
     }
     let has = |table: usize| names.iter().any(|n| n == TABLES[table]);
     let (mut found, mut dated) = (AfMemory { identity: path.display().to_string(), ..AfMemory::default() }, false);
     for table in ["events", "notes", "artifacts"].into_iter().filter(|t| names.iter().any(|n| n == t)) {
-        // A table without timestamps is ignored here; whether it can be read at all is checked below.
+        // Ignores a table without timestamps. The readers below report tables that cannot be read.
         let first: Option<String> = connection
             .query_row(&format!("SELECT min(created_at) AS min_created_at FROM {table}"), [], |row| {
                 row.get("min_created_at")
@@ -104,17 +104,17 @@ pub fn read(path: &Path, trace: &str) -> Result<AfMemory, AfError> {
     let readers: [Reader; 5] = [notes, transitions, recoveries, artifacts, events];
     for (table, reader) in readers.into_iter().enumerate().filter(|(table, _)| has(*table)) {
         reader(&connection, &mut found, &Source { path, trace })
-            .map_err(|e| foreign(format!("table {} is not that of af 0.5 ({e})", TABLES[table])))?;
+            .map_err(|e| foreign(format!("table {} does not match the schema of af 0.5 ({e})", TABLES[table])))?;
     }
     Ok(found)
 }
 
-/// Returns a text column; empty when it is null.
+/// Returns a text column, or an empty text if it is null.
 fn text(row: &Row<'_>, column: &str) -> rusqlite::Result<String> {
     Ok(row.get::<_, Option<String>>(column)?.unwrap_or_default())
 }
 
-/// Parses a time as `af` writes it (RFC 3339) into UTC milliseconds.
+/// Parses a time in the format of `af` (RFC 3339). Returns UTC milliseconds.
 fn time(text: &str) -> Option<i64> {
     text.parse::<jiff::Timestamp>().ok().map(|t| t.as_millisecond())
 }
@@ -154,7 +154,7 @@ fn notes(connection: &Connection, found: &mut AfMemory, source: &Source<'_>) -> 
     Ok(())
 }
 
-/// Returns the page of a row; `None` when not even its app is known.
+/// Returns the page of a row, or `None` if its app is unknown.
 fn page(row: &Row<'_>) -> rusqlite::Result<Option<AfPage>> {
     let (mut app, activity, fingerprint) =
         (text(row, "pre_app")?, text(row, "pre_activity")?, text(row, "pre_page_fingerprint")?);
@@ -203,7 +203,7 @@ fn transitions(connection: &Connection, found: &mut AfMemory, _: &Source<'_>) ->
         let [success, mut verified, mut failure] =
             [count("success_count")?, count("verified_count")?, count("failure_count")?];
         if verified > success {
-            // `af` also credited an act that had failed when a check after it passed.
+            // `af` also credited a failed act if a check after it passed.
             failure += verified - success;
             verified = success;
             why.push("checks that passed after a failed act are counted as failures");

@@ -1,4 +1,4 @@
-//! What all files of the format have in common: ordered objects, times and names.
+//! The common parts of all files of the format: ordered objects, times and names.
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-/// Member of a row for data that the format has no member for.
+/// Member of a row for data of `afd` that has no other member in the format.
 pub(super) const OURS: &str = "afd";
 
-/// Why something in a file is not imported as it is.
+/// A remark about a part of a file that is not imported unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remark {
     /// File, relative to the given directory.
@@ -21,7 +21,7 @@ pub struct Remark {
     pub why: String,
 }
 
-/// A JSON object that keeps the order of its file, as ties are decided by it.
+/// A JSON object that keeps the order of its file, because the order decides ties.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ordered(pub Vec<(String, Value)>);
 
@@ -51,7 +51,7 @@ impl Content {
         }
     }
 
-    /// Returns whether there are none.
+    /// Returns whether there are no members or rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -116,7 +116,7 @@ pub(super) fn local(ms: i64) -> String {
     at.to_zoned(jiff::tz::TimeZone::system()).strftime(TIME).to_string()
 }
 
-/// Returns the directory name of an app, by the rules of the source tool. It cannot lead out of its parent directory.
+/// Returns the directory name of an app, by the rules of the source tool. The name cannot leave the parent directory.
 pub fn directory_of(app: &str) -> String {
     let name = app.to_lowercase().replace(' ', "_");
     let safe: String = name.chars().map(|c| if c == '/' || c == '\\' || c.is_control() { '-' } else { c }).collect();

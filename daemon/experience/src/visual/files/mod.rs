@@ -1,10 +1,10 @@
 //! Import and export of visual memories as files, in the format of the tool that first used it (the *source tool*).
-//! Three versions of the format are read, one is written.
+//! `afd` reads three versions of the format and writes one.
 //!
 //! An app is a directory with `meta.json`, `components.json`, `states.json` and `transitions.json` (in the oldest
-//! version a single `profile.json`), its pictures, and one such directory for each site. Data that the format has no
-//! member for is written to a member `afd` of a row, which the source tool preserves like all members it does not know.
-//! Likewise, members that are unknown here are preserved in `extra`.
+//! version a single `profile.json`), its pictures, and one such directory for each site. Data without a member in the
+//! format is written to the member `afd` of a row. The source tool preserves it, as it does all unknown members.
+//! Likewise, `afd` preserves members that it does not know in `extra`.
 
 mod format;
 mod import;

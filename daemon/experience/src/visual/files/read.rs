@@ -1,4 +1,4 @@
-//! Reads a directory of the format, as far as its files are intact. Nothing in it is modified.
+//! Reads the intact files of a directory in the format, without modifying any of them.
 
 use std::path::{Path, PathBuf};
 
@@ -13,11 +13,11 @@ const MAX_FILE: u64 = 256 << 20;
 /// The files of an app or site.
 #[derive(Debug, Default)]
 pub struct Directory {
-    /// Path relative to the given directory; empty for that itself.
+    /// Path relative to the given directory; empty for the given directory itself.
     pub name: String,
     /// Path.
     pub path: PathBuf,
-    /// Name of the directory, for a site.
+    /// Name of the directory of a site; `None` for an app.
     pub site: Option<String>,
     /// Content of `meta.json`.
     pub meta: Map<String, Value>,
@@ -29,17 +29,17 @@ pub struct Directory {
     pub transitions: Ordered,
     /// Pictures of pages, the files in `pages/`.
     pub pages: Vec<PathBuf>,
-    /// What could not be used.
+    /// Parts that could not be used.
     pub remarks: Vec<Remark>,
 }
 
-/// Why nothing can be imported from a directory.
+/// An error of reading a directory.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// It does not exist, or is not a directory.
+    /// The path does not exist, or is not a directory.
     #[error("{} is not a directory", .0.display())]
     NoDirectory(PathBuf),
-    /// It has none of the files.
+    /// The directory has none of the files.
     #[error("no visual memory in {}: expected meta.json, components.json or profile.json", .0.display())]
     NoMemory(PathBuf),
 }
@@ -47,7 +47,7 @@ pub enum ReadError {
 /// Reads an app, or a directory of apps, with their sites.
 ///
 /// # Errors
-/// When it is not a directory, or contains no app.
+/// When `dir` is not a directory, or contains no app.
 pub fn read(dir: &Path) -> Result<Vec<Directory>, ReadError> {
     if !dir.is_dir() {
         return Err(ReadError::NoDirectory(dir.to_owned()));
@@ -122,18 +122,18 @@ fn directory(path: &Path, name: &str, site: Option<String>) -> Directory {
 }
 
 impl Directory {
-    /// Records why something cannot be used.
+    /// Records the reason why a part cannot be used.
     pub fn remark(&mut self, file: &str, key: &str, why: impl Into<String>) {
         let file = if self.name.is_empty() { file.to_owned() } else { format!("{}/{file}", self.name) };
         self.remarks.push(Remark { file, key: key.to_owned(), why: why.into() });
     }
 
-    /// Reads a file. A damaged file is replaced by its backup, if there is one.
+    /// Reads a file. If it is damaged, reads its backup instead, if there is one.
     fn object(&mut self, file: &str) -> Ordered {
         self.object_and_text(file).0
     }
 
-    /// Like [`Self::object`], with the text of the file.
+    /// Like [`Self::object`], but also returns the text of the file.
     fn object_and_text(&mut self, file: &str) -> (Ordered, String) {
         match load(&self.path.join(file)) {
             Ok(Some(object)) => object,
@@ -149,7 +149,8 @@ impl Directory {
         }
     }
 
-    /// Converts the single file of the oldest version into the four of the later ones, by the rules of the source tool.
+    /// Converts the single file of the oldest version to the four files of later versions, by the rules of the source
+    /// tool.
     fn take_profile(&mut self) {
         let (whole, text) = self.object_and_text("profile.json");
         let mut profile: Map<String, Value> = whole.0.iter().cloned().collect();
@@ -205,14 +206,14 @@ impl Directory {
     }
 }
 
-/// Returns a member of an object in the order of its text, which a parsed value does not keep.
+/// Returns a member of an object in the order of the text, which a parsed value does not keep.
 fn in_order(text: &str, key: &str) -> Option<Ordered> {
     let members: std::collections::HashMap<String, Box<serde_json::value::RawValue>> =
         serde_json::from_str(text).ok()?;
     serde_json::from_str(members.get(key)?.get()).ok()
 }
 
-/// Adds the activity that components of the oldest version lack.
+/// Adds the usage counts that components of the oldest version lack.
 fn age(row: &mut Value) {
     let Some(row) = row.as_object_mut() else { return };
     let learned = row.get("learned_at").cloned();
@@ -223,8 +224,8 @@ fn age(row: &mut Value) {
     row.entry("consecutive_misses").or_insert(json!(0));
 }
 
-/// Counts the transitions of the oldest version, which is a list: the time is that of the last, the position that of
-/// the first.
+/// Counts equal transitions of the oldest version, which lists them one by one. The result has the time of the last one
+/// and the position of the first one.
 fn transitions(rows: Vec<Value>) -> Ordered {
     let mut out = Ordered::default();
     let text = |row: &Value, key: &str| row.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -252,7 +253,7 @@ fn transitions(rows: Vec<Value>) -> Ordered {
     out
 }
 
-/// Reads a JSON object from a file, and its text; `None` when there is no file.
+/// Reads a JSON object from a file. Returns the object and the text of the file, or `None` if there is no file.
 fn load(path: &Path) -> Result<Option<(Ordered, String)>, String> {
     let bytes = match file::read_capped(path, MAX_FILE) {
         Ok(bytes) => bytes,

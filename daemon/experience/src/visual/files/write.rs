@@ -1,4 +1,4 @@
-//! Writes an app or site in the form in which the source tool would have.
+//! Writes an app or site in the form that the source tool writes.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use crate::visual::states::{self, State};
 use afd_screen::page::site;
 use afd_store::{Result, Sql as _, args};
 
-/// A picture to be copied to the files.
+/// A picture to copy to the export.
 #[derive(Debug, Clone)]
 pub struct Picture {
     /// Uid of its artifact.
@@ -26,11 +26,11 @@ pub struct Picture {
 /// The files of an app or site.
 #[derive(Debug)]
 pub struct Export {
-    /// Its directory, relative to the given one.
+    /// Directory, relative to the target directory.
     pub directory: String,
     /// Names and contents of its files.
     pub files: Vec<(&'static str, Content)>,
-    /// Pictures to be copied.
+    /// Pictures to copy.
     pub pictures: Vec<Picture>,
     /// Numbers of components, states and transitions.
     pub counts: (usize, usize, usize),
@@ -73,15 +73,15 @@ fn extra(text: Option<&str>) -> Map<String, Value> {
     }
 }
 
-/// Appends a member, unless it was imported with a value that could not be parsed and is preserved as it was.
+/// Appends a member, unless it was imported with a value that could not be parsed and is preserved unchanged.
 fn put(row: &mut Ordered, extra: &Map<String, Value>, key: &str, value: Value) {
     if !extra.contains_key(key) {
         row.0.push((key.to_owned(), value));
     }
 }
 
-/// Like [`put`], for a member that the imported file may have lacked: it stays absent as long as nothing was learned
-/// about it.
+/// Like [`put`], for a member that the imported file may lack. The member stays absent until something is learned about
+/// it.
 fn put_learned(row: &mut Ordered, extra: &Map<String, Value>, key: &str, value: Value, learned: bool) {
     let absent = extra.get("_absent").and_then(Value::as_array).is_some_and(|a| a.iter().any(|k| k == key));
     if learned || !absent {
@@ -89,18 +89,18 @@ fn put_learned(row: &mut Ordered, extra: &Map<String, Value>, key: &str, value: 
     }
 }
 
-/// Appends the preserved members. Those that begin with `_` are for internal use.
+/// Appends the preserved members, except those for internal use, which begin with `_`.
 fn put_rest(row: &mut Ordered, extra: Map<String, Value>) {
     row.0.extend(extra.into_iter().filter(|(key, _)| !key.starts_with('_')));
 }
 
-/// Returns the domain of a site, from which its name follows again; empty for an app.
+/// Returns the domain of a site, from which an import derives the name of the site; empty for an app.
 fn domain(connection: &Connection, known: &Known) -> Result<String> {
     let Some(site) = &known.scope.site else { return Ok(String::new()) };
     let hosts = scope::hosts(connection, known.id)?;
     let of_host = hosts.iter().find_map(|host| {
         let parsed = site::parse(host).filter(|s| &s.name == site)?;
-        // What has no registrable domain is named with its port.
+        // A host without a registrable domain is named with its port.
         Some(if site::parse(&parsed.domain).is_some_and(|s| &s.name == site) { parsed.domain } else { host.clone() })
     });
     Ok(of_host.unwrap_or_else(|| site.clone()))
@@ -166,7 +166,7 @@ fn component(c: &Component, pictures: &mut Vec<Picture>) -> Ordered {
     row
 }
 
-/// Returns the data that the format has no member for.
+/// Returns the data for which the format has no member.
 fn ours(c: &Component) -> Value {
     json!({"uid": c.uid, "key": c.key, "resId": c.res_id, "class": c.class, "dynamic": c.dynamic, "scrolls": c.scrolls})
 }

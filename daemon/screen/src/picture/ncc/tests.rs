@@ -97,7 +97,7 @@ fn near_duplicates_are_recognised() {
     );
 }
 
-/// Draws a button with a bar whose length tells it from others like it.
+/// Draws a button with a bar whose length distinguishes it from similar buttons.
 fn button(bar: u32) -> RgbImage {
     RgbImage::from_fn(80, 40, |x, y| match (x, y) {
         (x, y) if x < 2 || y < 2 || x >= 78 || y >= 38 => image::Rgb([20, 20, 20]),
@@ -136,7 +136,7 @@ fn two_templates_are_not_found_in_one_place_and_twins_are_not_sure() {
     ];
     let hits = find_all(&scene, &wanted, (0, 0, 400, 300));
     assert_eq!(hits.iter().map(Option::is_some).collect::<Vec<_>>(), [true, false], "{hits:?}");
-    // The same button twice: which one is meant is not sure, unless one is where it was.
+    // The same button twice: the match is not sure, unless one button is at its last known place.
     image::imageops::replace(&mut screen, &button(40), 30, 200);
     let scene = Scene::of(&screen);
     let sure = |was_at| {

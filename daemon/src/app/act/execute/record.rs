@@ -16,7 +16,7 @@ use afd_experience::memory::{Place, log, record};
 use afd_store::{Connection, new_uid, now_ms};
 
 impl Call {
-    /// Creates the event of a plan that has not been carried out yet.
+    /// Creates the event for a plan that has not been executed yet.
     pub(super) fn new_event(&self, plan: &Plan, request: Option<Request>, guard: &DeviceGuard) -> Event {
         Event {
             uid: new_uid(),
@@ -45,7 +45,7 @@ impl Call {
         seen.filter(|s| s.reliable && s.inputs == self.device().inputs()).map(|s| s.place).unwrap_or_default()
     }
 
-    /// Commits the intent to act. Returns uid and cause of the failure that a recovery responds to.
+    /// Commits the intent to act. For a recovery, returns the uid and the cause of the failure that it responds to.
     pub(super) async fn record_intent(&self, event: &Event) -> Result<Option<(String, String)>> {
         let (origin, event) = (self.origin(), event.clone());
         Ok(self.core.store.write_first(move |c| events::intend(c, &origin, &event)).await?)
@@ -104,7 +104,7 @@ fn publish(live: &Live, recorded: &Option<afd_proto::memory::Event>) {
 }
 
 impl Core {
-    /// Returns the error for a call whose task panicked. If an intent was open, the outcome is unknown, and an event
+    /// Returns the error for a call whose task panicked. If an intent was open, its outcome is unknown, and an event
     /// records that.
     pub(super) async fn aborted(&self, trace: String, why: &str) -> Error {
         let live = self.live.clone();
@@ -126,8 +126,8 @@ impl Core {
     }
 }
 
-/// Error for an action that was sent but whose event could not be stored: not a plain failure, which the caller would
-/// retry.
+/// Returns the error for an action that was sent but whose event could not be stored. It is `OUTCOME_UNKNOWN`, because
+/// callers retry after a plain failure.
 pub(super) fn unrecorded(store: Error) -> Error {
     Error::new(
         ErrorCode::OutcomeUnknown,

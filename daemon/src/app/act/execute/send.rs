@@ -33,7 +33,7 @@ impl Call {
                 let sent = AssertUnwindSafe(self.send_each(guard, commands, event, &answers)).catch_unwind().await;
                 match sent {
                     Ok(sent) => sent?,
-                    // The device did all of it: what failed came after its answer.
+                    // The device executed all commands. The panic came after its last response.
                     Err(_) if answers.lock().len() == count => {}
                     Err(panic) => std::panic::resume_unwind(panic),
                 }
@@ -46,7 +46,7 @@ impl Call {
         }
     }
 
-    /// Drags a target to another one, which is looked for before anything is sent.
+    /// Drags one target to another. Resolves the second target before anything is sent.
     async fn drag(
         &self,
         guard: &DeviceGuard,
@@ -79,7 +79,7 @@ impl Call {
         Ok(answers.into_inner().join("; "))
     }
 
-    /// Like [`Call::send`]; adds each result to `answers` as it comes.
+    /// Like [`Call::send`], but adds each result to `answers` when it arrives.
     async fn send_each(
         &self,
         guard: &DeviceGuard,

@@ -1,4 +1,4 @@
-//! Checks a file before anything of it is imported.
+//! Checks a file before any of it is imported.
 
 use std::io::{self, BufRead};
 
@@ -7,15 +7,15 @@ use super::taking::Taking;
 use crate::app::{Error, Result};
 use afd_store::{self as store, Piece};
 
-/// Records after which the database in which they are checked is emptied.
+/// Number of records after which the temporary database is emptied.
 const AT_A_TIME: u64 = 500;
 
-/// Checks all records of a file in a database of its own, in memory: their fields, lengths, ranges, and what the
-/// columns accept. What they refer to is not checked. `passed` is called with the bytes of each line; an error of it
-/// ends the check.
+/// Checks all records of a file in a temporary in-memory database: their fields, lengths, ranges, and the constraints
+/// of the columns. References to other records are not checked. Calls `passed` with the bytes of each line; an error of
+/// it ends the check.
 ///
 /// # Errors
-/// `INVALID_PARAMS` for `file` with the first line that does not fit.
+/// `INVALID_PARAMS` for `file`, naming the first invalid line.
 pub(super) fn check(input: impl BufRead, mut passed: impl FnMut(&[u8]) -> io::Result<()>) -> Result<()> {
     let mut lines = Lines::open(input)?;
     passed(lines.bytes()).map_err(|error| Error::param("file", "a file that can be copied", error))?;

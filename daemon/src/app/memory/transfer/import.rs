@@ -19,7 +19,7 @@ use afd_base::task::run_blocking;
 use afd_store::exchange::imports::{self, Import};
 use afd_store::{self as store, Connection, Store, StoreError};
 
-/// First and longest pause before a failed import is retried.
+/// First pause before a failed import is retried. Each pause is twice as long as the previous one, up to [`MAX_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_secs(2);
 const MAX_PAUSE: Duration = Duration::from_secs(300);
 
@@ -40,7 +40,7 @@ impl Drop for EndOnDrop {
 /// `memory.import`
 ///
 /// # Errors
-/// `INVALID_PARAMS` if the file cannot be read or a line does not fit; nothing was imported.
+/// `INVALID_PARAMS` if the file cannot be read or a line is invalid; nothing is imported in these cases.
 pub async fn import(core: &Arc<Core>, params: &ImportParams) -> Result<Imported> {
     let path = absolute("file", &params.file)?;
     let (dry_run, merge) = (params.dry_run.unwrap_or(false), params.merge.unwrap_or(false));
@@ -67,7 +67,7 @@ pub async fn import(core: &Arc<Core>, params: &ImportParams) -> Result<Imported>
     .await?
 }
 
-/// Checks a file and copies it beside the database.
+/// Checks a file and copies it to the directory of the database.
 fn checked_copy(path: &Path, database: &Path, stop: &AtomicBool) -> Result<NamedTempFile> {
     let wrong = |got: &dyn std::fmt::Display| {
         Error::param("file", "a file written by `memory export`", format!("{}: {got}", path.display()))
@@ -104,7 +104,7 @@ fn directory(database: &Path) -> PathBuf {
     real.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned()
 }
 
-/// Creates a file beside the database that is deleted unless it is kept.
+/// Creates a temporary file next to the database. It is deleted unless it is kept.
 fn temporary(database: &Path) -> io::Result<NamedTempFile> {
     tempfile::Builder::new().prefix(&prefix(database)).tempfile_in(directory(database))
 }
@@ -112,7 +112,7 @@ fn temporary(database: &Path) -> io::Result<NamedTempFile> {
 /// Imports the records of a file and rolls them back.
 ///
 /// # Errors
-/// If a line does not fit.
+/// If a line is invalid.
 pub fn import_dry_run(connection: &Connection, input: &[u8], merge: bool) -> Result<Imported> {
     check(input, |_| Ok(()))?;
     store::taken_back(connection, |c| pieces::at_once(c, input, merge))

@@ -1,4 +1,4 @@
-//! The kinds of records of a whole memory.
+//! Kinds of records in an export of the whole memory.
 
 use afd_device as device;
 use afd_experience::{memory, visual};
@@ -6,7 +6,7 @@ use afd_recall as recall;
 use afd_store::exchange::Kind;
 use afd_workspace as session;
 
-/// What the header of a whole memory says.
+/// Scope in the header of an export of the whole memory.
 pub(super) const SCOPE: &str = "memory";
 
 /// Type of the last line. A file without it is truncated.

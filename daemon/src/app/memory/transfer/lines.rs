@@ -45,7 +45,7 @@ pub(super) struct Lines<R> {
     line: Vec<u8>,
 }
 
-/// Returns the error for a line that does not fit.
+/// Returns the error for an invalid line.
 pub(super) fn wrong(number: usize, what: impl std::fmt::Display) -> Error {
     Error::param("file", "records of a memory", format!("line {number}: {what}"))
 }
@@ -54,7 +54,7 @@ impl<R: BufRead> Lines<R> {
     /// Reads the header.
     ///
     /// # Errors
-    /// If it is not that of a memory that this version can read.
+    /// If the file is not an export of a whole memory that this version can read.
     pub(super) fn open(input: R) -> Result<Self> {
         let mut lines = Self { input, number: 0, records: 0, is_complete: false, line: Vec::new() };
         let refused = |got: String| Error::param("file", "a file written by `memory export`", got);
@@ -72,11 +72,11 @@ impl<R: BufRead> Lines<R> {
         }
         match header.scope.as_deref() {
             Some(SCOPE) => Ok(lines),
-            _ => Err(refused("a single session".to_owned()).hint("`afctl session import` takes it in")),
+            _ => Err(refused("a single session".to_owned()).hint("`afctl session import` imports it")),
         }
     }
 
-    /// Returns the bytes of the line that was read last, with its end.
+    /// Returns the bytes of the line that was read last, including its line break.
     pub(super) fn bytes(&self) -> &[u8] {
         &self.line
     }
@@ -94,11 +94,10 @@ impl<R: BufRead> Lines<R> {
         Ok(true)
     }
 
-    /// Returns the next record; `None` after the last one. `passed` is called with the bytes of each line that was
-    /// read.
+    /// Returns the next record; `None` after the last one. Calls `passed` with the bytes of each line that was read.
     ///
     /// # Errors
-    /// If a line is no record, or the file does not end where it says so.
+    /// If a line is not a record, or if the last line does not confirm the number of records.
     pub(super) fn next(&mut self, mut passed: impl FnMut(&[u8]) -> io::Result<()>) -> Result<Option<Line>> {
         loop {
             let more = self.advance().and_then(|more| if more { passed(&self.line).map(|()| true) } else { Ok(false) });
@@ -119,7 +118,7 @@ impl<R: BufRead> Lines<R> {
                 if !self.is_complete {
                     return Err(wrong(
                         number,
-                        format!("there are {} records before the end, which tells of another number", self.records),
+                        format!("there are {} records before the end line, which has another number", self.records),
                     ));
                 }
                 continue;

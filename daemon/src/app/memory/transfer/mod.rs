@@ -1,7 +1,9 @@
-//! `memory.export` and `memory.import`: everything that is known as lines, and back into another memory.
+//! `memory.export` and `memory.import`: write the whole memory to a file as lines, and import such a file into another
+//! memory.
 //!
-//! The format is described in `docs/architecture.md`. The daemon checks a file before it imports anything of it. It then
-//! applies the file in short writes, and completes it after a stop or a crash. Importing a file again changes nothing.
+//! The format is described in `docs/architecture.md`. The daemon checks a file before it imports any of it. It then
+//! applies the file in short writes, and completes the import after a stop or a crash. Importing a file again changes
+//! nothing.
 
 mod check;
 mod export;

@@ -18,7 +18,7 @@ use afd_experience::memory;
 use afd_store::exchange::imports::{self, Import};
 use afd_store::{self as store, Connection, Piece, StoreError};
 
-/// How many records are read at a time, and how many bytes of them.
+/// Maximum number of records that are read at a time, and maximum number of their bytes.
 const MAX_RECORDS: usize = 1_000;
 const MAX_BYTES: usize = 1 << 20;
 
@@ -60,7 +60,7 @@ fn finish(connection: &Connection, import: &Import, counts_again: bool) -> store
 /// Imports a whole file in the current transaction, for dry runs.
 ///
 /// # Errors
-/// If a line does not fit.
+/// If a line is invalid.
 pub(super) fn at_once(connection: &Connection, input: impl BufRead, merge: bool) -> Result<Imported> {
     let import = imports::accept(connection, "", merge)?;
     let mut lines = Lines::open(input)?;

@@ -27,7 +27,7 @@ pub(super) struct Taking {
     loader: Loader,
     folds: memory::transfer::Folds,
     is_check: bool,
-    /// What became of the records so far.
+    /// Counts and remarks of the records so far.
     pub done: Imported,
     /// Whether the counters of experience must be rebuilt.
     pub counts_again: bool,
@@ -62,9 +62,9 @@ impl Taking {
     /// Imports a record. Returns the record if the piece ended before it was imported.
     ///
     /// # Errors
-    /// If it does not fit; nothing of it was imported.
+    /// If the record is invalid; no part of it is imported in that case.
     pub(super) fn take(&mut self, connection: &Connection, line: Line, piece: &Piece) -> Result<Option<Line>> {
-        // Only a baseline takes more than one piece.
+        // Only a baseline record takes more than one piece.
         let again = (line.kind == memory::transfer::FOLD).then(|| line.clone());
         let Line { number, kind: name, record, .. } = line;
         let Some((subject, kind)) = self.kinds.iter().find(|(_, kind)| kind.name == name).copied() else {
@@ -93,7 +93,7 @@ impl Taking {
         Ok(None)
     }
 
-    /// Imports a record in a savepoint, so that a failure leaves nothing of it.
+    /// Imports a record in a savepoint, so that a failure leaves no part of it.
     fn load_whole(
         &mut self,
         connection: &Connection,
@@ -126,8 +126,8 @@ impl Taking {
     }
 }
 
-/// Returns whether a record was for its session alone, and the session was deleted here: what was erased with it does
-/// not come back.
+/// Returns whether a record belongs to its session alone and the session was deleted here. Such a record is not
+/// imported, because deleted data must not return.
 fn is_erased(connection: &Connection, record: &Record) -> store::Result<bool> {
     let text = |field: &str| record.get(field).and_then(Value::as_str).unwrap_or_default();
     Ok(text("scope") == RecordScope::Session.word() && session::is_deleted(connection, text("session"))?)

@@ -1,4 +1,4 @@
-//! Asks an index outside for the neighbours of a query, and finds its answer again in this database.
+//! Queries Qdrant for the neighbours of a vector, and maps its response to entries of this database.
 
 use std::collections::HashMap;
 
@@ -18,30 +18,31 @@ use afd_recall::terms::Effort;
 use afd_recall::{entries, vectors};
 use afd_store::{Connection, Result, now_ms};
 
-/// Row id of a model that has made no vectors here.
+/// Row id of a model without vectors in this database.
 const UNUSED: i64 = -1;
-/// Points that are asked for beyond what is needed: some may have changed since.
+/// Number of points that are requested in addition to those needed, because some may have changed since the upload.
 const SPARE: usize = 20;
 
-/// What an index outside answered to a query.
+/// Response of Qdrant to a query.
 pub struct Answer {
     identity: String,
     neighbours: Vec<Neighbour>,
 }
 
-/// The same, in terms of this database.
+/// Response of Qdrant, mapped to this database.
 pub struct Resolved {
     /// Row id of the model whose vectors were searched.
     pub model: i64,
     /// Entries of this store.
     pub own: Vec<i64>,
-    /// Entries of others, by numbers below zero.
+    /// Entries of other stores, by negative ids.
     pub foreign: HashMap<i64, Foreign>,
-    /// The same, as they are handed over.
+    /// Entries of other stores in the form of a response, by the same ids.
     pub entries: HashMap<i64, RecallEntry>,
 }
 
-/// Asks the Qdrant of the settings for neighbours of a query. Returns its answer, and what is missing without it.
+/// Queries the configured Qdrant for neighbours of a query. Returns its response, or a message about what is missing
+/// without it.
 pub async fn ask(
     recall: &Recall,
     settings: &RecallSettings,
@@ -51,8 +52,7 @@ pub async fn ask(
 ) -> (Option<Answer>, Option<String>) {
     let Some(qdrant) = recall.outside(settings) else { return (None, None) };
     let url = settings.qdrant().unwrap_or_default();
-    let without =
-        |why: String| (None, Some(format!("the Qdrant at {url}: {why}; only the index of this machine was searched")));
+    let without = |why: String| (None, Some(format!("the Qdrant at {url}: {why}; only the local index was searched")));
     let qdrant = match qdrant {
         Ok(qdrant) => qdrant,
         Err(why) => return without(why),
@@ -65,7 +65,7 @@ pub async fn ask(
             (Some(Answer { identity: identity.to_owned(), neighbours }), None)
         }
         Err(QdrantError::NoCollection) => {
-            // Nothing was sent yet, or somebody has deleted it.
+            // Nothing was uploaded yet, or the collection was deleted.
             recall.doubt();
             (None, None)
         }
@@ -74,12 +74,12 @@ pub async fn ask(
 }
 
 impl Answer {
-    /// Finds the entries of an answer in this database. Only entries with `tag` are wanted.
+    /// Maps a response to entries of this database. Entries of other stores must have `tag`, if it is given.
     ///
     /// # Errors
     /// If the database cannot be read.
     pub fn resolve(self, c: &Connection, origin: &str, tag: Option<&str>) -> Result<Resolved> {
-        // A store without entries has not used the model, but finds what others have put there.
+        // A store without entries has no row of the model, but finds entries of other stores.
         let model = vectors::find_model(c, &self.identity)?.map_or(UNUSED, |model| model.id);
         let tag = tag.map(text::fold);
         let mut resolved = Resolved { model, own: Vec::new(), foreign: HashMap::new(), entries: HashMap::new() };
@@ -101,11 +101,11 @@ impl Answer {
     }
 }
 
-/// Returns whether what others have put there may be told: nothing of a conversation or for a session alone, and only
-/// what says the app, site and end that it is filtered by.
+/// Returns whether an entry of another store may be returned. It must not be a message or private to a session, and its
+/// app, site and expiry must equal the fields by which Qdrant filters.
 fn is_entry(payload: &Payload) -> bool {
     let same = |shown: &Option<String>, filtered: &str| shown.as_deref().unwrap_or_default().to_lowercase() == filtered;
-    // What it is filtered by must be what it says.
+    // The filter field must equal the field of the entry.
     if payload.entry.expires_at != payload.expires_at {
         return false;
     }
@@ -114,19 +114,20 @@ fn is_entry(payload: &Payload) -> bool {
 }
 
 impl Resolved {
-    /// Returns it beside the index of this process.
+    /// Combines the response with the index of this process.
     pub fn beside<'a>(&'a self, index: &'a Index) -> Answered<'a> {
         Answered { index, model: self.model, own: self.own.clone(), foreign: &self.foreign }
     }
 }
 
-/// Maximum lengths of what others have put there, characters: of names and titles, and of texts.
+/// Limits for entries of other stores: characters of names and titles, characters of texts, number of tags, number of
+/// related entries.
 const MAX_NAME: usize = 300;
 const MAX_TEXT: usize = 32_000;
 const MAX_TAGS: usize = 20;
 const MAX_RELATED: usize = 50;
 
-/// Returns an entry of another store. What is not the text stands on one line, whatever it holds.
+/// Converts an entry of another store for a response. All fields except the text are forced onto one line.
 fn handed_over(payload: Payload) -> RecallEntry {
     let name = |text: &str| cut::head(&cut::one_line(text), MAX_NAME).to_owned();
     let RecallEntry { title, text, app, site, session, source, confidence, tags, related, .. } = payload.entry;
@@ -158,15 +159,15 @@ fn handed_over(payload: Payload) -> RecallEntry {
     }
 }
 
-/// Returns an entry that another store put there.
+/// Returns an entry that another store has uploaded.
 ///
 /// # Errors
-/// If the Qdrant cannot be asked; says which and why.
+/// If Qdrant cannot be queried. The message contains its URL and the reason.
 pub async fn get(core: &Core, uid: &str) -> std::result::Result<Option<RecallEntry>, String> {
     let settings = core.config.get().recall.clone();
     let Some(qdrant) = core.recall.outside(&settings) else { return Ok(None) };
     let failed =
-        |why: String| format!("the Qdrant at {} cannot be asked: {why}", settings.qdrant().unwrap_or_default());
+        |why: String| format!("the Qdrant at {} cannot be queried: {why}", settings.qdrant().unwrap_or_default());
     let qdrant = qdrant.map_err(failed)?;
     let Some(identity) = searched_model(&core.recall, &settings).await else { return Ok(None) };
     let found = match qdrant.find(&qdrant.collection(&identity), uid, core.store.origin()).await {

@@ -1,8 +1,8 @@
-//! The index outside: the Qdrant of the settings, which is kept in step with the entries (`send`) and asked for those
-//! of other stores (`ask`).
+//! The external index: the configured Qdrant. `send` uploads changed entries, and `ask` queries it for entries of other
+//! stores.
 //!
-//! What is private to a session never leaves this machine. What cannot be sent stays to be sent: the versions of the
-//! entries are the outbox.
+//! Private entries of a session never leave this machine. Uploads that fail are retried until they succeed, because the
+//! versions of the entries are the outbox.
 
 mod ask;
 mod send;
@@ -22,8 +22,8 @@ use afd_store::Result;
 pub use ask::{Answer, ask, get};
 pub use send::start;
 
-/// Returns the identity of the model whose vectors an index outside has: that of the settings, or the built-in one.
-/// `None` while that of the settings cannot be used.
+/// Returns the identity of the model whose vectors are uploaded: the configured one, or the built-in one. `None` while
+/// the configured model cannot be used.
 async fn searched_model(recall: &Recall, settings: &RecallSettings) -> Option<String> {
     let current = recall.model(settings).await;
     match current.model {
@@ -32,7 +32,7 @@ async fn searched_model(recall: &Recall, settings: &RecallSettings) -> Option<St
     }
 }
 
-/// Returns how far the Qdrant of the settings has got.
+/// Returns the status of the upload to the configured Qdrant.
 ///
 /// # Errors
 /// If the database cannot be read.
@@ -50,7 +50,7 @@ pub async fn status(core: &Arc<Core>, settings: &RecallSettings) -> Result<Optio
         for other in outbox::others(c, &at, &origin, 0)? {
             pending = outbox::pending(c, other.followed())?.max(pending);
         }
-        // Before the model has made a vector there is nothing more to send.
+        // Nothing more can be uploaded before the model has computed a vector.
         if vectors::find_model(c, &identity)?.is_none() {
             return Ok((None, pending));
         }
@@ -64,12 +64,12 @@ pub async fn status(core: &Arc<Core>, settings: &RecallSettings) -> Result<Optio
     Ok(Some(QdrantStatus { url, collection, pending, error }))
 }
 
-/// How long an answer waits until a Qdrant was told of a deletion, and how often it is looked at.
+/// Maximum time that a response waits until a deletion has reached Qdrant, and the polling interval.
 const MAX_TELLING: Duration = Duration::from_millis(500);
 const TELLING_POLL: Duration = Duration::from_millis(10);
 
-/// Returns the URL of a Qdrant that was not told yet of all changes, after giving it a moment, or of one that the
-/// settings named before.
+/// Returns the URL of a Qdrant that may still hold deleted data: the configured one, if changes are still pending after
+/// a short wait, or one that was configured before.
 pub async fn still_holding(core: &Arc<Core>) -> Option<String> {
     let settings = core.config.get().recall.clone();
     let started = Instant::now();

@@ -1,4 +1,4 @@
-//! Keeps the Qdrant of the settings in step with the entries.
+//! Uploads changed entries to the configured Qdrant.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -20,17 +20,18 @@ use afd_recall::{entries, vectors};
 use afd_store::{Connection, Result, Store, StoreError, former_origins};
 use afd_workspace as session;
 
-/// Changes that are sent at a time.
+/// Number of changes that are uploaded at a time.
 const BATCH: i64 = 64;
-/// Row id of no model, and changes whose points are deleted at a time.
+/// Row id that no model has.
 const NO_MODEL: i64 = 0;
+/// Number of changes whose points are deleted at a time.
 const FORGOTTEN: i64 = 500;
-/// Longest delay after failures.
+/// Maximum delay after failures.
 const MAX_DELAY: Duration = Duration::from_secs(60);
-/// Interval at which it is checked that the Qdrant still has what was sent.
+/// Interval at which the daemon checks that Qdrant still has the uploaded points.
 const CHECKED: Duration = Duration::from_secs(60);
 
-/// Why changes could not be sent.
+/// Reason why changes could not be uploaded.
 #[derive(Debug, thiserror::Error)]
 enum Failure {
     #[error("{0}")]
@@ -64,7 +65,7 @@ pub fn start(core: &Arc<Core>) {
                     }
                     Err(error) => {
                         if failures == 0 {
-                            tracing::warn!(%error, "cannot send to the Qdrant what changed; it is tried again");
+                            tracing::warn!(%error, "cannot upload changes to Qdrant; the upload is retried");
                         }
                         let delay = Duration::from_millis(settings.qdrant_retry_ms << failures.min(16));
                         failures += 1;
@@ -76,17 +77,17 @@ pub fn start(core: &Arc<Core>) {
     });
 }
 
-/// What a sender knows of the collection that it sends to.
+/// State of the upload to a collection.
 #[derive(Default)]
 struct Sender {
-    /// URL and collection that are prepared.
+    /// URL and name of the collection that is prepared.
     prepared: Option<(String, String)>,
     checked: Option<Instant>,
-    /// How often in a row it lacked something.
+    /// Number of consecutive checks that found a difference.
     lacked: u32,
 }
 
-/// What is sent where.
+/// Source and destination of an upload.
 struct Target {
     outbox: Outbox,
     model: vectors::Model,
@@ -94,7 +95,7 @@ struct Target {
 }
 
 impl Sender {
-    /// Sends some changes. Returns whether there may be more.
+    /// Uploads some changes. Returns whether there may be more.
     async fn send(&mut self, core: &Arc<Core>, settings: &RecallSettings) -> std::result::Result<bool, Failure> {
         let Some(qdrant) = core.recall.outside(settings) else { return Ok(false) };
         let qdrant = qdrant.map_err(Failure::Settings)?;
@@ -112,15 +113,15 @@ impl Sender {
         let was_there = self.prepared.as_ref() == Some(&name);
         let sent = self.send_to(core, &qdrant, &target, name).await;
         match &sent {
-            // Somebody has deleted it.
+            // The collection was deleted.
             Err(Failure::Qdrant(QdrantError::NoCollection)) if was_there => {
                 self.prepared = None;
                 begin_again(&core.store, &target).await?;
                 return Ok(true);
             }
-            // The collection may be another one now; preparing it finds out.
+            // The collection may have been replaced. Preparing it finds out.
             Err(Failure::Qdrant(QdrantError::Refused(_))) => self.prepared = None,
-            // It may come back without what it had.
+            // Qdrant may come back without its points, so they are checked again.
             Err(_) if self.lacked == 0 => self.checked = None,
             _ => {}
         }
@@ -148,7 +149,7 @@ impl Sender {
         if !outbox.reached && !batch.points.is_empty() {
             core.store.write(move |c| outbox::reach(c, row)).await?;
         }
-        // The settings may have changed since.
+        // The settings may have changed in the meantime.
         if core.config.get().recall.qdrant() != Some(qdrant.url()) {
             return Ok(true);
         }
@@ -160,8 +161,8 @@ impl Sender {
         Ok(true)
     }
 
-    /// Completes a round, or checks from time to time that what was sent is still there. Returns whether there is more
-    /// to send.
+    /// Completes a round, or checks periodically that the uploaded points still exist. Returns whether there is more to
+    /// upload.
     async fn all_sent(
         &mut self,
         core: &Arc<Core>,
@@ -175,13 +176,14 @@ impl Sender {
             qdrant.delete_where(collection, &[of_store(origin)], &[of_round]).await?;
             core.store.write(move |c| outbox::complete(c, row)).await?;
             if self.lacked < 2 {
-                // It may have lost something meanwhile, as while this daemon did not run.
+                // Qdrant may have lost points in the meantime, for example while this daemon was not running.
                 self.checked = None;
             }
             return Ok(true);
         }
         withdraw_others(&core.store, qdrant, target).await?;
-        // One that keeps losing points is not sent everything again and again.
+        // The interval grows for a Qdrant that keeps losing points, so that all points are not uploaded again and
+        // again.
         if self.checked.is_some_and(|at| at.elapsed() < CHECKED * (1 << self.lacked.min(8))) {
             return Ok(false);
         }
@@ -191,14 +193,14 @@ impl Sender {
             self.lacked = 0;
             return Ok(false);
         }
-        tracing::info!(collection, "the Qdrant lacks what was sent to it, or has more: everything is sent again");
+        tracing::info!(collection, "Qdrant lacks uploaded points, or has others: everything is uploaded again");
         self.lacked += 1;
         begin_again(&core.store, target).await?;
         Ok(true)
     }
 }
 
-/// Puts points there. One that is refused must not keep the others from being found.
+/// Uploads points. A refused point must not prevent the upload of the others.
 async fn put(qdrant: &Qdrant, collection: &str, points: &[Point]) -> std::result::Result<(), QdrantError> {
     let refused = match points {
         [] => return Ok(()),
@@ -248,8 +250,8 @@ async fn begin_again(store: &Store, target: &Target) -> Result<()> {
     store.write(move |c| outbox::begin_again(c, row)).await
 }
 
-/// Returns whether a Qdrant has what was sent to it: after it was restored from a backup it has less or more, and so
-/// has this store. `None` if something has changed meanwhile.
+/// Returns whether Qdrant has exactly the uploaded points. It has not if Qdrant or this store was restored from a
+/// backup. `None` if something has changed in the meantime.
 async fn has_all(store: &Store, qdrant: &Qdrant, target: &Target) -> std::result::Result<Option<bool>, Failure> {
     let Target { outbox, model, origin } = target;
     let (position, model) = (outbox.position, model.id);
@@ -270,7 +272,7 @@ async fn has_all(store: &Store, qdrant: &Qdrant, target: &Target) -> std::result
     Ok(Some(there == count && (count == 0 || recent == 1)))
 }
 
-/// Deletes what was put there by the stores that this one replaced when it was restored from a backup.
+/// Deletes the points of the stores that this one replaced when it was restored from a backup.
 async fn withdraw_former(store: &Store, qdrant: &Qdrant, collection: &str) -> std::result::Result<(), Failure> {
     for former in store.read_all(former_origins).await? {
         qdrant.delete_where(collection, &[of_store(&former)], &[]).await?;
@@ -278,15 +280,15 @@ async fn withdraw_former(store: &Store, qdrant: &Qdrant, collection: &str) -> st
     Ok(())
 }
 
-/// Returns the outboxes at a Qdrant apart from that of a target: of earlier models and settings.
+/// Returns the outboxes of earlier models and settings at a Qdrant: all but that of the target.
 async fn others(store: &Store, qdrant: &Qdrant, target: Option<&Target>) -> Result<Vec<Outbox>> {
     let (url, origin) = (qdrant.url().to_owned(), store.origin().to_owned());
     let except = target.map_or(0, |target| target.outbox.id);
     store.read_all(move |c| outbox::others(c, &url, &origin, except)).await
 }
 
-/// Deletes what has changed since from the collections of earlier models: these stay until the one in use has
-/// everything.
+/// Deletes changed points from the collections of earlier models. These collections stay until the current one is
+/// complete.
 async fn forget_elsewhere(store: &Store, qdrant: &Qdrant, target: Option<&Target>) -> std::result::Result<(), Failure> {
     for other in others(store, qdrant, target).await? {
         let mut position = other.followed();
@@ -305,7 +307,7 @@ async fn forget_elsewhere(store: &Store, qdrant: &Qdrant, target: Option<&Target
     Ok(())
 }
 
-/// Deletes what was put elsewhere in the same Qdrant, for other models.
+/// Deletes the points for other models in the same Qdrant.
 async fn withdraw_others(store: &Store, qdrant: &Qdrant, target: &Target) -> std::result::Result<(), Failure> {
     for other in others(store, qdrant, Some(target)).await? {
         match qdrant.delete_where(&other.collection, &[of_store(&other.origin)], &[]).await {
@@ -317,7 +319,7 @@ async fn withdraw_others(store: &Store, qdrant: &Qdrant, target: &Target) -> std
     Ok(())
 }
 
-/// Changes to send.
+/// Changes to upload.
 struct Batch {
     points: Vec<Point>,
     gone: Vec<String>,

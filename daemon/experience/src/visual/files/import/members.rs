@@ -1,4 +1,5 @@
-//! Members of rows: what is understood is removed from the row and returned, the rest is preserved as it is.
+//! Functions that take members out of rows. A member that is understood is removed from the row and returned. The rest
+//! is preserved unchanged.
 
 use serde_json::{Map, Value, json};
 
@@ -6,7 +7,7 @@ use super::super::{OURS, millis, take};
 
 /// Maximum value of a count.
 pub(super) const MAX_COUNT: i64 = 1_000_000_000;
-/// Maximum distance of a place from the origin, pixels.
+/// Maximum absolute value of a coordinate or a size, pixels.
 pub(super) const MAX_PLACE: i64 = 100_000;
 
 /// Takes a text.
@@ -24,7 +25,7 @@ pub(super) fn number(map: &mut Map<String, Value>, key: &str) -> Option<i64> {
     Some(n)
 }
 
-/// Takes a time as UTC milliseconds. One that cannot be parsed is preserved.
+/// Takes a time as UTC milliseconds. A time that cannot be parsed is preserved.
 pub(super) fn time(map: &mut Map<String, Value>, key: &str) -> Option<i64> {
     let ms = map.get(key).and_then(Value::as_str).and_then(millis)?;
     map.remove(key);

@@ -1,4 +1,4 @@
-//! Imports what was read, and reports the outcome of each row. Existing rows are not changed.
+//! Imports the contents of a directory, and reports the outcome of each row. Existing rows are not changed.
 
 mod components;
 mod members;
@@ -15,7 +15,7 @@ use crate::visual::index::Index;
 use crate::visual::scope::{self, Scope};
 use afd_store::{Result, Sql as _, args, new_uid};
 
-/// Outcome of the rows of a file.
+/// Number of rows of a file by outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Number of rows in the file.
@@ -28,7 +28,7 @@ pub struct Tally {
     pub skipped: u64,
 }
 
-/// Outcome for an app or site.
+/// The result of importing an app or site.
 #[derive(Debug, Default)]
 pub struct Report {
     /// Row id of the scope.
@@ -39,7 +39,7 @@ pub struct Report {
     pub states: Tally,
     /// Transitions.
     pub transitions: Tally,
-    /// What was not imported as it is, and why.
+    /// Parts that were not imported unchanged, with the reasons.
     pub remarks: Vec<Remark>,
     /// Row ids of the components that were added, with the file of their picture.
     pub pictures: Vec<(i64, String)>,
@@ -85,7 +85,7 @@ struct Step<'a> {
 }
 
 impl Step<'_> {
-    /// Records why a row is not imported as it is.
+    /// Records the reason why a row is not imported unchanged.
     fn skip(&mut self, file: &str, key: &str, why: impl Into<String>) {
         self.from.remark(file, key, why);
     }
@@ -94,7 +94,7 @@ impl Step<'_> {
     fn meta(&mut self, known: &scope::Known) -> Result<()> {
         let mut meta = std::mem::take(&mut self.from.meta);
         let count = number(&mut meta, "detect_count").unwrap_or_default();
-        // Once something was learned, the threshold of the scope stays as it is.
+        // The threshold of a scope that has already learned something is not changed.
         let threshold = number(&mut meta, "forget_threshold").filter(|t| *t > 0 && known.learn_count == 0);
         let learned = time(&mut meta, "last_updated");
         let size = meta
@@ -104,7 +104,7 @@ impl Step<'_> {
         if size.is_some() {
             meta.remove("img_size");
         }
-        // The app is known from the scope; the domain is kept as it was written.
+        // The app is known from the scope. The domain is preserved as written.
         if meta.get("app").and_then(Value::as_str) == Some(known.scope.app.as_str()) {
             meta.remove("app");
         }
@@ -120,7 +120,7 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// Returns the uid that a row came with, or a new one if another row has it.
+    /// Returns the uid in the file, or a new one if there is none or another row has it.
     fn uid(&self, table: &'static str, given: Option<&Value>) -> Result<String> {
         let Some(given) = given.and_then(Value::as_str) else { return Ok(new_uid()) };
         let sql = format!("SELECT EXISTS (SELECT 1 FROM {table} WHERE uid = :uid) AS taken");

@@ -1,4 +1,4 @@
-//! Import of states, and of the structures they are recognised by.
+//! Import of states, and of the structures by which they are recognised.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use crate::visual::components::next_position;
 use afd_store::{Result, Sql as _, args};
 
 impl Step<'_> {
-    /// Imports states; returns row ids by code.
+    /// Imports states. Returns their row ids by code.
     pub(super) fn states(&mut self, names: &HashMap<String, i64>) -> Result<HashMap<String, i64>> {
         let mut codes = HashMap::new();
         let mut statement = self.connection.prepare(
@@ -87,7 +87,8 @@ impl Step<'_> {
         Ok(state)
     }
 
-    /// Links a component to a state, without adding to the activity that the row of the component already counts.
+    /// Links a component to a state. The link starts without sightings, because the row of the component already counts
+    /// them.
     fn link(&self, state: i64, visits: i64, component: i64) -> Result<()> {
         self.connection.run(
             "INSERT INTO state_components (state_id, component_id, defining, from_visit, misses, seen_before)
@@ -100,7 +101,7 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// Imports the structures that a state is recognised by, as exported by `afd`.
+    /// Imports the structures by which a state is recognised, as exported by `afd`.
     fn variants(&mut self, state: i64, variants: Option<&Value>) -> Result<()> {
         for variant in variants.and_then(Value::as_array).into_iter().flatten() {
             let word = |key: &str| variant.get(key).and_then(Value::as_str);

@@ -55,7 +55,8 @@ impl Step<'_> {
         Ok(changed > 0)
     }
 
-    /// Returns the state that a transition refers to. One that no file describes is inserted with its code only.
+    /// Returns the row id of a state to which a transition refers. Inserts a state that no file describes, with its
+    /// code only.
     fn endpoint(&mut self, code: &str, states: &mut HashMap<String, i64>) -> Result<i64> {
         if let Some(state) = states.get(code) {
             return Ok(*state);

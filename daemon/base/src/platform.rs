@@ -1,8 +1,31 @@
-//! Keeps the memory of the process small: few heaps while it works, and memory given back to the operating system while
-//! nothing is done.
+//! What the daemon does in a way that only Linux has, or only glibc. Elsewhere these functions do nothing, or use what
+//! every Unix has. Only Linux is tested.
 
-/// Makes all threads share two heaps. By default glibc gives up to eight times as many heaps as there are cores to the
-/// threads, and each keeps what was freed in it. To be called before threads are started.
+use std::path::PathBuf;
+
+use rustix::process::Pid;
+
+/// Returns the path by which the running program can be started again, even if an upgrade has replaced its file.
+pub fn own_program() -> PathBuf {
+    if cfg!(target_os = "linux") {
+        return PathBuf::from("/proc/self/exe");
+    }
+    std::env::current_exe().unwrap_or_else(|_| PathBuf::from("afd"))
+}
+
+/// Returns whether a process runs. A killed process remains as a zombie until its parent reaps it; it does not count.
+pub fn is_running(pid: Pid) -> bool {
+    rustix::process::test_kill_process(pid).is_ok() && !is_zombie(pid)
+}
+
+/// Returns whether a process has ended; `false` where the system does not tell.
+fn is_zombie(pid: Pid) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['Z', 'X']))
+}
+
+/// Makes all threads share two heaps. By default, glibc creates up to eight heaps per core, and each heap keeps its
+/// freed memory. Call this before any thread is started.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[allow(unsafe_code)]
 pub fn limit_heaps() {
@@ -14,7 +37,7 @@ pub fn limit_heaps() {
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub fn limit_heaps() {}
 
-/// Returns freed memory: glibc would keep that of many small allocations.
+/// Returns freed memory to the operating system. By default, glibc keeps the memory of many small allocations.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[allow(unsafe_code)]
 pub fn trim_heap() {
@@ -27,26 +50,26 @@ pub fn trim_heap() {
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub fn trim_heap() {}
 
-/// Releases the pages of the program's code and constants, most of which are not needed while nothing is done. What is
-/// needed again is mapped from the page cache, or else read from the file.
+/// Releases the memory pages of the program's code and constants, most of which an idle daemon does not need. The
+/// kernel maps a page again from the page cache, or reads it from the file, when it is needed.
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code)]
 pub fn release_program() {
     let Ok(maps) = std::fs::read_to_string("/proc/self/smaps") else { return };
     for (start, length) in unchanged(&maps) {
-        // SAFETY: the kernel has just named this range as a private mapping of a file that cannot be written and of
-        // which no page was changed, so its pages are the same when they are mapped again. Program and libraries are
-        // not unmapped while the daemon runs: none are loaded with `dlopen`.
+        // SAFETY: the kernel has just listed this range as a private, read-only mapping of a file in which no page was
+        // changed, so its pages have the same content when they are mapped again. The program and its libraries stay
+        // mapped while the daemon runs, because none are loaded with `dlopen`.
         unsafe { libc::madvise(start as *mut libc::c_void, length, libc::MADV_DONTNEED) };
     }
 }
 
-/// Does nothing: only Linux tells what was changed.
+/// Does nothing, because only Linux reports which pages were changed.
 #[cfg(not(target_os = "linux"))]
 pub fn release_program() {}
 
-/// Returns the ranges of `/proc/self/smaps` that are private mappings of files, cannot be written, and have no page
-/// that was changed before that: addresses and lengths.
+/// Returns the address and length of each range of `/proc/self/smaps` that is a private, read-only mapping of a file
+/// and has no page that was changed before it became read-only.
 #[cfg(target_os = "linux")]
 fn unchanged(maps: &str) -> Vec<(usize, usize)> {
     let (mut found, mut current) = (Vec::new(), None);
@@ -61,12 +84,12 @@ fn unchanged(maps: &str) -> Vec<(usize, usize)> {
     found
 }
 
-/// Returns the range of the first line of a mapping, if that is a private one of a file that cannot be written.
+/// Parses the first line of a mapping. Returns its address and length if it is a private, read-only mapping of a file.
 #[cfg(target_os = "linux")]
 fn read_only(line: &str) -> Option<(usize, usize)> {
     let mut fields = line.split_ascii_whitespace();
     let (range, access) = (fields.next()?, fields.next()?);
-    // Offset, device, inode.
+    // Skip the offset, device and inode.
     let path = fields.nth(3)?;
     if !["r-xp", "r--p"].contains(&access) || !path.starts_with('/') {
         return None;
@@ -88,7 +111,7 @@ mod tests {
         };
         assert_eq!(of("1000-3000 r-xp 00001000 fe:00 42 /usr/bin/afd", 0), vec![(0x1000, 0x2000)]);
         assert_eq!(of("1000-3000 r--p 00001000 fe:00 42 /usr/bin/afd", 0), vec![(0x1000, 0x2000)]);
-        // Addresses were filled in at the start.
+        // Addresses were written into this mapping at startup.
         assert_eq!(of("1000-3000 r--p 00001000 fe:00 42 /usr/bin/afd", 4), vec![]);
         for line in [
             "1000-3000 rw-p 0 fe:00 42 /usr/bin/afd",
