@@ -362,3 +362,40 @@ pub fn similar(connection: &Connection, app: &str, content: &str, reader: Reader
     similar.truncate(MAX_SIMILAR);
     Ok(similar)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scored(topic: &str, content: &str, terms: &[&str]) -> f64 {
+        let note = Note {
+            id: 1,
+            uid: "u".into(),
+            origin: None,
+            session: "s".into(),
+            app: None,
+            topic: topic.into(),
+            content: content.into(),
+            position: 1,
+            scope: None,
+            created_at: 1,
+            score: None,
+            snippet: None,
+        };
+        score(&note, terms)
+    }
+
+    #[test]
+    fn whole_words_and_topics_count_most() {
+        let both = scored("wifi", "how to join the wifi", &["wifi"]);
+        let topic = scored("wifi", "how to join", &["wifi"]);
+        let content = scored("network", "the wifi password", &["wifi"]);
+        let part = scored("network", "the wifis", &["wifi"]);
+        assert_eq!((both, topic, content, part), (1.0, 0.9, 0.7, 0.5));
+        assert_eq!(scored("network", "nothing", &["wifi"]), 0.0);
+        // Each term counts the same.
+        assert_eq!(scored("wifi", "wifi", &["wifi", "zork"]), 0.5);
+        // A compound word is found by its joined form.
+        assert_eq!(scored("network", "the Wi-Fi password", &["wifi"]), 0.6);
+    }
+}

@@ -487,3 +487,88 @@ fn nearer_experience_comes_first_and_only_once() {
     let found = experience::find(&lab.c, &unasked, &|_, page| Ok(plain_name(page))).expect("finds");
     assert_eq!(found.transitions.len(), 1, "only what is about this page is offered");
 }
+
+#[test]
+fn looks_of_one_state_count_as_one_page() {
+    let lab = Lab::new();
+    let (list, other) = (page("List"), Place { structure: Some("other look".into()), ..page("List") });
+    for (from, to, ms) in [(&list, "Item", 400), (&list, "Item", 400), (&other, "Item 2", 1_000)] {
+        lab.wait(60 * SECOND).tap(from, "Open");
+        lab.wait(ms).see(&page(to));
+    }
+    // Both looks of the list are one state, and so are both items.
+    let name = |_: &Connection, page: &super::pages::Page| {
+        let is_item = page.title.as_deref().is_some_and(|t| t.starts_with("Item"));
+        let (id, name) = if is_item { (2, "An item") } else { (1, "The list") };
+        Ok(experience::PageName { id: Some(id), state: Some(format!("s_{id}")), name: name.to_owned() })
+    };
+    let state = [&list, &other].map(|p| p.structure.clone().expect("a structure")).to_vec();
+    let query = Query { place: list.clone(), state, limit: 50, ..Query::default() };
+    let found = experience::find(&lab.c, &query, &name).expect("finds").transitions;
+    assert_eq!(found.len(), 1);
+    let known = &found[0];
+    assert_eq!(known.text, "tap button \"Open\" leads to \"An item\" (3 of 3)");
+    assert_eq!((known.success_count, known.outcomes.len(), known.outcomes[0].count), (3, 1, 3));
+    // Two of 500 ms and one of 1,100 ms: each with 100 ms for the tap.
+    assert_eq!(known.outcomes[0].mean_ms, Some(700));
+    assert!((known.outcomes[0].share - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn action_is_described_with_its_outcomes_in_the_order_of_their_use() {
+    let lab = Lab::new();
+    for to in ["Item", "Item", "Error"] {
+        lab.wait(60 * SECOND).tap(&page("List"), "Open");
+        lab.wait(400).see(&page(to));
+    }
+    lab.wait(60 * SECOND).tap(&page("List"), "Open");
+    lab.wait(4 * SECOND).see(&page("List"));
+    lab.wait(60 * SECOND).fail(&page("List"), "Open", ErrorCode::TargetNotFound);
+    let known = lab.known(&page("List"), "Open").expect("known");
+    let text = "tap button \"Open\": 2 of 5 \"Item\", 1 of 5 \"Error\", 1 of 5 nothing, 1 of 5 failed; last failure: TARGET_NOT_FOUND";
+    assert_eq!(known.text, text);
+    assert_eq!(known.post_page.as_ref().map(|p| p.key.as_str()), Some("act=a.b/.Item"));
+    assert_eq!(known.failure_cause.as_deref(), Some("TARGET_NOT_FOUND"));
+}
+
+#[test]
+fn page_without_a_title_is_named_by_its_activity_or_app() {
+    let of = |title: Option<&str>, activity: &str| {
+        let page = super::pages::Page {
+            app: "a.b".into(),
+            activity: activity.into(),
+            title: title.map(str::to_owned),
+            ..super::pages::Page::default()
+        };
+        plain_name(&page).name
+    };
+    assert_eq!(of(Some("Inbox"), "a.b/.Main"), "Inbox");
+    assert_eq!(of(None, "a.b/.Main"), "Main");
+    assert_eq!(of(None, ""), "a.b");
+}
+
+#[test]
+fn recovery_that_leaves_the_app_is_counted_as_such() {
+    let lab = Lab::new();
+    lab.fail(&page("List"), "Open", ErrorCode::TargetNotFound);
+    lab.recover(&page("List"));
+    lab.wait(300).see(&Place { app: Some("home".into()), activity: Some("home/.Main".into()), ..page("Home") });
+    let known = lab.experience(&page("List")).recoveries.remove(0);
+    assert_eq!((known.left_app_count, known.undecided_count), (1, 1));
+    assert!(known.text.contains("leaves the app") || known.text.contains("left the app"), "{}", known.text);
+}
+
+#[test]
+fn target_that_was_looked_for_by_one_property_is_found_again() {
+    let lab = Lab::new();
+    let wanted = Target { label: Some("save".into()), ..Target::default() };
+    let event = lab.event(Category::Act, "tap", &page("List"));
+    let action = Some(Action { target: Some(wanted), ..Action::of(Verb::Tap) });
+    let failure = Some(ErrorCode::TargetNotFound);
+    lab.record(&Event { action, status: EventStatus::Failed, failure, sent: false, ..event });
+    lab.recover(&page("List"));
+    // The recovery brought up a button whose label contains the text.
+    lab.wait(SECOND).tap(&page("List"), "Save as");
+    let known = lab.experience(&page("List")).recoveries.remove(0);
+    assert_eq!((known.success_count, known.undecided_count), (1, 0));
+}

@@ -250,4 +250,62 @@ mod tests {
         views.forget_session(1);
         assert!(views.seen(1, 1).is_none() && views.seen(1, 2).is_none() && views.seen(2, 1).is_some());
     }
+
+    fn scrolled(structure: &str, title: &str) -> Place {
+        Place {
+            activity: Some("a.b/.Main".into()),
+            structure: Some(structure.into()),
+            title: Some(title.into()),
+            ..Place::default()
+        }
+    }
+
+    fn shows(title: &str, dialog: bool) -> Structure {
+        Structure { place: "a.b/.Main#1".into(), title: Some(title.into()), dialog, ..Structure::default() }
+    }
+
+    #[test]
+    fn page_stays_what_it_was_while_it_is_only_scrolled() {
+        let views = Views::default();
+        views.note_action(1, &scrolled("top", "List"), true, 5);
+        assert_eq!(views.scrolled_from(1, 5, &shows("List", false)).as_deref(), Some("top"));
+        // A second scroll still leads back to the first structure.
+        views.note_action(1, &scrolled("middle", "List"), true, 6);
+        assert_eq!(views.scrolled_from(1, 6, &shows("List", false)).as_deref(), Some("top"));
+        for (device, inputs, structure) in [
+            (2, 6, shows("List", false)),
+            (1, 7, shows("List", false)),
+            (1, 6, shows("Other", false)),
+            (1, 6, shows("List", true)),
+            (1, 6, Structure { place: "a.b/.Other".into(), ..shows("List", false) }),
+        ] {
+            assert_eq!(views.scrolled_from(device, inputs, &structure), None, "{device} {inputs} {structure:?}");
+        }
+        views.note_action(1, &scrolled("middle", "List"), false, 7);
+        assert_eq!(views.scrolled_from(1, 7, &shows("List", false)), None, "something else was done");
+    }
+
+    #[test]
+    fn page_has_settled_when_it_was_the_same_a_while_before() {
+        let (views, start) = (Views::default(), Instant::now());
+        let gap = std::time::Duration::from_millis(150);
+        let is_settled = |hash: &str, inputs, ms| {
+            views.is_settled(1, hash, inputs, start + std::time::Duration::from_millis(ms), gap)
+        };
+        assert!(!is_settled("a", 1, 0));
+        assert!(!is_settled("a", 1, 149));
+        assert!(is_settled("a", 1, 150), "since it was first seen");
+        assert!(!is_settled("a", 2, 400), "an input followed");
+        assert!(!is_settled("b", 2, 800), "the content changed");
+        assert!(is_settled("b", 2, 950));
+    }
+
+    #[test]
+    fn content_that_was_just_recorded_without_a_request_is_not_new() {
+        let views = Views::default();
+        assert!(!views.note_recorded(1, "a", 1, true));
+        assert!(views.is_recorded(1, "a", 1) && !views.is_recorded(1, "a", 2) && !views.is_recorded(2, "a", 1));
+        assert!(views.note_recorded(1, "a", 1, false));
+        assert!(!views.note_recorded(1, "a", 1, false), "a request has recorded it since");
+    }
 }
